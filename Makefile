@@ -1,0 +1,47 @@
+# The two commands a newcomer needs: make demo, make test. Both set up everything.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CONSTRAINTS := $(if $(CI),-c constraints.txt,)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-plain lint bench soak clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.installed  ## run the main job on embedded data
+	$(BIN)/rankforce demo
+
+lint: $(VENV)/.installed-dev  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint  ## lint, types and all tests
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m "not soak"
+
+test-plain: $(VENV)/.installed-dev  ## the tests of the kernels with the compiler off
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m "not soak and not compiled_only" tests/kernels tests/measures
+
+bench: $(VENV)/.installed-dev  ## all benchmarks, one after the other
+	@for file in benchmarks/*.py; do case $$file in */_*) continue;; esac; echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+soak: $(VENV)/.installed-dev  ## the long tests
+	$(BIN)/python -m pytest -q -m soak
+
+clean:  ## remove what was generated
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

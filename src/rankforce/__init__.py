@@ -1,0 +1,57 @@
+"""rankforce: learning to rank for the measure you report.
+
+Public names are loaded on first use, so that ``import rankforce`` imports neither Numba nor scikit-learn.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    # data
+    "Dataset": "rankforce.data.dataset",
+    "read": "rankforce.data.files",
+    "read_qrels": "rankforce.data.trec",
+    "read_run": "rankforce.data.trec",
+    "make_artificial": "rankforce.data.artificial",
+    "confuse_labels": "rankforce.data.noise",
+    "confusion_from_repeats": "rankforce.data.noise",
+    # measures
+    "Measure": "rankforce.measures.measure",
+    "BinaryMeasure": "rankforce.measures.measure",
+    "measure": "rankforce.measures.catalogue",
+    # evaluation
+    "evaluate": "rankforce.evaluation.evaluate",
+    "compare": "rankforce.evaluation.compare",
+    # errors
+    "RankforceError": "rankforce.errors",
+    "DataError": "rankforce.errors",
+    "FileFormatError": "rankforce.errors",
+    "MeasureError": "rankforce.errors",
+    "SettingsError": "rankforce.errors",
+    "ModelFileError": "rankforce.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name[0].isupper():  # every measure is a public name, found by its file
+        from rankforce.measures.catalogue import measure_classes
+
+        if name not in measure_classes():
+            raise AttributeError(f"module 'rankforce' has no attribute {name!r}")
+        value = measure_classes()[name]
+    else:
+        raise AttributeError(f"module 'rankforce' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    from rankforce.measures.catalogue import measure_classes
+
+    return sorted({*globals(), *_HOME, *measure_classes()})

@@ -1,0 +1,443 @@
+"""Judged query-document features: what every ranker is trained on and every measure is computed from."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.data import frames
+from rankforce.data.hashing import combine, hash_ids
+from rankforce.errors import DataError
+
+MAIN_LABEL = "grades"
+
+
+class Dataset:
+    """Features, labels and queries. Frozen: arrays cannot be written to.
+
+    Parameters
+    ----------
+    X : array of shape (documents, features), data frame, Arrow table or scipy.sparse matrix
+        Features; NaN is a missing value. Kept as float32, in the order given.
+    y : array of shape (documents,), or the name of a column of X; optional
+        The main label, called ``"grades"``. Any real number; NaN is an unlabelled document.
+    qid : array of shape (documents,), or the name of a column of X
+        The query of every document: whole numbers or text, in any order.
+    group : sequence of whole numbers
+        Instead of ``qid``: how many consecutive documents each query has.
+    labels : mapping of name to array or column name
+        Further label sources.
+    weights, query_weights : arrays
+        A pair of documents counts query weight times the product of the two document weights. ``query_weights`` has
+        one entry per query (in order of first appearance) or per document (equal within a query).
+    feature_names, document_ids : sequences
+        Names for people and for export.
+
+    Attributes
+    ----------
+    features, labels, weights, document_ids
+        One entry per document, in the order of the rows that were given.
+    rows, query_starts
+        Documents by query: ``rows[query_starts[q]:query_starts[q + 1]]`` are the rows of query ``q``. Queries are in
+        order of first appearance, their rows in the order given.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        group: Any = None,
+        labels: Mapping[str, Any] | None = None,
+        weights: Any = None,
+        query_weights: Any = None,
+        feature_names: Sequence[str] | None = None,
+        document_ids: Any = None,
+    ) -> None:
+        X, taken = frames.without_columns(
+            X, {"y": y, "qid": qid, "weights": weights, "document_ids": document_ids, **(labels or {})}
+        )
+        y, qid, weights, document_ids = (taken.pop(name) for name in ("y", "qid", "weights", "document_ids"))
+        matrix, names = frames.as_matrix(X)
+        self.features = _frozen(matrix)
+        self.feature_names = _feature_names(feature_names if feature_names is not None else names, matrix.shape[1])
+        n = matrix.shape[0]
+        if n == 0:
+            raise DataError("a data set needs at least one document")
+        self.query_ids, self.rows, self.query_starts = _group(qid, group, n)
+        self.labels: Mapping[str, np.ndarray] = MappingProxyType(_labels(y, taken, n))
+        self.weights = None if weights is None else _frozen(_weights(weights, n, "weights"))
+        self.query_weights = self._per_query_weights(query_weights)
+        self.document_ids = None if document_ids is None else _frozen(_ids(document_ids, n, "document_ids"))
+
+    # ------------------------------------------------------------------------------------------------------ sizes
+
+    @property
+    def n_documents(self) -> int:
+        return self.features.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        return self.features.shape[1]
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.query_ids)
+
+    @property
+    def query_sizes(self) -> np.ndarray:
+        return np.diff(self.query_starts)
+
+    def __len__(self) -> int:
+        return self.n_documents
+
+    def __repr__(self) -> str:
+        sources = ", ".join(self.labels) or "no labels"
+        return (
+            f"Dataset({self.n_documents:,} documents, {self.n_queries:,} queries, {self.n_features:,} features, "
+            f"labels: {sources})"
+        )
+
+    # -------------------------------------------------------------------------------------------------- structure
+
+    @cached_property
+    def contiguous(self) -> bool:
+        """Whether the documents of every query are adjacent, so that ``rows`` is 0, 1, 2, ..."""
+        return bool((self.rows == np.arange(self.n_documents)).all())
+
+    def by_query(self, values: np.ndarray) -> np.ndarray:
+        """Values given per row, in the order of ``rows``: the documents of a query adjacent."""
+        return values if self.contiguous else np.ascontiguousarray(values[self.rows])
+
+    def by_row(self, values: np.ndarray) -> np.ndarray:
+        """The inverse of ``by_query``."""
+        if self.contiguous:
+            return values
+        result = np.empty_like(values)
+        result[self.rows] = values
+        return result
+
+    @cached_property
+    def row_queries(self) -> np.ndarray:
+        """The number of its query (from 0) for every row."""
+        return self.by_row(np.repeat(np.arange(self.n_queries), self.query_sizes))
+
+    @cached_property
+    def query_hashes(self) -> np.ndarray:
+        """A hash of every query id: what random choices about a query are made from."""
+        return hash_ids(self.query_ids)
+
+    @cached_property
+    def qid(self) -> np.ndarray:
+        """The query id of every row."""
+        return self.query_ids[self.row_queries]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of features, labels, queries and weights, whatever the order of the queries."""
+        per_query = []
+        columns = [self.features, *(self.labels[name] for name in sorted(self.labels))]
+        if self.weights is not None:
+            columns.append(self.weights)
+        for q, rows in enumerate(self.each_query()):
+            digest = hashlib.blake2b(str(self.query_ids[q]).encode(), digest_size=16)
+            for column in columns:
+                digest.update(np.ascontiguousarray(column[rows]).tobytes())
+            if self.query_weights is not None:
+                digest.update(self.query_weights[q].tobytes())
+            per_query.append(digest.digest())
+        whole = hashlib.blake2b(digest_size=16)
+        whole.update(repr((sorted(self.labels), self.feature_names)).encode())
+        for one in sorted(per_query):
+            whole.update(one)
+        return whole.hexdigest()
+
+    def each_query(self) -> Iterator[np.ndarray]:
+        """The rows of each query in turn."""
+        for q in range(self.n_queries):
+            yield self.rows[self.query_starts[q] : self.query_starts[q + 1]]
+
+    def label(self, name: str = MAIN_LABEL) -> np.ndarray:
+        """One label source, or an error that says which there are."""
+        if name not in self.labels:
+            known = ", ".join(map(repr, self.labels)) or "none"
+            raise DataError(f"the data has no label source {name!r} (it has: {known})")
+        return self.labels[name]
+
+    # ------------------------------------------------------------------------------------------------ derived sets
+
+    def take_queries(self, queries: Any) -> Dataset:
+        """The data set of some queries, given by their numbers (from 0) or as a mask; rows keep their order."""
+        mask = np.zeros(self.n_queries, dtype=bool)
+        mask[np.asarray(queries)] = True
+        return self._take_rows(np.flatnonzero(mask[self.row_queries]))
+
+    def take_features(self, features: Iterable[int | str]) -> Dataset:
+        """The data set with some of the features, given by number (from 0) or name, in the order given."""
+        places = [self._feature_place(feature) for feature in features]
+        return self.replace(
+            features=self.features[:, places], feature_names=[self.feature_names[place] for place in places]
+        )
+
+    def without_features(self, features: Iterable[int | str]) -> Dataset:
+        """The data set without some features, given by number (from 0) or name."""
+        dropped = {self._feature_place(feature) for feature in features}
+        return self.take_features([place for place in range(self.n_features) if place not in dropped])
+
+    def with_label(self, name: str, values: Any) -> Dataset:
+        """The data set with one more label source (or with another content of one it has)."""
+        return self.replace(labels={**self.labels, name: values})
+
+    def replace(self, **changes: Any) -> Dataset:
+        """A copy with some parts replaced: features, labels, weights, query_weights, feature_names, document_ids."""
+        parts: dict[str, Any] = {
+            "features": self.features,
+            "labels": self.labels,
+            "weights": self.weights,
+            "query_weights": self.query_weights,
+            "feature_names": self.feature_names,
+            "document_ids": self.document_ids,
+        }
+        unknown = set(changes) - set(parts)
+        if unknown:
+            raise DataError(f"a data set has no part {sorted(unknown)[0]!r} (it has: {', '.join(parts)})")
+        parts |= changes
+        labels = dict(parts["labels"])
+        return Dataset(
+            parts["features"],
+            labels.pop(MAIN_LABEL, None),
+            self.qid,
+            labels=labels,
+            weights=parts["weights"],
+            query_weights=parts["query_weights"],
+            feature_names=parts["feature_names"],
+            document_ids=parts["document_ids"],
+        )
+
+    def _take_rows(self, rows: np.ndarray) -> Dataset:
+        labels = {name: values[rows] for name, values in self.labels.items()}
+        kept = self.row_queries[rows]
+        return Dataset(
+            self.features[rows],
+            labels.pop(MAIN_LABEL, None),
+            self.query_ids[kept],
+            labels=labels,
+            weights=None if self.weights is None else self.weights[rows],
+            query_weights=None if self.query_weights is None else self.query_weights[kept],
+            feature_names=self.feature_names,
+            document_ids=None if self.document_ids is None else self.document_ids[rows],
+        )
+
+    def split(self, *shares: float, seed: int = 0) -> tuple[Dataset, ...]:
+        """Whole queries dealt into parts with these shares (0.6, 0.2, 0.2), stratified by query size."""
+        from rankforce.data.splits import split
+
+        return split(self, shares, seed)
+
+    def folds(self, count: int = 5, seed: int = 0) -> Iterator[tuple[Dataset, Dataset]]:
+        """(train, test) pairs for cross-validation: whole queries, stratified by query size."""
+        from rankforce.data.splits import folds
+
+        return folds(self, count, seed)
+
+    def write(self, path: str | Path, **options: Any) -> None:
+        """Write to a file whose ending says the format: .txt, .letor, .svm (also .gz), .parquet, .csv."""
+        from rankforce.data.files import write
+
+        write(self, path, **options)
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame: qid, document, labels, weights, features."""
+        return frames.to_pandas(self)
+
+    # --------------------------------------------------------------------------------------------------- internals
+
+    def _feature_place(self, feature: int | str) -> int:
+        if isinstance(feature, str):
+            if feature not in self.feature_names:
+                raise DataError(f"the data has no feature {feature!r}")
+            return self.feature_names.index(feature)
+        if not 0 <= feature < self.n_features:
+            raise DataError(f"there is no feature {feature}: features are numbered 0 to {self.n_features - 1}")
+        return int(feature)
+
+    def _per_query_weights(self, given: Any) -> np.ndarray | None:
+        if given is None:
+            return None
+        values = np.asarray(given, dtype=dtypes.WEIGHT).ravel()
+        if len(values) == self.n_documents and self.n_documents != self.n_queries:
+            grouped = self.by_query(_weights(values, self.n_documents, "query_weights"))
+            firsts = grouped[self.query_starts[:-1]]
+            differing = np.flatnonzero(grouped != np.repeat(firsts, self.query_sizes))
+            if len(differing):
+                q = int(np.searchsorted(self.query_starts, differing[0], side="right")) - 1
+                raise DataError(f"query_weights differ within query {self.query_ids[q]!r}: one weight per query")
+            return _frozen(firsts)
+        return _frozen(_weights(values, self.n_queries, "query_weights"))
+
+    def __getstate__(self) -> dict[str, Any]:
+        derived = {"contiguous", "row_queries", "query_hashes", "qid", "fingerprint"}
+        state = {name: value for name, value in self.__dict__.items() if name not in derived}
+        return state | {"labels": dict(self.labels)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        for values in state["labels"].values():
+            values.setflags(write=False)
+        object.__setattr__(self, "labels", MappingProxyType(state["labels"]))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__dict__:
+            raise dataclasses.FrozenInstanceError(f"a data set is frozen: use replace({name}=...)")
+        object.__setattr__(self, name, value)
+
+
+def tie_breakers(data: Dataset, seed: int) -> np.ndarray:
+    """A random number for every document (in ``by_query`` order) that decides equal scores in training.
+
+    A hash of seed, query id and position in the query: never the order of the file, which is often sorted by grade.
+    """
+    positions = np.arange(data.n_documents) - np.repeat(data.query_starts[:-1], data.query_sizes)
+    return combine(seed, np.repeat(data.query_hashes, data.query_sizes), positions)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def _vector(values: Any, n: int, what: str, dtype: Any) -> np.ndarray:
+    try:
+        array = np.asarray(frames.as_vector(values))
+        if array.dtype == object:
+            array = np.array([np.nan if value is None else value for value in array.tolist()])
+        if array.dtype.kind in "USO":
+            raise ValueError
+        array = np.ascontiguousarray(array, dtype=dtype)
+    except (TypeError, ValueError):
+        raise DataError(f"{what} must hold numbers") from None
+    if array.shape != (n,):
+        raise DataError(f"{what} must have one entry per {_unit(what)} ({n}), not shape {array.shape}")
+    return array
+
+
+def _unit(what: str) -> str:
+    return "query" if what == "query_weights" else "document"
+
+
+def _labels(y: Any, further: Mapping[str, Any], n: int) -> dict[str, np.ndarray]:
+    given = ({} if y is None else {MAIN_LABEL: y}) | dict(further)
+    if y is not None and MAIN_LABEL in further:
+        raise DataError(f"the main label is given twice: as y and as labels[{MAIN_LABEL!r}]")
+    result = {}
+    for name, values in given.items():
+        array = _vector(values, n, f"label {name!r}", dtypes.LABEL)
+        if np.isinf(array).any():
+            raise DataError(f"label {name!r} of row {int(np.flatnonzero(np.isinf(array))[0])} is infinite")
+        result[name] = _frozen(array)
+    return result
+
+
+def _weights(values: Any, n: int, what: str) -> np.ndarray:
+    array = _vector(values, n, what, dtypes.WEIGHT)
+    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if len(bad):
+        raise DataError(f"{what} must be finite and not negative: entry {int(bad[0])} is {array[bad[0]]:g}")
+    return array
+
+
+def _ids(values: Any, n: int, what: str) -> np.ndarray:
+    array = np.asarray(frames.as_vector(values))
+    if array.dtype.kind not in "iu":
+        array = array.astype(str).astype(object)
+    if array.shape != (n,):
+        raise DataError(f"{what} must have one entry per document ({n}), not shape {array.shape}")
+    return array
+
+
+def _feature_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(str(place) for place in range(1, n + 1))  # as LETOR files count
+    result = tuple(str(name) for name in names)
+    if len(result) != n:
+        raise DataError(f"{len(result)} feature names for {n} features")
+    if len(set(result)) != n:
+        twice = next(name for name in result if result.count(name) > 1)
+        raise DataError(f"two features are named {twice!r}")
+    return result
+
+
+def _group(qid: Any, group: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(query ids in order of first appearance, rows by query, where each query starts)."""
+    if (qid is None) == (group is None):
+        raise DataError(
+            "say which query each document belongs to: qid=(one id per document), or group=(sizes of the queries)"
+            + (", not both" if qid is not None else "")
+        )
+    if group is not None:
+        sizes = np.asarray(frames.as_vector(group))
+        if sizes.ndim != 1 or sizes.dtype.kind not in "iuf" or (sizes != sizes.astype(np.int64)).any():
+            raise DataError("group must hold the sizes of the queries, whole numbers")
+        sizes = sizes.astype(dtypes.OFFSET)
+        if (sizes < 1).any() or sizes.sum() != n:
+            raise DataError(
+                f"group sizes must be positive and add up to the number of documents: they add up to "
+                f"{int(sizes.sum())}, there are {n} documents"
+            )
+        ids = np.arange(1, len(sizes) + 1)
+        rows = np.arange(n, dtype=dtypes.OFFSET)
+    else:
+        given = _query_column(qid, n)
+        ids, sizes, rows = _by_first_appearance(given)
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(dtypes.OFFSET)
+    return _frozen(ids), _frozen(rows), _frozen(starts)
+
+
+def _query_column(qid: Any, n: int) -> np.ndarray:
+    given = np.asarray(frames.as_vector(qid))
+    if given.shape != (n,):
+        raise DataError(f"qid must have one entry per document ({n}), not shape {given.shape}")
+    if given.dtype.kind == "f":
+        if np.isnan(given).any():
+            raise DataError(f"qid of row {int(np.flatnonzero(np.isnan(given))[0])} is missing")
+        if (given != np.floor(given)).any():
+            raise DataError(f"query ids must be whole numbers or text, not {given[given != np.floor(given)][0]}")
+        given = given.astype(np.int64)
+    if given.dtype.kind in "iu":
+        return given.astype(np.int64)
+    if given.dtype.kind == "b":
+        raise DataError("query ids must be whole numbers or text, not true and false")
+    if given.dtype == object:
+        missing = [row for row, one in enumerate(given.tolist()) if one is None or one != one]
+        if missing:
+            raise DataError(f"qid of row {missing[0]} is missing")
+        if all(isinstance(one, (int, np.integer)) for one in given.tolist()):
+            return given.astype(np.int64)
+    return given.astype(str)
+
+
+def _by_first_appearance(given: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n = len(given)
+    changes = np.flatnonzero(given[1:] != given[:-1]) + 1
+    heads = given[np.concatenate([[0], changes])]
+    if len(np.unique(heads)) == len(heads):  # each query is one run of rows: nothing to sort
+        return heads.copy(), np.diff(np.concatenate([[0], changes, [n]])), np.arange(n, dtype=dtypes.OFFSET)
+    _, first, place = np.unique(given, return_index=True, return_inverse=True)
+    appearance = np.empty(len(first), dtype=dtypes.OFFSET)
+    appearance[np.argsort(first, kind="stable")] = np.arange(len(first))
+    query = appearance[place.ravel()]
+    rows = np.argsort(query, kind="stable").astype(dtypes.OFFSET)
+    return given[np.sort(first)], np.bincount(query), rows

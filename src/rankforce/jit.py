@@ -1,0 +1,537 @@
+"""The only importer of Numba: kernels, and values whose methods kernels can call.
+
+Three things are defined here.
+
+``@kernel``
+    A compiled function called from Python. Compiled lazily, once per signature, kept on disk. The stamp of a cached
+    kernel is a digest of the whole package: Numba's own stamp covers one file only, so that an edited ``ndcg.py``
+    would leave the cached pair loop running the old NDCG.
+``@subroutine``
+    A function called from kernels, compiled as part of each caller.
+``KernelValue``
+    A frozen class (a measure, a cost) that kernels see as a small tuple of its numeric fields, under a Numba type of
+    our own, with its methods. Classes of this package are cached on disk; users' classes are compiled in memory: in
+    the disk cache they would make every process fail that cannot import them, and their edits would go unseen.
+
+Numba itself is imported when the first kernel is compiled or loaded, not before: ``import rankforce``, ``--help`` and
+scoring a saved model with NumPy do without it. With ``NUMBA_DISABLE_JIT=1`` kernels are the plain Python functions.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import inspect
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+from rankforce.errors import SettingsError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+PACKAGE = Path(__file__).parent
+PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+
+# What a loop needs to be vectorised: sums may be reordered and fused. NaN and infinity keep their meaning.
+VECTOR = frozenset({"reassoc", "contract", "nsz"})
+# Methods called in the innermost pair loop, compiled with these flags; no other method is.
+VECTOR_METHODS = frozenset({"swap_delta", "pair"})
+
+NO_CUTOFF = 2**31 - 1
+MOST_COLUMNS = 6
+
+
+@functools.cache
+def package_fingerprint() -> str:
+    """A digest of every source file of the package: the stamp of all cached kernels."""
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+# ---------------------------------------------------------------------------------------------------------- kernels
+
+
+class Kernel:
+    """A compiled function called from Python; ``py_func`` is its plain form.
+
+    ``own`` is the dispatcher cached on disk, ``foreign`` the one in memory for arguments of users' classes.
+    """
+
+    def __init__(self, function: Callable[..., Any], parallel: bool, fastmath: frozenset[str]) -> None:
+        self.py_func = function
+        self.parallel = parallel
+        self.fastmath = fastmath
+        self._lock = threading.Lock()
+        self._dispatchers: dict[str, Any] = {}
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        if PLAIN:
+            return self.py_func(*arguments)
+        foreign = any(isinstance(a, KernelTuple) and a.FOREIGN for a in arguments)
+        dispatcher = self.foreign if foreign else self.own
+        if self.parallel:
+            # One parallel region at a time: the work-queue layer aborts the process otherwise, and the cores are
+            # taken anyway.
+            with _parallel_region:
+                return dispatcher(*arguments)
+        return dispatcher(*arguments)
+
+    @property
+    def own(self) -> Any:
+        return self._dispatcher("own")
+
+    @property
+    def foreign(self) -> Any:
+        return self._dispatcher("foreign")
+
+    def _dispatcher(self, kind: str) -> Any:
+        with self._lock:
+            if kind not in self._dispatchers:
+                self._dispatchers[kind] = self._compile(cached=kind == "own")
+            return self._dispatchers[kind]
+
+    def _compile(self, cached: bool) -> Any:
+        numba = compiler()
+        options = {
+            "nogil": True,
+            "error_model": "numpy",
+            "parallel": self.parallel,
+            "fastmath": set(self.fastmath),
+        }
+        if cached:
+            try:
+                dispatcher = numba.njit(cache=True, **options)(self.py_func)
+            except RuntimeError:  # nowhere to write: compile in memory
+                return numba.njit(**options)(self.py_func)
+            dispatcher._cache._cache_file._source_stamp = package_fingerprint()
+            _announce_compilation(dispatcher)
+            return dispatcher
+        return numba.njit(**options)(self.py_func)
+
+
+def kernel(
+    function: Callable[..., Any] | None = None,
+    *,
+    parallel: bool = False,
+    fastmath: frozenset[str] = frozenset(),
+) -> Any:
+    """Decorate a function called from Python: compiled, without the global interpreter lock, cached on disk.
+
+    A kernel takes arrays and scalars, writes its results into its last arguments and never raises: validate before.
+    """
+    if function is None:
+        return functools.partial(kernel, parallel=parallel, fastmath=fastmath)
+    made = Kernel(function, parallel, fastmath)
+    KERNELS.append(made)
+    return made
+
+
+def subroutine(function: Function) -> Function:
+    """Decorate a function called from kernels: it is compiled as part of each caller."""
+    return _register_subroutine(function, frozenset())
+
+
+def vector_subroutine(function: Function) -> Function:
+    """A subroutine compiled with the flags that let its loops be vectorised."""
+    return _register_subroutine(function, VECTOR)
+
+
+def _register_subroutine(function: Function, fastmath: frozenset[str]) -> Function:
+    def register(numba: Any) -> None:
+        numba.extending.register_jitable(fastmath=set(fastmath))(function)
+
+    _once_compiling(register)
+    return function
+
+
+KERNELS: list[Kernel] = []  # every kernel that was imported: what ``rankforce warmup`` and its test walk
+_parallel_region = threading.RLock()
+_announced = False
+
+
+def _announce_compilation(dispatcher: Any) -> None:
+    """Say once, on standard error, that kernels are being compiled: a silent wait looks like a hang."""
+    save = dispatcher._cache.save_overload
+
+    def announcing_save(signature: Any, data: Any) -> None:
+        global _announced
+        if not _announced and not os.environ.get("RANKFORCE_QUIET"):
+            _announced = True
+            print("rankforce: compiling kernels (once per installation) ...", file=sys.stderr, flush=True)
+        save(signature, data)
+
+    dispatcher._cache.save_overload = announcing_save
+
+
+# -------------------------------------------------------------------------------------- values that kernels can call
+
+
+class KernelTuple:
+    """Marker in the bases of every tuple of fields that kernels see."""
+
+    __slots__ = ()
+    FOREIGN: ClassVar[bool] = False
+    COLUMNS: ClassVar[int] = 0
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+class KernelValue:
+    """Base of measures and costs: a frozen value class that kernels can use.
+
+    Subclasses are data classes: equality and hash include the class. ``kernel_tuple()`` is what a kernel is given:
+    the fields annotated ``int``, ``float``, ``bool`` or ``int | None`` (None means no limit) as numbers, and each
+    ``choice`` field as the number of the choice. Other fields stay in Python. All methods that a subclass adds are
+    callable in kernels.
+
+    A subclass that changes nothing that kernels see (no method of theirs, no field) shares its parent's kernels.
+    """
+
+    PYTHON_SIDE: ClassVar[frozenset[str]] = frozenset()  # names of methods that kernels never call
+    Kernel: ClassVar[type]
+    _kernel_fields: ClassVar[tuple[tuple[str, Callable[[Any], int | float]], ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclasses.dataclass(frozen=True)(cls)
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # cls has just become a data class
+        coercions = [(f.name, _coercion(f)) for f in fields]
+        cls._kernel_fields = tuple((name, c) for name, c in coercions if c is not None)
+        added = {
+            name
+            for name, member in vars(cls).items()
+            if inspect.isfunction(member) and not name.startswith("__") and name not in cls.PYTHON_SIDE
+        }
+        parent = cls.__mro__[1]
+        inherited = getattr(parent, "Kernel", None)
+        # Numba cannot pass a tuple of no fields: a value without fields carries a 0 of no meaning.
+        names = [name for name, _ in cls._kernel_fields] or ["nothing"]
+        columns = vars(cls).get("COLUMNS")
+        if inherited is not None and not added and columns is None and list(inherited._fields) == names:
+            return  # nothing that kernels see has changed: the parent's kernels serve
+        cls.Kernel = _kernel_tuple_class(cls, names)
+
+    def __post_init__(self) -> None:
+        for name, coerce in self._kernel_fields:
+            value = getattr(self, name)
+            if value is None or isinstance(value, str):
+                coerce(value)  # an unknown choice is an error now, not in a kernel
+                continue
+            object.__setattr__(self, name, coerce(value))
+        self.check()
+
+    def check(self) -> None:
+        """Raise if the fields are impossible. Subclasses that restrict their fields override this."""
+
+    def kernel_tuple(self) -> Any:
+        """The fields as kernels see them."""
+        numbers = [coerce(getattr(self, name)) for name, coerce in self._kernel_fields]
+        return self.Kernel(*(numbers or [0]))
+
+
+def choice(*options: str, default: str | None = None) -> Any:
+    """A field that holds one of some words; kernels see its number, counted from 0 in the order given."""
+    return dataclasses.field(
+        default=options[0] if default is None else default, metadata={"choices": options}, kw_only=True
+    )
+
+
+def python_only(default: Any) -> Any:
+    """A field that kernels do not see, whatever its type."""
+    return dataclasses.field(default=default, metadata={"python_only": True}, kw_only=True)
+
+
+def _coercion(field: dataclasses.Field[Any]) -> Callable[[Any], int | float] | None:
+    """How a field becomes a number for kernels; None if it stays in Python."""
+    if field.metadata.get("python_only"):
+        return None
+    if "choices" in field.metadata:
+        return functools.partial(_number_of_choice, field.name, field.metadata["choices"])
+    annotation = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
+    if not isinstance(field.type, (str, type)):
+        annotation = str(field.type)
+    annotation = annotation.replace("typing.Optional[int]", "int | None").replace("Optional[int]", "int | None")
+    kinds = {"int": int, "bool": int, "float": float, "int | None": int}
+    if annotation not in kinds:
+        return None
+    return functools.partial(_number, field.name, kinds[annotation], annotation == "int | None")
+
+
+def _number(name: str, kind: type, optional: bool, value: Any) -> int | float:
+    if value is None and optional:
+        return NO_CUTOFF
+    try:
+        number = kind(value)
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or isinstance(value, str) or number != value:
+        wanted = "a whole number" if kind is int else "a number"
+        raise SettingsError(f"{name} must be {wanted}{' or None' if optional else ''}, not {value!r}")
+    return number
+
+
+def _number_of_choice(name: str, options: tuple[str, ...], value: Any) -> int:
+    if value not in options:
+        raise SettingsError(f"{name} must be one of {', '.join(map(repr, options))}, not {value!r}")
+    return options.index(value)
+
+
+def is_foreign(cls: type) -> bool:
+    """True for a class that a user wrote: it is compiled in memory, never cached on disk."""
+    return cls.__module__.partition(".")[0] != "rankforce"
+
+
+def _kernel_tuple_class(cls: type, names: list[str]) -> type:
+    """The tuple class that stands for ``cls`` in kernels, with its methods."""
+    methods = {}
+    for base in reversed(cls.__mro__):
+        for name, member in vars(base).items():
+            hidden = name.startswith("__") or name in getattr(cls, "PYTHON_SIDE", ()) or name in vars(KernelValue)
+            if inspect.isfunction(member) and not hidden:
+                methods[name] = member
+    columns = getattr(cls, "COLUMNS", 0)
+    if columns > MOST_COLUMNS:
+        raise SettingsError(f"{cls.__name__}.COLUMNS is {columns}; at most {MOST_COLUMNS} columns are possible")
+    plain = collections.namedtuple("Kernel", names)  # type: ignore[misc]  # the names are known at run time only
+    made = type(
+        "Kernel",
+        (KernelTuple, plain),
+        {
+            "__slots__": (),
+            "__module__": cls.__module__,
+            "__qualname__": f"{cls.__qualname__}.Kernel",
+            "FOREIGN": is_foreign(cls),
+            "COLUMNS": columns,
+            **methods,
+        },
+    )
+    for name in methods:
+        _once_compiling(functools.partial(_make_callable, name))
+    return made
+
+
+_callable_methods: set[str] = set()
+
+
+def _make_callable(name: str, numba: Any) -> None:
+    """Let kernels call the method ``name`` of our tuples: the method of the tuple's own class is compiled in."""
+    if name in _callable_methods:
+        return
+    _callable_methods.add(name)
+    fastmath = set(VECTOR) if name in VECTOR_METHODS else set()
+
+    def typing(self: Any, *arguments: Any) -> Any:
+        method = getattr(self.instance_class, name, None)
+        if method is None:
+            return None
+        compiled = numba.extending.register_jitable(fastmath=fastmath)(method)
+
+        def implementation(self: Any, *arguments: Any) -> Any:
+            return compiled(self, *arguments)
+
+        return implementation
+
+    numba.extending.overload_method(_kernel_type_class(), name, jit_options={"fastmath": fastmath})(typing)
+
+
+def column_of(measure: Any, columns: Any, p: Any) -> Any:
+    """The numbers that ``measure.prepare`` wrote for document ``p``, as a tuple of ``measure.COLUMNS`` entries."""
+    return tuple(columns[k, p] for k in range(measure.COLUMNS)) or (0.0,)
+
+
+# Numba builds tuples of a length known when it compiles: one reader per number of columns.
+_COLUMN_READERS: tuple[Callable[..., Any], ...] = (
+    lambda measure, columns, p: (0.0,),
+    lambda measure, columns, p: (columns[0, p],),
+    lambda measure, columns, p: (columns[0, p], columns[1, p]),
+    lambda measure, columns, p: (columns[0, p], columns[1, p], columns[2, p]),
+    lambda measure, columns, p: (columns[0, p], columns[1, p], columns[2, p], columns[3, p]),
+    lambda measure, columns, p: (columns[0, p], columns[1, p], columns[2, p], columns[3, p], columns[4, p]),
+    lambda measure, columns, p: (
+        columns[0, p], columns[1, p], columns[2, p], columns[3, p], columns[4, p], columns[5, p],
+    ),
+)  # fmt: skip
+
+
+def _register_column_of(numba: Any) -> None:
+    def typing(measure, columns, p):  # type: ignore[no-untyped-def]  # Numba compares it with the readers
+        if isinstance(measure, _kernel_type_class()):
+            return _COLUMN_READERS[measure.instance_class.COLUMNS]
+        return None
+
+    numba.extending.overload(column_of, jit_options={"fastmath": set(VECTOR)})(typing)
+
+
+# --------------------------------------------------------------------------------------------------- the Numba side
+
+_waiting: list[Callable[[Any], None]] = []
+_compiler_lock = threading.RLock()
+_numba: Any = None
+
+
+def _once_compiling(register: Callable[[Any], None]) -> None:
+    """Run ``register(numba)`` when Numba is loaded: now if it is, else with the first kernel."""
+    with _compiler_lock:
+        if _numba is None:
+            _waiting.append(register)
+        else:
+            register(_numba)
+
+
+def compiler() -> Any:
+    """The numba module, loaded on first use."""
+    global _numba
+    with _compiler_lock:
+        if _numba is None:
+            import numba
+            import numba.extending
+
+            _numba = numba
+        while _waiting:
+            _waiting.pop(0)(_numba)
+        return _numba
+
+
+@functools.cache
+def _kernel_type_class() -> Any:
+    """Numba's type of our tuples. Nobody else's named tuple is touched."""
+    numba = compiler_without_registration()
+    from numba.core import datamodel
+    from numba.core.datamodel import models
+
+    class KernelType(numba.types.NamedTuple):  # type: ignore[name-defined]
+        def __init__(self, types: Any, cls: type) -> None:
+            super().__init__(types, cls)
+            self.name = f"{cls.__module__}.{cls.__qualname__}{self.types}"
+
+        @property
+        def key(self) -> Any:
+            return self.instance_class, self.types
+
+    KernelType.__qualname__ = "KernelType"
+    globals()["KernelType"] = KernelType  # importable by name: cached kernels are pickled by reference to it
+    model = getattr(models, "NamedTupleModel", None) or datamodel.default_manager._handlers[numba.types.NamedTuple]
+    numba.extending.register_model(KernelType)(model)
+
+    @numba.extending.typeof_impl.register(KernelTuple)
+    def _(value: Any, context: Any) -> Any:
+        return KernelType([numba.typeof(number) for number in value], type(value))
+
+    return KernelType
+
+
+def compiler_without_registration() -> Any:
+    """The numba module, for the registrations themselves."""
+    import numba
+    import numba.extending
+
+    return numba
+
+
+def __getattr__(name: str) -> Any:
+    """What needs Numba when it is named: ``prange`` (its loops are split between threads), ``KernelType``."""
+    if name == "prange":
+        return compiler().prange
+    if name == "KernelType":
+        return _kernel_type_class()
+    if name in _INTRINSICS:
+        made = _INTRINSICS[name]()
+        globals()[name] = made
+        return made
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _make_prefetch_row() -> Any:
+    """``prefetch_row(array, row, byte)``: ask for a cache line of a row that will be read soon. Changes nothing."""
+    if PLAIN:
+        return lambda array, row, byte: None
+    numba = compiler()
+    from llvmlite import ir
+    from numba.core import cgutils
+
+    def prefetch_row(typing_context: Any, array: Any, row: Any, byte: Any) -> Any:
+        signature = numba.types.void(array, numba.types.intp, numba.types.intp)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            made = context.make_array(signature.args[0])(context, builder, arguments[0])
+            strides = cgutils.unpack_tuple(builder, made.strides)
+            byte_pointer = ir.IntType(8).as_pointer()
+            start = builder.ptrtoint(made.data, ir.IntType(64))
+            offset = builder.add(builder.mul(arguments[1], strides[0]), arguments[2])
+            pointer = builder.inttoptr(builder.add(start, offset), byte_pointer)
+            number = ir.IntType(32)
+            prefetch = cgutils.get_or_insert_function(
+                builder.module,
+                ir.FunctionType(ir.VoidType(), [byte_pointer, number, number, number]),
+                "llvm.prefetch.p0",
+            )
+            for_reading, keep_in_all_levels, data = number(0), number(3), number(1)
+            builder.call(prefetch, [pointer, for_reading, keep_in_all_levels, data])
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return numba.extending.intrinsic(prefetch_row)
+
+
+def _make_trailing_zeros() -> Any:
+    """``trailing_zeros(word)``: the position of the lowest 1 in a 64-bit word (64 if there is none)."""
+    if PLAIN:
+        return lambda word: ((int(word) & -int(word)).bit_length() - 1) if word else 64
+    numba = compiler()
+    from numba.core import cgutils
+
+    def trailing_zeros(typing_context: Any, word: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.cttz(arguments[0], cgutils.false_bit)
+
+        return numba.types.uint64(numba.types.uint64), generate
+
+    return numba.extending.intrinsic(trailing_zeros)
+
+
+_INTRINSICS: dict[str, Callable[[], Any]] = {
+    "prefetch_row": _make_prefetch_row,
+    "trailing_zeros": _make_trailing_zeros,
+}
+
+_once_compiling(_register_column_of)
+
+
+# ---------------------------------------------------------------------------------------------------------- threads
+
+
+@contextlib.contextmanager
+def parallel_threads(count: int) -> Iterator[None]:
+    """Let parallel kernels use ``count`` threads (at most as many as Numba started with), and restore afterwards."""
+    if PLAIN:
+        yield
+        return
+    numba = compiler()
+    before = numba.get_num_threads()
+    numba.set_num_threads(max(1, min(count, numba.config.NUMBA_NUM_THREADS)))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
+
+
+def cpu_target() -> str:
+    """The processor that kernels are compiled for: vectorised sums may differ in the last bit between targets."""
+    if PLAIN:
+        return "plain"
+    compiler()
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features().flatten()
+    return f"{llvm.get_host_cpu_name()}-{hashlib.sha256(features.encode()).hexdigest()[:12]}"

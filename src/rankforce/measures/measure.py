@@ -1,0 +1,175 @@
+"""What a measure is: its value on a ranking, and how the value changes when two documents swap ranks.
+
+A measure is a frozen value (``NDCG(10) == rf.measure("NDCG@10")``) that holds no data. Labels become *worth* (gain,
+0 or 1, stop probability) once, in NumPy, by ``worth``; kernels see only worth, so any gain table or function runs at
+full speed. A new measure is one class in one file::
+
+    class Hits(rf.Measure):
+        cutoff: int | None = 10
+        COLUMNS = 2
+
+        def normaliser(self, ideal):                 # 0 means: this query cannot score, it is blank
+            return 1.0 if ideal.shape[0] > 0 and ideal[0] > 0.0 else 0.0
+
+        def value(self, ranked, normaliser):         # ranked[r] = worth of the document at rank r, from 0
+            total = 0.0
+            for r in range(min(ranked.shape[0], self.cutoff)):
+                total += ranked[r]
+            return total
+
+        def prepare(self, ranked, normaliser, columns):   # optional: what swap_delta needs of each rank
+            for r in range(ranked.shape[0]):
+                columns[0, r] = ranked[r]
+                columns[1, r] = 1.0 if r < self.cutoff else 0.0
+
+        def swap_delta(self, a, b):                  # optional: value after - before when these two swap
+            return (a[0] - b[0]) * (b[1] - a[1])
+
+``value`` and ``normaliser`` suffice: the swap is then found by brute force, which is slow.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.errors import MeasureError, RankforceError
+from rankforce.jit import KernelValue
+
+MAIN_LABEL = "grades"
+
+
+class Measure(KernelValue):
+    """Base of all measures.
+
+    Methods called in kernels (arrays are float64, ranks count from 0):
+
+    ``normaliser(ideal)``
+        From the worth of the query's labelled documents in falling order; 0 marks a blank query.
+    ``value(ranked, normaliser)``
+        From the worth of the documents in ranked order. Called only where the normaliser is not 0.
+    ``prepare(ranked, normaliser, columns)`` and ``swap_delta(a, b)``
+        ``prepare`` writes ``COLUMNS`` numbers per rank into ``columns[:, r]``; ``swap_delta`` gets those of two
+        documents as tuples, in any order, and returns value after minus value before they swap ranks. The fastest
+        form: the pair loop is vectorised over it.
+    ``prepare`` and ``swap_delta_between(columns, i, j)``
+        Where what lies between ranks i < j matters. ``column_count`` says how many rows ``columns`` has.
+    ``expected_value(ranked, tie_ends, normaliser)``
+        Optional: the exact mean over all orders of tied documents. ``tie_ends[r]`` is the first rank after the
+        block of ties that rank r belongs to.
+    """
+
+    PYTHON_SIDE: ClassVar[frozenset[str]] = frozenset(
+        {"worth", "check", "column_count", "kernel_tuple", "labels_of", "written_form", "with_label"}
+    )
+    COLUMNS: ClassVar[int] = 0
+    ALIASES: ClassVar[tuple[str, ...]] = ()  # other names under which ``rf.measure`` reads it
+    LOWEST: ClassVar[float] = 0.0  # the values a measure can take
+    HIGHEST: ClassVar[float] = 1.0
+    ALWAYS_JUDGED_ONLY: ClassVar[bool] = False  # the definition itself leaves unlabelled documents out
+
+    label: str = dataclasses.field(default=MAIN_LABEL, kw_only=True)
+    judged_only: bool | None = dataclasses.field(default=None, kw_only=True, metadata={"python_only": True})
+
+    def worth(self, labels: np.ndarray) -> np.ndarray:
+        """What each label is worth to this measure, float64; unlabelled (NaN) documents are worth 0."""
+        return np.nan_to_num(labels, nan=0.0).astype(dtypes.WORTH)
+
+    def column_count(self, worth: np.ndarray) -> int:
+        """How many rows ``prepare`` fills; at most ``COLUMNS`` unless ``swap_delta_between`` is used."""
+        return self.COLUMNS
+
+    @property
+    def cut(self) -> int | None:
+        """The cut-off, or None."""
+        return getattr(self, "cutoff", None)
+
+    @property
+    def leaves_out_unlabelled(self) -> bool:
+        """Whether unlabelled documents are removed before ranks are assigned."""
+        if self.ALWAYS_JUDGED_ONLY:
+            return True
+        return self.label != MAIN_LABEL if self.judged_only is None else bool(self.judged_only)
+
+    @property
+    def swap_kind(self) -> Literal["columns", "between", "brute"]:
+        """How the change under a swap is found."""
+        if hasattr(self.Kernel, "swap_delta"):
+            return "columns"
+        return "between" if hasattr(self.Kernel, "swap_delta_between") else "brute"
+
+    @property
+    def name(self) -> str:
+        """The measure without its label source."""
+        return self.written_form(with_label=False)
+
+    def with_label(self, label: str) -> Measure:
+        """The same measure on another label source."""
+        return dataclasses.replace(self, label=label)
+
+    def written_form(self, with_label: bool = True) -> str:
+        """``NAME[@cutoff][(parameter=value,...)][:label]``, the inverse of ``rf.measure``."""
+        text = type(self).__name__
+        if self.cut is not None:
+            text += f"@{self.cut}"
+        shown = []
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name in ("cutoff", "label") or not field.init or value == field.default:
+                continue
+            shown.append(f"{field.name}={_written(value)}")
+        if shown:
+            text += f"({','.join(shown)})"
+        if with_label and self.label != MAIN_LABEL:
+            text += f":{self.label}"
+        return text
+
+    def __str__(self) -> str:
+        return self.written_form()
+
+    def check(self) -> None:
+        if self.cut is not None and self.cut < 1:
+            raise MeasureError(f"{type(self).__name__}: the cut-off must be at least 1, not {self.cut}")
+        if not isinstance(self.label, str) or not self.label or set(self.label) & set(":@(), \t\n"):
+            raise MeasureError(f"{type(self).__name__}: {self.label!r} cannot be the name of a label source")
+
+    def labels_of(self, labels: Any) -> np.ndarray:
+        """This measure's labels out of a mapping of label sources."""
+        try:
+            return labels[self.label]
+        except KeyError:
+            known = ", ".join(map(repr, labels)) or "none"
+            raise MeasureError(
+                f"{self} reads the label source {self.label!r}, which the data does not have (it has: {known})"
+            ) from None
+
+
+class BinaryMeasure(Measure):
+    """A measure that knows only relevant and not relevant: relevant means label >= ``relevant``."""
+
+    relevant: float = dataclasses.field(default=1.0, kw_only=True, metadata={"python_only": True})
+
+    def worth(self, labels: np.ndarray) -> np.ndarray:
+        return (labels >= self.relevant).astype(dtypes.WORTH)  # NaN compares false: unlabelled is not relevant
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, tuple):
+        return "/".join(map(_written, value))
+    if callable(value):
+        return getattr(value, "__qualname__", repr(value))
+    return str(value)
+
+
+def check_finite_labels(labels: np.ndarray, source: str) -> None:
+    """Infinite labels have no worth."""
+    if np.isinf(labels).any():
+        where = int(np.flatnonzero(np.isinf(labels))[0])
+        raise RankforceError(f"label {source!r} of document {where} is infinite")

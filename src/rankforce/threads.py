@@ -1,0 +1,81 @@
+"""How many threads work, and ranges of queries handed to them.
+
+Kernels that know a measure or a cost are serial and release the interpreter lock: a pool of threads drives them over
+ranges of queries. Tree kernels are parallel inside. Never one within the other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from rankforce import jit
+from rankforce.errors import SettingsError
+
+_threads: ContextVar[int | None] = ContextVar("rankforce_threads", default=None)
+_POOL_NAME = "rankforce-worker"
+_pools: dict[int, ThreadPoolExecutor] = {}
+
+
+def default_threads() -> int:
+    """NUMBA_NUM_THREADS if set, else the processors this process may use."""
+    wanted = os.environ.get("NUMBA_NUM_THREADS")
+    if wanted and wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def thread_count() -> int:
+    """The number of threads in force."""
+    return _threads.get() or default_threads()
+
+
+@contextlib.contextmanager
+def using_threads(count: int | None) -> Iterator[None]:
+    """Work with ``count`` threads (None: the default) inside the block. Results never depend on it."""
+    if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+        raise SettingsError(f"threads must be a positive whole number or None, not {count!r}")
+    token = _threads.set(count or default_threads())
+    try:
+        with jit.parallel_threads(thread_count()):
+            yield
+    finally:
+        _threads.reset(token)
+
+
+def over_queries(starts: np.ndarray, work: Callable[[int, int], Any]) -> None:
+    """Call ``work(first, last)`` on ranges of queries that cover all of them, in parallel.
+
+    Ranges hold about equally many documents. ``work`` must write to disjoint places, query by query.
+    """
+    queries = len(starts) - 1
+    count = thread_count()
+    inside = threading.current_thread().name.startswith(_POOL_NAME)  # a pool that waits for itself waits for ever
+    if count == 1 or queries < 2 or starts[-1] < 2048 or inside or jit.PLAIN:
+        work(0, queries)
+        return
+    pieces = min(queries, count * 4)  # a few per thread: the ranges differ in cost
+    targets = np.linspace(0, starts[-1], pieces + 1)
+    cuts = np.unique(np.searchsorted(starts, targets[1:-1]))
+    edges = [0, *(int(cut) for cut in cuts if 0 < cut < queries), queries]
+    pool = _pools.get(count)
+    if pool is None:
+        pool = _pools.setdefault(count, ThreadPoolExecutor(count, thread_name_prefix=_POOL_NAME))
+    for finished in [pool.submit(work, first, last) for first, last in itertools.pairwise(edges)]:
+        finished.result()
+
+
+def _forget_pools() -> None:
+    _pools.clear()  # the threads of a parent process do not exist in a forked child
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pools)
