@@ -4,8 +4,8 @@ Three things are defined here.
 
 ``@kernel``
     A compiled function called from Python. Compiled lazily, once per signature, kept on disk. The stamp of a cached
-    kernel is a digest of the whole package: Numba's own stamp covers one file only, so that an edited ``ndcg.py``
-    would leave the cached pair loop running the old NDCG.
+    kernel is a digest of all compiled sources of the package: Numba's own stamp covers one file only, so that an
+    edited ``ndcg.py`` would leave the cached pair loop running the old NDCG.
 ``@subroutine``
     A function called from kernels, compiled as part of each caller.
 ``KernelValue``
@@ -48,13 +48,19 @@ NO_CUTOFF = 2**31 - 1
 MOST_COLUMNS = 6
 
 
+# Where compiled code may stand (a test holds this): kernels, and what they call.
+COMPILED_SOURCES = ("jit.py", "kernels", "measures", "lambdas")
+
+
 @functools.cache
 def package_fingerprint() -> str:
-    """A digest of every source file of the package: the stamp of all cached kernels."""
+    """A digest of every source file that holds compiled code: the stamp of all cached kernels."""
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
+    for place in COMPILED_SOURCES:
+        paths = [PACKAGE / place] if place.endswith(".py") else sorted((PACKAGE / place).rglob("*.py"))
+        for path in paths:
+            digest.update(path.relative_to(PACKAGE).as_posix().encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
