@@ -25,6 +25,7 @@ import dataclasses
 import functools
 import hashlib
 import inspect
+import itertools
 import os
 import sys
 import threading
@@ -62,6 +63,20 @@ def package_fingerprint() -> str:
             digest.update(path.relative_to(PACKAGE).as_posix().encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+_waiting: list[Callable[[Any], None]] = []
+_compiler_lock = threading.RLock()
+_numba: Any = None
+
+
+def _once_compiling(register: Callable[[Any], None]) -> None:
+    """Run ``register(numba)`` when Numba is loaded: now if it is, else with the first kernel."""
+    with _compiler_lock:
+        if _numba is None:
+            _waiting.append(register)
+        else:
+            register(_numba)
 
 
 # ---------------------------------------------------------------------------------------------------------- kernels
@@ -309,8 +324,10 @@ def _kernel_tuple_class(cls: type, names: list[str]) -> type:
     if columns > MOST_COLUMNS:
         raise SettingsError(f"{cls.__name__}.COLUMNS is {columns}; at most {MOST_COLUMNS} columns are possible")
     plain = collections.namedtuple("Kernel", names)  # type: ignore[misc]  # the names are known at run time only
+    # Numba's dispatcher tells named tuples apart by name and fields alone, so the name is made unique: two costs
+    # with one field sigma, and a class that is defined again in a notebook, must not share compiled code.
     made = type(
-        "Kernel",
+        f"{cls.__module__}.{cls.__qualname__}.Kernel{next(_kernel_classes)}",
         (KernelTuple, plain),
         {
             "__slots__": (),
@@ -326,6 +343,7 @@ def _kernel_tuple_class(cls: type, names: list[str]) -> type:
     return made
 
 
+_kernel_classes = itertools.count()
 _callable_methods: set[str] = set()
 
 
@@ -345,14 +363,44 @@ def _make_callable(name: str, numba: Any) -> None:
         def implementation(self: Any, *arguments: Any) -> Any:
             return compiled(self, *arguments)
 
+        implementation.__qualname__ = f"method.{name}"
         return implementation
 
     numba.extending.overload_method(_kernel_type_class(), name, jit_options={"fastmath": fastmath})(typing)
 
 
-def column_of(measure: Any, columns: Any, p: Any) -> Any:
-    """The numbers that ``measure.prepare`` wrote for document ``p``, as a tuple of ``measure.COLUMNS`` entries."""
-    return tuple(columns[k, p] for k in range(measure.COLUMNS)) or (0.0,)
+def chosen_by_class(choose: Callable[[type], Callable[..., Any]]) -> Callable[..., Any]:
+    """A subroutine whose implementation is chosen by the class of its first argument, when it is compiled.
+
+    ``choose`` gets the class of the kernel tuple and returns a plain function of all the arguments.
+    """
+
+    def call(value: Any, *arguments: Any) -> Any:
+        return choose(type(value))(value, *arguments)
+
+    def register(numba: Any) -> None:
+        def typing(value: Any, *arguments: Any) -> Any:
+            if not isinstance(value, _kernel_type_class()):
+                return None
+            compiled = numba.extending.register_jitable(fastmath=set(VECTOR))(choose(value.instance_class))
+
+            def implementation(value: Any, *arguments: Any) -> Any:
+                return compiled(value, *arguments)
+
+            implementation.__qualname__ = f"{choose.__qualname__}.chosen"
+            return implementation
+
+        numba.extending.overload(call, jit_options={"fastmath": set(VECTOR)})(typing)
+
+    _once_compiling(register)
+    functools.update_wrapper(call, choose)
+    return call
+
+
+@chosen_by_class
+def column_of(measure: type) -> Callable[..., Any]:
+    """``column_of(measure, columns, p)``: what ``measure.prepare`` wrote for place p, as a tuple of its columns."""
+    return _COLUMN_READERS[measure.COLUMNS]  # type: ignore[attr-defined]  # every kernel tuple has it
 
 
 # Numba builds tuples of a length known when it compiles: one reader per number of columns.
@@ -369,29 +417,7 @@ _COLUMN_READERS: tuple[Callable[..., Any], ...] = (
 )  # fmt: skip
 
 
-def _register_column_of(numba: Any) -> None:
-    def typing(measure, columns, p):  # type: ignore[no-untyped-def]  # Numba compares it with the readers
-        if isinstance(measure, _kernel_type_class()):
-            return _COLUMN_READERS[measure.instance_class.COLUMNS]
-        return None
-
-    numba.extending.overload(column_of, jit_options={"fastmath": set(VECTOR)})(typing)
-
-
 # --------------------------------------------------------------------------------------------------- the Numba side
-
-_waiting: list[Callable[[Any], None]] = []
-_compiler_lock = threading.RLock()
-_numba: Any = None
-
-
-def _once_compiling(register: Callable[[Any], None]) -> None:
-    """Run ``register(numba)`` when Numba is loaded: now if it is, else with the first kernel."""
-    with _compiler_lock:
-        if _numba is None:
-            _waiting.append(register)
-        else:
-            register(_numba)
 
 
 def compiler() -> Any:
@@ -423,6 +449,12 @@ def _kernel_type_class() -> Any:
         @property
         def key(self) -> Any:
             return self.instance_class, self.types
+
+        @property
+        def mangling_args(self) -> Any:
+            # Symbols must name the class and the method: Numba tells functions of one process apart by a counter,
+            # and a library from the cache brings the counters of another process along.
+            return f"{self.instance_class.__module__}.{self.instance_class.__qualname__}", tuple(self.types)
 
     KernelType.__qualname__ = "KernelType"
     globals()["KernelType"] = KernelType  # importable by name: cached kernels are pickled by reference to it
@@ -510,8 +542,6 @@ _INTRINSICS: dict[str, Callable[[], Any]] = {
     "prefetch_row": _make_prefetch_row,
     "trailing_zeros": _make_trailing_zeros,
 }
-
-_once_compiling(_register_column_of)
 
 
 # ---------------------------------------------------------------------------------------------------------- threads

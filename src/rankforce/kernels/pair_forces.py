@@ -1,0 +1,265 @@
+"""The pair loop: forces and curvatures of all documents from all pairs of each query.
+
+Per query: the measure's columns by rank, the cost's coordinate per document, both laid out by place (documents sorted
+by label, see ``lambdas/pairs.py``), then one loop over contiguous ranges of partners. No matrix of pairs; memory is
+linear in the longest query. Unsigned loop bounds and the flags in ``VECTOR`` let LLVM vectorise the loop.
+
+``add_forces_by_columns`` is that loop. ``add_forces_by_rank`` is the general one: measures without columns, and pairs
+chosen by rank or drawn. Both add ``scale`` × force and ``scale`` × curvature to their last two arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankforce.jit import VECTOR, column_of, kernel, subroutine, vector_subroutine
+from rankforce.kernels.swaps import prepare_swaps, swap_change
+
+
+@vector_subroutine
+def _all_pairs(
+    measure: Any, cost: Any, columns: Any, x: Any, weight: Any, worse: Any, normaliser: Any, f: Any, c: Any
+) -> Any:
+    """Every pair, by coordinates."""
+    for i in range(x.shape[0]):
+        mine = column_of(measure, columns, i)
+        x_i = x[i]
+        w_i = weight[i]
+        f_i = 0.0
+        c_i = 0.0
+        for j in range(np.uint64(worse[i, 0]), np.uint64(worse[i, 1])):
+            change = abs(measure.swap_delta(mine, column_of(measure, columns, j)))
+            force, curvature = cost.pair(x_i, x[j], change, normaliser)
+            force *= w_i * weight[j]
+            curvature *= w_i * weight[j]
+            f_i += force
+            c_i += curvature
+            f[j] -= force
+            c[j] += curvature
+        f[i] += f_i
+        c[i] += c_i
+
+
+@subroutine
+def _all_pairs_by_gap(
+    measure: Any, cost: Any, columns: Any, s: Any, weight: Any, worse: Any, normaliser: Any, f: Any, c: Any
+) -> Any:
+    """Every pair, by gaps of scores: for queries whose scores are too far apart for coordinates."""
+    for i in range(s.shape[0]):
+        mine = column_of(measure, columns, i)
+        for j in range(worse[i, 0], worse[i, 1]):
+            change = abs(measure.swap_delta(mine, column_of(measure, columns, j)))
+            force, curvature = cost.pair_of_gap(s[i] - s[j], change, normaliser)
+            force *= weight[i] * weight[j]
+            curvature *= weight[i] * weight[j]
+            f[i] += force
+            c[i] += curvature
+            f[j] -= force
+            c[j] += curvature
+
+
+@subroutine
+def _rank_documents(worth: Any, order: Any, start: Any, size: Any, ranked: Any, rank: Any) -> Any:
+    for r in range(size):
+        document = order[start + r]
+        ranked[r] = worth[document]
+        rank[document - start] = r
+
+
+@subroutine
+def next_word(word: Any) -> Any:
+    """The next of a sequence of random words: a multiplicative congruential step and a mix of its high bits."""
+    word = word * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+    return word ^ (word >> np.uint64(33))
+
+
+@subroutine
+def _longest(starts: Any, first: Any, last: Any) -> Any:
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, starts[q + 1] - starts[q])
+    return longest
+
+
+@kernel(fastmath=VECTOR)
+def add_forces_by_columns(
+    measure: Any,
+    cost: Any,
+    column_count: Any,  # rows that prepare fills
+    worth: Any,  # float64 (documents)
+    scores: Any,  # float64 (documents)
+    order: Any,  # int32 (documents): ranked, by query
+    members: Any,  # int32 (documents): by place
+    worse: Any,  # int32 (documents, 2)
+    starts: Any,  # int64 (queries + 1)
+    normalisers: Any,  # float64 (queries)
+    document_weights: Any,  # float64 (documents)
+    scales: Any,  # float64 (queries): share of the term × query weight
+    first: Any,
+    last: Any,
+    forces: Any,  # float64 (documents): added to
+    curvatures: Any,  # float64 (documents): added to
+) -> None:
+    """All pairs, for a measure with columns."""
+    longest = _longest(starts, first, last)
+    ranked = np.empty(longest)
+    rank = np.empty(longest, dtype=np.int64)
+    by_rank = np.empty((column_count, longest))
+    columns = np.empty((column_count, longest))
+    x = np.empty(longest)
+    weight = np.empty(longest)
+    f = np.empty(longest)
+    c = np.empty(longest)
+    for q in range(first, last):
+        start = starts[q]
+        size = starts[q + 1] - start
+        if normalisers[q] == 0.0 or scales[q] == 0.0 or size < 2:
+            continue
+        _rank_documents(worth, order, start, size, ranked, rank)
+        measure.prepare(ranked[:size], normalisers[q], by_rank)
+        top = scores[order[start]]
+        by_gap = top - scores[order[start + size - 1]] > cost.widest()
+        for p in range(size):
+            document = members[start + p]
+            x[p] = scores[document] if by_gap else cost.coordinate(scores[document], top)
+            weight[p] = document_weights[document]
+            f[p] = 0.0
+            c[p] = 0.0
+            for k in range(column_count):
+                columns[k, p] = by_rank[k, rank[document - start]]
+        ranges = worse[start : start + size]
+        if by_gap:
+            _all_pairs_by_gap(measure, cost, columns, x[:size], weight, ranges, normalisers[q], f, c)
+        else:
+            _all_pairs(measure, cost, columns, x[:size], weight, ranges, normalisers[q], f, c)
+        for p in range(size):
+            forces[members[start + p]] += scales[q] * f[p]
+            curvatures[members[start + p]] += scales[q] * c[p]
+
+
+@subroutine
+def _add_pair(
+    measure: Any,
+    cost: Any,
+    columns: Any,
+    ranked: Any,
+    rank: Any,
+    before: Any,
+    normaliser: Any,
+    scores: Any,
+    document_weights: Any,
+    scale: Any,
+    start: Any,
+    i: Any,
+    j: Any,
+    forces: Any,
+    curvatures: Any,
+) -> Any:
+    """One pair, document i better than j, for any measure."""
+    upper = min(rank[i - start], rank[j - start])
+    lower = max(rank[i - start], rank[j - start])
+    change = abs(swap_change(measure, columns, ranked, normaliser, before, upper, lower))
+    force, curvature = cost.pair_of_gap(scores[i] - scores[j], change, normaliser)
+    scale *= document_weights[i] * document_weights[j]
+    forces[i] += scale * force
+    forces[j] -= scale * force
+    curvatures[i] += scale * curvature
+    curvatures[j] += scale * curvature
+
+
+@kernel
+def add_forces_by_rank(
+    measure: Any,
+    cost: Any,
+    column_count: Any,
+    worth: Any,
+    scores: Any,
+    order: Any,
+    members: Any,
+    worse: Any,
+    better: Any,  # int32 (documents, 2)
+    starts: Any,
+    normalisers: Any,
+    document_weights: Any,
+    scales: Any,
+    top: Any,  # only pairs with a document among the first ``top`` ranks
+    sample: Any,  # 0: every pair; else this many partners are drawn for each document
+    draws: Any,  # uint64 (documents): where each document's draws begin
+    first: Any,
+    last: Any,
+    forces: Any,
+    curvatures: Any,
+) -> None:
+    """Any measure, and pairs chosen by rank or drawn.
+
+    Every pair counts once; a drawn one as often as it stands for others, so that the sum is right on average.
+    """
+    longest = _longest(starts, first, last)
+    ranked = np.empty(longest)
+    rank = np.empty(longest, dtype=np.int64)
+    columns = np.empty((max(column_count, 1), longest))
+    for q in range(first, last):
+        start = starts[q]
+        size = starts[q + 1] - start
+        if normalisers[q] == 0.0 or scales[q] == 0.0 or size < 2:
+            continue
+        normaliser = normalisers[q]
+        _rank_documents(worth, order, start, size, ranked, rank)
+        before = prepare_swaps(measure, ranked[:size], normaliser, columns[:, :size])
+        for p in range(size):
+            i = members[start + p]
+            n_worse = worse[start + p, 1] - worse[start + p, 0]
+            n_better = better[start + p, 1] - better[start + p, 0]
+            if sample > 0 and n_worse + n_better > 0:
+                # A pair is drawn from both its ends, hence the half.
+                scale = 0.5 * scales[q] * (n_worse + n_better) / sample
+                word = draws[i]
+                for _ in range(sample):
+                    word = next_word(word)
+                    o = int(word % np.uint64(n_worse + n_better))
+                    if o < n_worse:
+                        j = members[start + worse[start + p, 0] + o]
+                        _add_pair(
+                            measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
+                            document_weights, scale, start, i, j, forces, curvatures,
+                        )  # fmt: skip
+                    else:
+                        j = members[start + better[start + p, 0] + o - n_worse]
+                        _add_pair(
+                            measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
+                            document_weights, scale, start, j, i, forces, curvatures,
+                        )  # fmt: skip
+            elif sample == 0 and (top >= size or rank[i - start] < top):
+                for o in range(worse[start + p, 0], worse[start + p, 1]):
+                    _add_pair(
+                        measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
+                        document_weights, scales[q], start, i, members[start + o], forces, curvatures,
+                    )  # fmt: skip
+                if top < size:
+                    for o in range(better[start + p, 0], better[start + p, 1]):
+                        j = members[start + o]
+                        if rank[j - start] >= top:  # else the pair was met from the other end
+                            _add_pair(
+                                measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
+                                document_weights, scales[q], start, j, i, forces, curvatures,
+                            )  # fmt: skip
+
+
+@kernel
+def divide_by_deviation(starts: Any, first: Any, last: Any, forces: Any) -> None:
+    """Divide the forces of each query by their standard deviation (all its documents, divisor n); zeros stay."""
+    for q in range(first, last):
+        size = starts[q + 1] - starts[q]
+        mean = 0.0
+        for k in range(starts[q], starts[q + 1]):
+            mean += forces[k]
+        mean /= max(size, 1)
+        square = 0.0
+        for k in range(starts[q], starts[q + 1]):
+            square += (forces[k] - mean) ** 2
+        deviation = np.sqrt(square / max(size, 1))
+        if deviation > 0.0:
+            for k in range(starts[q], starts[q + 1]):
+                forces[k] /= deviation

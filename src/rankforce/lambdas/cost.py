@@ -1,0 +1,44 @@
+"""What a pair cost is: the force and the curvature of one pair of documents.
+
+A λ-function of the pairwise kind says how hard a pair i ▷ j (i has the better label) is pulled apart, from the gap of
+their scores and from the change of the measure if they swapped ranks. The better document gets +force (it should move
+up), the worse one −force. Both get +curvature, minus the slope of the force with the gap: what Newton's step divides
+by.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from rankforce.jit import KernelValue
+
+
+class Cost(KernelValue):
+    """Base of all pair costs. A subclass gives ``pair_of_gap``; the rest makes it faster.
+
+    Methods called in kernels:
+
+    ``pair_of_gap(gap, change, normaliser) -> (force, curvature)``
+        The definition. ``gap`` is the better document's score minus the worse one's, ``change`` is |ΔZ|, the absolute
+        change of the measure if the two swapped ranks, ``normaliser`` the query's (ΔẐ = ΔZ × normaliser).
+    ``coordinate(score, top)`` and ``pair(better, worse, change, normaliser)``
+        The same from a number that is computed once per document: for the logistic family e^{σ(score − top)}, so
+        that no exponential is left in the pair loop. ``top`` is the query's highest score.
+    ``widest()``
+        The widest range of scores within a query for which coordinates serve; beyond it ``pair_of_gap`` is used.
+    """
+
+    PYTHON_SIDE: ClassVar[frozenset[str]] = frozenset({"check", "kernel_tuple"})
+    HAS_CURVATURE: ClassVar[bool] = True  # without a positive curvature there is no Newton step
+
+    def coordinate(self: Any, score: Any, top: Any) -> Any:
+        return score - top
+
+    def pair(self: Any, better: Any, worse: Any, change: Any, normaliser: Any) -> Any:
+        return self.pair_of_gap(better - worse, change, normaliser)
+
+    def widest(self: Any) -> Any:
+        return 1e300
+
+    def __str__(self) -> str:
+        return repr(self)

@@ -1,0 +1,171 @@
+"""The forces of an objective on the documents of a data set, at given scores."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.data.dataset import Dataset, tie_breakers
+from rankforce.data.hashing import combine
+from rankforce.kernels.ordering import order_documents, reorder_documents
+from rankforce.kernels.pair_forces import add_forces_by_columns, add_forces_by_rank, divide_by_deviation
+from rankforce.lambdas.objective import Objective, Term
+from rankforce.lambdas.pairs import PairRanges
+from rankforce.measures.judged import Judged
+from rankforce.threads import over_queries
+
+_slow_measures: set[type] = set()
+
+
+class SlowMeasureWarning(UserWarning):
+    """A measure gives no swap: it is found by brute force."""
+
+
+class Ranking:
+    """The documents of every query in ranked order, kept up to date from one iteration to the next.
+
+    Equal scores are ordered by a hash of seed, query id and position in the query.
+    """
+
+    def __init__(self, data: Dataset, seed: int) -> None:
+        self.starts = data.query_starts
+        self.tie_keys = tie_breakers(data, seed)
+        self.order = np.empty(data.n_documents, dtype=dtypes.INDEX)
+        self._ranked = False
+
+    def update(self, scores: np.ndarray) -> np.ndarray:
+        """Rank by these scores (``by_query`` order) and return the order."""
+        sort = reorder_documents if self._ranked else order_documents
+        over_queries(self.starts, lambda a, b: sort(scores, self.tie_keys, self.starts, a, b, self.order))
+        self._ranked = True
+        return self.order
+
+
+class TermForces:
+    """The forces of one term of an objective."""
+
+    def __init__(self, data: Dataset, term: Term, seed: int) -> None:
+        self.term = term
+        self.judged = judged = Judged(data, term.measure)
+        self.ranges = PairRanges.of(judged.labels, judged.starts)
+        self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
+        weights = np.ones(data.n_documents) if data.weights is None else data.by_query(data.weights)
+        self.document_weights = judged.of_kept(weights)
+        self.cost = term.cost.kernel_tuple()
+        self.column_count = term.measure.column_count(judged.worth)
+        self.seed = seed
+        self._places: np.ndarray | None = None
+        self._draws = np.zeros(len(judged.worth), dtype=dtypes.HASH)
+        if judged.kept is not None:
+            self._places = np.full(data.n_documents, -1, dtype=dtypes.INDEX)
+            self._places[judged.kept] = np.arange(len(judged.kept), dtype=dtypes.INDEX)
+        if term.pairs.sample:
+            self._document_hashes = judged.of_kept(tie_breakers(data, seed))
+        if term.measure.swap_kind == "brute":
+            _warn_of_slow_measure(term)
+
+    def add(
+        self,
+        order: np.ndarray,
+        scores: np.ndarray,
+        share: float,
+        iteration: int,
+        forces: np.ndarray,
+        curvatures: np.ndarray,
+    ) -> None:
+        """Add share × force and share × curvature of every document (``by_query`` order)."""
+        if share == 0.0:
+            return
+        kept = self.judged.kept
+        if kept is None:
+            self._add(order, scores, share, iteration, forces, curvatures)
+            return
+        assert self._places is not None
+        places = self._places[order]
+        own_forces = np.zeros(len(kept))
+        own_curvatures = np.zeros(len(kept))
+        self._add(places[places >= 0], scores[kept], share, iteration, own_forces, own_curvatures)
+        forces[kept] += own_forces
+        curvatures[kept] += own_curvatures
+
+    def _add(
+        self,
+        order: np.ndarray,
+        scores: np.ndarray,
+        share: float,
+        iteration: int,
+        forces: np.ndarray,
+        curvatures: np.ndarray,
+    ) -> None:
+        judged, ranges, pairs = self.judged, self.ranges, self.term.pairs
+        scales = share * self.query_weights
+        normalisers = judged.normalisers
+        everything = not pairs.sample and pairs.top >= np.diff(judged.starts).max(initial=0)
+        if everything and self.term.measure.swap_kind == "columns":
+            over_queries(
+                judged.starts,
+                lambda a, b: add_forces_by_columns(
+                    judged.kernel_tuple, self.cost, self.column_count, judged.worth, scores, order, ranges.members,
+                    ranges.worse, judged.starts, normalisers, self.document_weights, scales, a, b, forces, curvatures,
+                ),
+            )  # fmt: skip
+            return
+        if pairs.sample:
+            self._draws = combine(self.seed, iteration, self._document_hashes)
+        over_queries(
+            judged.starts,
+            lambda a, b: add_forces_by_rank(
+                judged.kernel_tuple, self.cost, self.column_count, judged.worth, scores, order, ranges.members,
+                ranges.worse, ranges.better, judged.starts, normalisers, self.document_weights, scales, pairs.top,
+                pairs.sample, self._draws, a, b, forces, curvatures,
+            ),
+        )  # fmt: skip
+
+
+class Forces:
+    """The forces of an objective on a data set.
+
+    ``at(scores, iteration)`` returns (forces, curvatures), both in ``by_query`` order, positive force = up. With
+    ``divide_by_deviation`` the forces of each query are divided by their standard deviation, and the curvatures mean
+    nothing any more.
+    """
+
+    def __init__(self, data: Dataset, objective: Objective, seed: int, *, deviation: bool = False) -> None:
+        self.objective = objective
+        self.ranking = Ranking(data, seed)
+        self.terms = [TermForces(data, term, seed) for term in objective.terms]
+        self.deviation = deviation
+        self.starts = data.query_starts
+        self.forces = np.zeros(data.n_documents, dtype=dtypes.FORCE)
+        self.curvatures = np.zeros(data.n_documents, dtype=dtypes.CURVATURE)
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of documents there are, over all terms."""
+        return sum(term.ranges.n_pairs for term in self.terms)
+
+    def at(self, scores: np.ndarray, iteration: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Forces and curvatures at these scores. The arrays are reused by the next call."""
+        order = self.ranking.update(scores)
+        self.forces.fill(0.0)
+        self.curvatures.fill(0.0)
+        for term, share in zip(self.terms, self.objective.shares(iteration), strict=True):
+            term.add(order, scores, share, iteration, self.forces, self.curvatures)
+        if self.deviation:
+            over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces))
+        return self.forces, self.curvatures
+
+
+def _warn_of_slow_measure(term: Term) -> None:
+    measure_class = type(term.measure)
+    if measure_class in _slow_measures:
+        return
+    _slow_measures.add(measure_class)
+    warnings.warn(
+        f"{measure_class.__name__} gives its value only: each swap is found by evaluating the whole ranking, which is "
+        "slow. Add prepare(ranked, normaliser, columns) and swap_delta(a, b) with COLUMNS = ... for full speed.",
+        SlowMeasureWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,82 @@
+"""Which documents are paired, as data: the pair loop knows no rule, it walks ranges.
+
+Within each query the documents are sorted by (stratum, falling label). A document's partners are then contiguous: the
+worse ones in ``[worse_first, worse_last)``, the better ones in ``[better_first, better_last)``. Different grades, tied
+in all earlier tiers, no zero clicks, missing labels, all pairs: different arrays, the same kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankforce import dtypes
+
+
+@dataclass(frozen=True)
+class PairRanges:
+    """``members[starts[q] + p]`` is the document at place p of query q; places count within the query."""
+
+    members: np.ndarray  # int32 (documents)
+    worse: np.ndarray  # int32 (documents, 2): by place
+    better: np.ndarray  # int32 (documents, 2): by place
+    n_pairs: int
+
+    @classmethod
+    def of(
+        cls,
+        labels: np.ndarray,
+        starts: np.ndarray,
+        *,
+        earlier: tuple[np.ndarray, ...] = (),
+        active: np.ndarray | None = None,
+    ) -> PairRanges:
+        """Pairs with different labels, both labelled and ``active``, and equal (or both missing) in ``earlier``.
+
+        labels, earlier and active are in ``by_query`` order.
+        """
+        n = len(labels)
+        queries = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        usable = ~np.isnan(labels) if active is None else active & ~np.isnan(labels)
+        stratum = _strata(earlier, n)
+        falling = np.where(usable, -labels, np.inf)
+        order = np.lexsort((falling, ~usable, stratum, queries))
+        group = _runs(queries[order], stratum[order], ~usable[order])  # one query, one stratum, usable or not
+        level = _runs(group, falling[order])  # and one label
+        query_start = starts[queries[order]]
+        group_first, group_last = _spans(group)
+        level_first, level_last = _spans(level)
+        worse = np.column_stack([level_last - query_start, group_last - query_start])
+        better = np.column_stack([group_first - query_start, level_first - query_start])
+        worse[~usable[order]] = 0
+        better[~usable[order]] = 0
+        return cls(
+            members=order.astype(dtypes.INDEX),
+            worse=np.ascontiguousarray(worse, dtype=dtypes.INDEX),
+            better=np.ascontiguousarray(better, dtype=dtypes.INDEX),
+            n_pairs=int((worse[:, 1] - worse[:, 0]).sum()),
+        )
+
+
+def _strata(earlier: tuple[np.ndarray, ...], n: int) -> np.ndarray:
+    """A number for each combination of earlier labels; a missing label equals only a missing label."""
+    stratum = np.zeros(n, dtype=np.int64)
+    for labels in earlier:
+        _, codes = np.unique(labels, return_inverse=True, equal_nan=True)
+        _, stratum = np.unique(stratum * (codes.max(initial=0) + 1) + codes, return_inverse=True)
+    return stratum
+
+
+def _runs(*keys: np.ndarray) -> np.ndarray:
+    """Number the runs of equal keys: 0, 0, 1, 1, 1, 2, ..."""
+    changes = np.zeros(len(keys[0]), dtype=bool)
+    for key in keys:
+        changes[1:] |= key[1:] != key[:-1]
+    return np.cumsum(changes)
+
+
+def _spans(runs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the run of each entry begins and ends."""
+    edges = np.concatenate([[0], np.flatnonzero(np.diff(runs)) + 1, [len(runs)]])
+    return edges[:-1][runs], edges[1:][runs]

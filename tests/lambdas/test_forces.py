@@ -1,0 +1,212 @@
+"""Forces against a slow, obvious twin: every pair in a Python loop, every swap by re-evaluation."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import rankforce as rf
+from rankforce.lambdas.forces import Forces, SlowMeasureWarning, TermForces
+from rankforce.lambdas.objective import Objective, Pairs, Term
+from rankforce.lambdas.pairs import PairRanges
+from rankforce.lambdas.ranknet import RankNetCost
+from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
+from rankforce.measures.catalogue import measure_classes
+from rankforce.measures.judged import Judged
+
+
+class ValueOnly(rf.Measure):
+    """Share of the worth in the top three, without a swap of its own."""
+
+    def normaliser(self, ideal):
+        total = 0.0
+        for r in range(ideal.shape[0]):
+            total += ideal[r]
+        return total
+
+    def value(self, ranked, normaliser):
+        total = 0.0
+        for r in range(min(3, ranked.shape[0])):
+            total += ranked[r]
+        return total / normaliser
+
+
+def some_data(seed=0, sizes=(1, 2, 5, 9, 12), grades=4, unlabelled=0.0, **parts):
+    rng = np.random.default_rng(seed)
+    n = sum(sizes)
+    labels = rng.integers(0, grades, n).astype(float)
+    labels[rng.random(n) < unlabelled] = np.nan
+    return rf.Dataset(rng.random((n, 2)), labels, group=list(sizes), **parts)
+
+
+def slow_forces(data, term, scores, order, takes=lambda ranks: True):
+    """Forces and curvatures by definition."""
+    judged = Judged(data, term.measure)
+    kernel_measure, cost = term.measure.kernel_tuple(), term.cost.kernel_tuple()
+    forces, curvatures = np.zeros(data.n_documents), np.zeros(data.n_documents)
+    weights = np.ones(data.n_documents) if data.weights is None else data.weights
+    query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
+    labels = data.labels[term.measure.label]
+    kept = np.arange(data.n_documents) if judged.kept is None else judged.kept
+    for q, rows in enumerate(data.each_query()):
+        normaliser = judged.normalisers[q]
+        if normaliser == 0:
+            continue
+        ranked_rows = [row for row in order[data.query_starts[q] : data.query_starts[q + 1]] if row in kept]
+        worth = judged.worth[np.searchsorted(kept, ranked_rows)]
+        before = kernel_measure.value(worth, normaliser)
+        for i in rows:
+            for j in rows:
+                if not labels[i] > labels[j]:
+                    continue
+                a, b = ranked_rows.index(i), ranked_rows.index(j)
+                if not takes((a, b)):
+                    continue
+                swapped = worth.copy()
+                swapped[[a, b]] = swapped[[b, a]]
+                change = abs(kernel_measure.value(swapped, normaliser) - before)
+                force, curvature = cost.pair_of_gap(scores[i] - scores[j], change, normaliser)
+                scale = term.share * query_weights[q] * weights[i] * weights[j]
+                forces[i] += scale * force
+                forces[j] -= scale * force
+                curvatures[i] += scale * curvature
+                curvatures[j] += scale * curvature
+    return forces, curvatures
+
+
+def check(data, term, scores, takes=lambda ranks: True):
+    forces = Forces(data, Objective((term,)), seed=3)
+    got = forces.at(scores)
+    wanted = slow_forces(data, term, scores, forces.ranking.order, takes)
+    np.testing.assert_allclose(got[0], wanted[0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(got[1], wanted[1], rtol=1e-9, atol=1e-12)
+    sums = np.add.reduceat(got[0], data.query_starts[:-1])
+    np.testing.assert_allclose(sums, 0.0, atol=1e-12)
+
+
+def trainable():
+    for name, measure_class in measure_classes().items():
+        yield rf.CNDCG("grades", max_grade=1) if name == "CNDCG" else measure_class()
+
+
+@pytest.mark.parametrize("measure", list(trainable()), ids=str)
+def test_every_measure_exerts_the_forces_of_its_swaps(measure):
+    grades = 2 if isinstance(measure, rf.CNDCG) else 4
+    data = some_data(grades=grades)
+    check(data, Term(measure), np.random.default_rng(1).normal(size=data.n_documents))
+
+
+def test_the_first_scores_are_all_equal():
+    data = some_data()
+    check(data, Term(rf.NDCG(3)), np.zeros(data.n_documents))
+
+
+def test_plain_ranknet_ignores_the_measure():
+    data = some_data()
+    check(data, Term(rf.NDCG(), RankNetCost(0.7)), np.random.default_rng(1).normal(size=data.n_documents))
+
+
+def test_weights_and_shares():
+    rng = np.random.default_rng(5)
+    data = some_data()
+    weighted = data.replace(weights=rng.random(data.n_documents), query_weights=rng.random(data.n_queries))
+    check(weighted, Term(rf.NDCG(4), share=0.3), rng.normal(size=data.n_documents))
+
+
+@pytest.mark.parametrize("judged_only", [True, False])
+def test_unlabelled_documents_take_part_in_no_pair(judged_only):
+    data = some_data(unlabelled=0.4)
+    scores = np.random.default_rng(1).normal(size=data.n_documents)
+    check(data, Term(rf.NDCG(judged_only=judged_only)), scores)
+    forces, _ = Forces(data, Objective((Term(rf.NDCG()),)), seed=0).at(scores)
+    assert (forces[np.isnan(data.labels["grades"])] == 0).all()
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("spread", [1e-6, 1.0, 1e6])
+def test_wide_gaps_and_steep_sigmas_are_safe(sigma, spread):
+    data = some_data()
+    scores = np.random.default_rng(1).normal(size=data.n_documents) * spread
+    forces, curvatures = Forces(data, Objective((Term(rf.NDCG(), RankNetWeightPairs(sigma)),)), seed=0).at(scores)
+    assert np.isfinite(forces).all()
+    assert (curvatures >= 0).all()
+    check(data, Term(rf.NDCG(), RankNetWeightPairs(sigma)), scores)
+
+
+def test_coordinates_and_gaps_say_the_same():
+    cost = RankNetWeightPairs(2.0).kernel_tuple()
+    for better, worse in [(0.0, 0.0), (3.0, -4.0), (-100.0, 150.0)]:
+        top = max(better, worse)
+        by_coordinate = cost.pair(cost.coordinate(better, top), cost.coordinate(worse, top), 0.3, 1.0)
+        np.testing.assert_allclose(by_coordinate, cost.pair_of_gap(better - worse, 0.3, 1.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 3, 100])
+def test_top_pairs_have_a_document_among_the_first_k(k):
+    data = some_data()
+    scores = np.random.default_rng(1).normal(size=data.n_documents)
+    check(data, Term(rf.MAP(), pairs=Pairs(top=k)), scores, takes=lambda ranks: min(ranks) < k)
+
+
+def test_sampled_pairs_are_right_on_average():
+    data = some_data(sizes=(12, 12))
+    scores = np.random.default_rng(1).normal(size=data.n_documents)
+    everything, _ = Forces(data, Objective((Term(rf.NDCG()),)), seed=0).at(scores)
+    sampled = Forces(data, Objective((Term(rf.NDCG(), pairs=Pairs(sample=4)),)), seed=0)
+    draws = np.array([sampled.at(scores, iteration)[0].copy() for iteration in range(600)])
+    error = draws.std(axis=0) / np.sqrt(len(draws))
+    assert (abs(draws.mean(axis=0) - everything) < 5 * error + 1e-12).all()
+    assert draws.std(axis=0).max() > 0
+
+
+def test_a_measure_with_a_value_only_works_and_says_that_it_is_slow():
+    data = some_data()
+    scores = np.random.default_rng(1).normal(size=data.n_documents)
+    with pytest.warns(SlowMeasureWarning, match="swap_delta"):
+        TermForces(data, Term(ValueOnly()), 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # once only
+        check(data, Term(ValueOnly()), scores)
+
+
+def test_ranges_name_every_pair_once():
+    labels = np.array([2.0, 0, np.nan, 1, 2, 0, 1, np.nan])
+    starts = np.array([0, 5, 8])
+    ranges = PairRanges.of(labels, starts)
+    pairs = set()
+    for q in range(2):
+        for p in range(starts[q], starts[q + 1]):
+            for o in range(*ranges.worse[p]):
+                pairs.add((ranges.members[p], ranges.members[starts[q] + o]))
+    wanted = {(i, j) for q in range(2) for i in range(starts[q], starts[q + 1]) for j in range(starts[q], starts[q + 1])
+              if labels[i] > labels[j]}  # fmt: skip
+    assert pairs == wanted
+    assert ranges.n_pairs == len(wanted)
+
+
+def test_earlier_tiers_restrict_pairs_to_ties():
+    clicks = np.array([0.5, 0.1, 0.5, 0.2, np.nan, 0.3])
+    grades = np.array([1.0, 1.0, 2.0, np.nan, 1.0, np.nan])
+    ranges = PairRanges.of(clicks, np.array([0, 6]), earlier=(grades,))
+    pairs = {(ranges.members[p], ranges.members[o]) for p in range(6) for o in range(*ranges.worse[p])}
+    assert pairs == {(0, 1), (5, 3)}
+
+
+@pytest.mark.parametrize("wrong", ["some", ("top", 0), ("sample", "x"), 7, "top"])
+def test_impossible_choices_of_pairs(wrong):
+    with pytest.raises(rf.SettingsError, match="pairs must be"):
+        Pairs.read(wrong)
+
+
+def test_forces_do_not_depend_on_threads():
+    from rankforce.threads import using_threads
+
+    data = some_data(sizes=(40,) * 100)
+    scores = np.random.default_rng(1).normal(size=data.n_documents)
+    results = []
+    for count in (1, 2, 5):
+        with using_threads(count):
+            results.append(Forces(data, Objective((Term(rf.NDCG()),)), seed=0).at(scores)[0].tobytes())
+    assert len(set(results)) == 1
