@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.lambdas.forces import Forces, SlowMeasureWarning, TermForces
+from rankforce.lambdas.forces import Forces, Ranking, SlowMeasureWarning, TermForces
 from rankforce.lambdas.objective import Objective, Pairs, Term
 from rankforce.lambdas.pairs import PairRanges
 from rankforce.lambdas.ranknet import RankNetCost
@@ -76,10 +76,14 @@ def slow_forces(data, term, scores, order, takes=lambda ranks: True):
     return forces, curvatures
 
 
+def forces_of(data, term, scores, seed=3, iteration=0):
+    order = Ranking(data, seed).update(scores)
+    return Forces(data, Objective((term,)), seed).at(scores, order, iteration)
+
+
 def check(data, term, scores, takes=lambda ranks: True):
-    forces = Forces(data, Objective((term,)), seed=3)
-    got = forces.at(scores)
-    wanted = slow_forces(data, term, scores, forces.ranking.order, takes)
+    got = forces_of(data, term, scores)
+    wanted = slow_forces(data, term, scores, Ranking(data, 3).update(scores), takes)
     np.testing.assert_allclose(got[0], wanted[0], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(got[1], wanted[1], rtol=1e-9, atol=1e-12)
     sums = np.add.reduceat(got[0], data.query_starts[:-1])
@@ -120,7 +124,7 @@ def test_unlabelled_documents_take_part_in_no_pair(judged_only):
     data = some_data(unlabelled=0.4)
     scores = np.random.default_rng(1).normal(size=data.n_documents)
     check(data, Term(rf.NDCG(judged_only=judged_only)), scores)
-    forces, _ = Forces(data, Objective((Term(rf.NDCG()),)), seed=0).at(scores)
+    forces, _ = forces_of(data, Term(rf.NDCG()), scores)
     assert (forces[np.isnan(data.labels["grades"])] == 0).all()
 
 
@@ -129,7 +133,7 @@ def test_unlabelled_documents_take_part_in_no_pair(judged_only):
 def test_wide_gaps_and_steep_sigmas_are_safe(sigma, spread):
     data = some_data()
     scores = np.random.default_rng(1).normal(size=data.n_documents) * spread
-    forces, curvatures = Forces(data, Objective((Term(rf.NDCG(), RankNetWeightPairs(sigma)),)), seed=0).at(scores)
+    forces, curvatures = forces_of(data, Term(rf.NDCG(), RankNetWeightPairs(sigma)), scores)
     assert np.isfinite(forces).all()
     assert (curvatures >= 0).all()
     check(data, Term(rf.NDCG(), RankNetWeightPairs(sigma)), scores)
@@ -153,9 +157,9 @@ def test_top_pairs_have_a_document_among_the_first_k(k):
 def test_sampled_pairs_are_right_on_average():
     data = some_data(sizes=(12, 12))
     scores = np.random.default_rng(1).normal(size=data.n_documents)
-    everything, _ = Forces(data, Objective((Term(rf.NDCG()),)), seed=0).at(scores)
-    sampled = Forces(data, Objective((Term(rf.NDCG(), pairs=Pairs(sample=4)),)), seed=0)
-    draws = np.array([sampled.at(scores, iteration)[0].copy() for iteration in range(600)])
+    everything, _ = forces_of(data, Term(rf.NDCG()), scores)
+    term = Term(rf.NDCG(), pairs=Pairs(sample=4))
+    draws = np.array([forces_of(data, term, scores, iteration=iteration)[0] for iteration in range(600)])
     error = draws.std(axis=0) / np.sqrt(len(draws))
     assert (abs(draws.mean(axis=0) - everything) < 5 * error + 1e-12).all()
     assert draws.std(axis=0).max() > 0
@@ -208,5 +212,24 @@ def test_forces_do_not_depend_on_threads():
     results = []
     for count in (1, 2, 5):
         with using_threads(count):
-            results.append(Forces(data, Objective((Term(rf.NDCG()),)), seed=0).at(scores)[0].tobytes())
+            results.append(forces_of(data, Term(rf.NDCG()), scores)[0].tobytes())
     assert len(set(results)) == 1
+
+
+def test_queries_left_out_exert_no_force():
+    data = some_data()
+    scores = np.random.default_rng(1).normal(size=data.n_documents)
+    order = Ranking(data, 3).update(scores)
+    whole = forces_of(data, Term(rf.NDCG()), scores)[0].copy()
+    some = np.array([True, False, True, False, True])
+    part = Forces(data, Objective((Term(rf.NDCG()),)), 3).at(scores, order, queries=some)[0]
+    np.testing.assert_array_equal(part, np.where(some[data.row_queries], whole, 0.0))
+
+
+def test_ranking_again_from_the_last_order_gives_the_same():
+    data = some_data(sizes=(70, 3, 200))
+    rng = np.random.default_rng(1)
+    kept = Ranking(data, 3)
+    for _ in range(3):
+        scores = rng.integers(0, 9, data.n_documents).astype(float)
+        np.testing.assert_array_equal(kept.update(scores), Ranking(data, 3).update(scores))

@@ -72,6 +72,7 @@ class TermForces:
         scores: np.ndarray,
         share: float,
         iteration: int,
+        queries: np.ndarray | None,
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
@@ -80,13 +81,13 @@ class TermForces:
             return
         kept = self.judged.kept
         if kept is None:
-            self._add(order, scores, share, iteration, forces, curvatures)
+            self._add(order, scores, share, iteration, queries, forces, curvatures)
             return
         assert self._places is not None
         places = self._places[order]
         own_forces = np.zeros(len(kept))
         own_curvatures = np.zeros(len(kept))
-        self._add(places[places >= 0], scores[kept], share, iteration, own_forces, own_curvatures)
+        self._add(places[places >= 0], scores[kept], share, iteration, queries, own_forces, own_curvatures)
         forces[kept] += own_forces
         curvatures[kept] += own_curvatures
 
@@ -96,11 +97,12 @@ class TermForces:
         scores: np.ndarray,
         share: float,
         iteration: int,
+        queries: np.ndarray | None,
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
         judged, ranges, pairs = self.judged, self.ranges, self.term.pairs
-        scales = share * self.query_weights
+        scales = share * (self.query_weights if queries is None else self.query_weights * queries)
         normalisers = judged.normalisers
         everything = not pairs.sample and pairs.top >= np.diff(judged.starts).max(initial=0)
         if everything and self.term.measure.swap_kind == "columns":
@@ -127,14 +129,12 @@ class TermForces:
 class Forces:
     """The forces of an objective on a data set.
 
-    ``at(scores, iteration)`` returns (forces, curvatures), both in ``by_query`` order, positive force = up. With
-    ``divide_by_deviation`` the forces of each query are divided by their standard deviation, and the curvatures mean
+    With ``deviation`` the forces of each query are divided by their standard deviation, and the curvatures mean
     nothing any more.
     """
 
     def __init__(self, data: Dataset, objective: Objective, seed: int, *, deviation: bool = False) -> None:
         self.objective = objective
-        self.ranking = Ranking(data, seed)
         self.terms = [TermForces(data, term, seed) for term in objective.terms]
         self.deviation = deviation
         self.starts = data.query_starts
@@ -146,13 +146,18 @@ class Forces:
         """How many pairs of documents there are, over all terms."""
         return sum(term.ranges.n_pairs for term in self.terms)
 
-    def at(self, scores: np.ndarray, iteration: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Forces and curvatures at these scores. The arrays are reused by the next call."""
-        order = self.ranking.update(scores)
+    def at(
+        self, scores: np.ndarray, order: np.ndarray, iteration: int = 0, queries: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(forces, curvatures) at these scores, in ``by_query`` order; positive force = up.
+
+        ``order`` is the ranking by these scores (``Ranking.update``). ``queries``, a mask, leaves the others without
+        force. The arrays returned are reused by the next call.
+        """
         self.forces.fill(0.0)
         self.curvatures.fill(0.0)
         for term, share in zip(self.terms, self.objective.shares(iteration), strict=True):
-            term.add(order, scores, share, iteration, self.forces, self.curvatures)
+            term.add(order, scores, share, iteration, queries, self.forces, self.curvatures)
         if self.deviation:
             over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces))
         return self.forces, self.curvatures

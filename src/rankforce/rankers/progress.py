@@ -1,0 +1,73 @@
+"""How training shows that it goes on: a bar on a terminal, a line now and then elsewhere, nothing on request."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class Progress:
+    """A bar (terminal) or lines (elsewhere) on standard error, with the measures and the time left.
+
+    On anything but a terminal short work prints nothing: the first line comes after ten seconds.
+    """
+
+    def __init__(self, name: str, total: int, unit: str, wanted: bool = True) -> None:
+        self.name = name
+        self.total = total
+        self.unit = unit
+        self.wanted = wanted
+        self._bar: Any = None
+        self._task: Any = None
+        self._began = self._said = time.monotonic()
+
+    def __enter__(self) -> Progress:
+        if self.wanted and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[note]}"),
+                TimeElapsedColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._task = self._bar.add_task(self.name, total=self.total, note="")
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def advance(self, done: int, values: dict[str, float]) -> None:
+        """``done`` steps are done; ``values`` are shown beside."""
+        if not self.wanted:
+            return
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, note=_written(values))
+            return
+        now = time.monotonic()
+        if now - self._said >= SECONDS_BETWEEN_LINES:
+            self._said = now
+            left = (now - self._began) / max(done, 1) * (self.total - done)
+            print(
+                f"{self.name}: {done}/{self.total} {self.unit}, {_written(values)}, about {left:.0f} s left",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+def _written(values: dict[str, float]) -> str:
+    return "  ".join(f"{name} {value:.4f}" for name, value in values.items())

@@ -1,0 +1,93 @@
+"""Measures watched while a ranker learns: history, early stopping, callbacks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import Dataset
+from rankforce.errors import SettingsError
+from rankforce.measures.judged import Judged
+from rankforce.measures.measure import Measure
+
+
+class WatchedMeasure:
+    """The mean of a measure over the queries of a data set, for a ranking kept elsewhere.
+
+    Blank queries are left out, query weights count, and equal scores are in the order of the ranking (a hash while
+    training, see ``lambdas.forces.Ranking``).
+    """
+
+    def __init__(self, data: Dataset, measure: Measure) -> None:
+        self.judged = Judged(data, measure)
+        scored = self.judged.normalisers > 0
+        self._weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
+        self._weights = np.where(scored, self._weights, 0.0)
+        self._scored = scored
+        self._total = math.fsum(self._weights)
+        if self._total == 0:
+            raise SettingsError(
+                f"{measure} cannot be watched: no query of the data has a document that is worth anything to it"
+            )
+        self._places: np.ndarray | None = None
+        if self.judged.kept is not None:
+            self._places = np.full(data.n_documents, -1, dtype=np.int32)
+            self._places[self.judged.kept] = np.arange(len(self.judged.kept), dtype=np.int32)
+
+    def mean(self, order: np.ndarray) -> float:
+        """The weighted mean at this ranking."""
+        if self._places is not None:
+            places = self._places[order]
+            order = places[places >= 0]
+        values = self.judged.values(order)
+        return math.fsum((values * self._weights)[self._scored]) / self._total
+
+
+@dataclass
+class Iteration:
+    """What a callback is told after every iteration."""
+
+    number: int  # iterations done
+    values: dict[str, float]  # "train" and "validation" where they are watched
+    history: dict[str, list[float]]
+    best_iteration: int
+    stopped: bool = False
+
+    def stop(self) -> None:
+        """Make this the last iteration."""
+        self.stopped = True
+
+
+Callback = Callable[[Iteration], Any]
+
+
+@dataclass
+class Watch:
+    """History, the best iteration, and when to stop.
+
+    ``patience`` iterations without a higher validation value end training; None never does.
+    """
+
+    patience: int | None
+    callbacks: Sequence[Callback] = ()
+    history: dict[str, list[float]] = field(default_factory=dict)
+    best_iteration: int = 0
+    best_value: float = -math.inf
+
+    def record(self, number: int, values: dict[str, float]) -> bool:
+        """Note the values after iteration ``number`` (from 1); returns whether training should stop."""
+        for name, value in values.items():
+            self.history.setdefault(name, []).append(value)
+        decisive = values.get("validation")
+        if decisive is None or decisive > self.best_value:
+            self.best_iteration = number
+            self.best_value = -math.inf if decisive is None else decisive
+        told = Iteration(number, values, self.history, self.best_iteration)
+        for callback in self.callbacks:
+            callback(told)
+        exhausted = self.patience is not None and number - self.best_iteration >= self.patience
+        return told.stopped or exhausted
