@@ -183,14 +183,14 @@ class Dataset:
 
     def take_features(self, features: Iterable[int | str]) -> Dataset:
         """The data set with some of the features, given by number (from 0) or name, in the order given."""
-        places = [self._feature_place(feature) for feature in features]
+        places = [self.feature_place(feature) for feature in features]
         return self.replace(
             features=self.features[:, places], feature_names=[self.feature_names[place] for place in places]
         )
 
     def without_features(self, features: Iterable[int | str]) -> Dataset:
         """The data set without some features, given by number (from 0) or name."""
-        dropped = {self._feature_place(feature) for feature in features}
+        dropped = {self.feature_place(feature) for feature in features}
         return self.take_features([place for place in range(self.n_features) if place not in dropped])
 
     def with_label(self, name: str, values: Any) -> Dataset:
@@ -261,7 +261,8 @@ class Dataset:
 
     # --------------------------------------------------------------------------------------------------- internals
 
-    def _feature_place(self, feature: int | str) -> int:
+    def feature_place(self, feature: int | str) -> int:
+        """The number (from 0) of a feature given by name or number."""
         if isinstance(feature, str):
             if feature not in self.feature_names:
                 raise DataError(f"the data has no feature {feature!r}")

@@ -62,28 +62,23 @@ def _merge_sort(order: Any, scratch: Any, low: Any, high: Any, scores: Any, tie_
 
 
 @kernel
-def order_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: Any, order: Any) -> None:
-    """Write the documents of queries ``first`` to ``last`` in ranked order into ``order``.
+def reorder_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: Any, order: Any) -> None:
+    """Sort the documents of queries ``first`` to ``last`` into ranked order, from any order: fast if nearly sorted.
 
     scores float64, tie_keys uint64: one per document, documents of a query adjacent; starts int64;
-    order int32: ``order[starts[q] + r]`` is the document at rank r of query q. Its content on entry does not matter.
+    order int32: ``order[starts[q] + r]`` is the document at rank r of query q; on entry any order of each query.
     """
     longest = 0
     for q in range(first, last):
         longest = max(longest, starts[q + 1] - starts[q])
     scratch = np.empty(longest, dtype=order.dtype)
     for q in range(first, last):
-        for k in range(starts[q], starts[q + 1]):
-            order[k] = k
         _merge_sort(order, scratch, starts[q], starts[q + 1], scores, tie_keys)
 
 
-@kernel
-def reorder_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: Any, order: Any) -> None:
-    """As ``order_documents``, starting from the previous order in ``order``: fast where little has changed."""
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, starts[q + 1] - starts[q])
-    scratch = np.empty(longest, dtype=order.dtype)
-    for q in range(first, last):
-        _merge_sort(order, scratch, starts[q], starts[q + 1], scores, tie_keys)
+def order_documents(
+    scores: np.ndarray, tie_keys: np.ndarray, starts: np.ndarray, first: int, last: int, order: np.ndarray
+) -> None:
+    """As ``reorder_documents``; the content of ``order`` on entry does not matter."""
+    order[starts[first] : starts[last]] = np.arange(starts[first], starts[last])
+    reorder_documents(scores, tie_keys, starts, first, last, order)

@@ -4,8 +4,8 @@ Per query: the measure's columns by rank, the cost's coordinate per document, bo
 by label, see ``lambdas/pairs.py``), then one loop over contiguous ranges of partners. No matrix of pairs; memory is
 linear in the longest query. Unsigned loop bounds and the flags in ``VECTOR`` let LLVM vectorise the loop.
 
-``add_forces_by_columns`` is that loop. ``add_forces_by_rank`` is the general one: measures without columns, and pairs
-chosen by rank or drawn. Both add ``scale`` × force and ``scale`` × curvature to their last two arguments.
+``add_forces_by_columns`` is that loop. ``add_forces_by_rank`` is the general one: measures without columns, pairs chosen
+by rank or drawn, and queries whose scores are too far apart for coordinates. Both add ``scale`` × force and ``scale`` × curvature to their last two arguments.
 """
 
 from __future__ import annotations
@@ -40,24 +40,6 @@ def _all_pairs(
             c[j] += curvature
         f[i] += f_i
         c[i] += c_i
-
-
-@subroutine
-def _all_pairs_by_gap(
-    measure: Any, cost: Any, columns: Any, s: Any, weight: Any, worse: Any, normaliser: Any, f: Any, c: Any
-) -> Any:
-    """Every pair, by gaps of scores: for queries whose scores are too far apart for coordinates."""
-    for i in range(s.shape[0]):
-        mine = column_of(measure, columns, i)
-        for j in range(worse[i, 0], worse[i, 1]):
-            change = abs(measure.swap_delta(mine, column_of(measure, columns, j)))
-            force, curvature = cost.pair_of_gap(s[i] - s[j], change, normaliser)
-            force *= weight[i] * weight[j]
-            curvature *= weight[i] * weight[j]
-            f[i] += force
-            c[i] += curvature
-            f[j] -= force
-            c[j] += curvature
 
 
 @subroutine
@@ -99,10 +81,11 @@ def add_forces_by_columns(
     scales: Any,  # float64 (queries): share of the term × query weight
     first: Any,
     last: Any,
+    wide: Any,  # uint8 (queries): set to 1 for queries left out because their scores are too far apart
     forces: Any,  # float64 (documents): added to
     curvatures: Any,  # float64 (documents): added to
 ) -> None:
-    """All pairs, for a measure with columns."""
+    """All pairs, for a measure with columns, where coordinates serve; the other queries are marked in ``wide``."""
     longest = _longest(starts, first, last)
     ranked = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
@@ -117,23 +100,22 @@ def add_forces_by_columns(
         size = starts[q + 1] - start
         if normalisers[q] == 0.0 or scales[q] == 0.0 or size < 2:
             continue
+        top = scores[order[start]]
+        wide[q] = 1 if top - scores[order[start + size - 1]] > cost.widest() else 0
+        if wide[q]:
+            continue
         _rank_documents(worth, order, start, size, ranked, rank)
         measure.prepare(ranked[:size], normalisers[q], by_rank)
-        top = scores[order[start]]
-        by_gap = top - scores[order[start + size - 1]] > cost.widest()
         for p in range(size):
             document = members[start + p]
-            x[p] = scores[document] if by_gap else cost.coordinate(scores[document], top)
+            x[p] = cost.coordinate(scores[document], top)
             weight[p] = document_weights[document]
             f[p] = 0.0
             c[p] = 0.0
             for k in range(column_count):
                 columns[k, p] = by_rank[k, rank[document - start]]
         ranges = worse[start : start + size]
-        if by_gap:
-            _all_pairs_by_gap(measure, cost, columns, x[:size], weight, ranges, normalisers[q], f, c)
-        else:
-            _all_pairs(measure, cost, columns, x[:size], weight, ranges, normalisers[q], f, c)
+        _all_pairs(measure, cost, columns, x[:size], weight, ranges, normalisers[q], f, c)
         for p in range(size):
             forces[members[start + p]] += scales[q] * f[p]
             curvatures[members[start + p]] += scales[q] * c[p]

@@ -54,6 +54,7 @@ class TermForces:
         weights = np.ones(data.n_documents) if data.weights is None else data.by_query(data.weights)
         self.document_weights = judged.of_kept(weights)
         self.cost = term.cost.kernel_tuple()
+        self.longest = int(np.diff(judged.starts).max(initial=0))
         self.column_count = term.measure.column_count(judged.worth)
         self.seed = seed
         self._places: np.ndarray | None = None
@@ -101,19 +102,35 @@ class TermForces:
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
-        judged, ranges, pairs = self.judged, self.ranges, self.term.pairs
         scales = share * (self.query_weights if queries is None else self.query_weights * queries)
-        normalisers = judged.normalisers
-        everything = not pairs.sample and pairs.top >= np.diff(judged.starts).max(initial=0)
-        if everything and self.term.measure.swap_kind == "columns":
-            over_queries(
-                judged.starts,
-                lambda a, b: add_forces_by_columns(
-                    judged.kernel_tuple, self.cost, self.column_count, judged.worth, scores, order, ranges.members,
-                    ranges.worse, judged.starts, normalisers, self.document_weights, scales, a, b, forces, curvatures,
-                ),
-            )  # fmt: skip
+        everything = not self.term.pairs.sample and self.term.pairs.top >= self.longest
+        if not (everything and self.term.measure.swap_kind == "columns"):
+            self._add_by_rank(order, scores, scales, iteration, forces, curvatures)
             return
+        judged, ranges = self.judged, self.ranges
+        normalisers = judged.normalisers
+        wide = np.zeros(len(normalisers), dtype=np.uint8)
+        over_queries(
+            judged.starts,
+            lambda a, b: add_forces_by_columns(
+                judged.kernel_tuple, self.cost, self.column_count, judged.worth, scores, order, ranges.members,
+                ranges.worse, judged.starts, normalisers, self.document_weights, scales, a, b, wide, forces, curvatures,
+            ),
+        )  # fmt: skip
+        if wide.any():
+            self._add_by_rank(order, scores, scales * wide, iteration, forces, curvatures)
+
+    def _add_by_rank(
+        self,
+        order: np.ndarray,
+        scores: np.ndarray,
+        scales: np.ndarray,
+        iteration: int,
+        forces: np.ndarray,
+        curvatures: np.ndarray,
+    ) -> None:
+        judged, ranges, pairs = self.judged, self.ranges, self.term.pairs
+        normalisers = judged.normalisers
         if pairs.sample:
             self._draws = combine(self.seed, iteration, self._document_hashes)
         over_queries(

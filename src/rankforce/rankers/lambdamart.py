@@ -1,0 +1,188 @@
+"""LambdaMART: boosted regression trees on the forces of LambdaRank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import Dataset
+from rankforce.errors import DataError, SettingsError
+from rankforce.lambdas.cost import Cost
+from rankforce.lambdas.forces import Forces
+from rankforce.lambdas.objective import Objective, Pairs, Term
+from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
+from rankforce.measures.catalogue import measure
+from rankforce.measures.measure import Measure
+from rankforce.rankers.boosting import BoostedTrees, RunningScores
+from rankforce.rankers.settings import check_choice, check_number
+from rankforce.trees.grower import Grown
+from rankforce.trees.leaves import leaf_sums
+
+
+class LambdaMART(BoostedTrees):
+    """Boosted trees for any ranking measure.
+
+    Each tree is grown on the forces λ over the whole training set at the current scores: a pair i ▷ j pulls its
+    documents apart with σρ|ΔZ|, where ΔZ is the change of the measure if they swapped ranks.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        What to maximise: ``"NDCG"``, ``"NDCG@10"``, ``"MAP"``, ``"ERR@10"``, or a measure of your own.
+    n_trees, n_leaves, learning_rate, min_documents, max_depth, l2, min_gain
+        Size and shape of the ensemble; ``min_documents`` is the least number of documents in a leaf, exactly.
+    split : "auto", "newton" or "least_squares"
+        What a split maximises: (Σλ)²/(Σw + l2) on both sides, or the reduction of squared error of λ (as published).
+        ``"auto"``: newton with Newton's step, least squares with the gradient step.
+    step : "newton" or "gradient"
+        A leaf's value: Σλ/(Σw + l2), bounded by ``max_step``/σ; or the mean λ after the λ's of each query were
+        divided by their standard deviation.
+    sigma : float
+        Steepness of the logistic cost.
+    pairs : "all", ("top", k) or ("sample", m)
+        Which pairs exert forces; the last two are for very long lists.
+    max_bins : int
+        Feature values are sorted into at most so many bins (2 to 255).
+    feature_fraction, query_fraction : float
+        Share of features and of queries that each tree sees.
+    monotone : mapping or sequence, optional
+        +1 or −1 per feature (name or number): the score may only rise or fall with it.
+    cost : Cost, optional
+        Another λ-function in place of the default (which takes its σ from ``sigma``).
+    objective : Objective, optional
+        A sum of terms in place of ``measure`` and ``cost``.
+    base_model : Model, ranker, Path or str, optional
+        Where boosting starts: a model, or the name of a feature. It is kept inside the saved model.
+    early_stopping : int, optional
+        Stop after so many trees without a higher validation value, and keep the best.
+    validation_measure : str or Measure, optional
+        What early stopping and the history watch; default: what is maximised.
+    memory : "fast" or "low"
+        ``"low"`` does without the second, column-wise copy of the binned features.
+    seed, threads, progress
+        The model depends on the data and the seed, not on the threads.
+    """
+
+    def __init__(
+        self,
+        measure: str | Measure = "NDCG",
+        *,
+        n_trees: int = 1000,
+        n_leaves: int = 31,
+        learning_rate: float = 0.1,
+        min_documents: int = 20,
+        split: str = "auto",
+        step: str = "newton",
+        sigma: float = 1.0,
+        max_step: float = 10.0,
+        l2: float = 0.0,
+        min_gain: float = 0.0,
+        max_depth: int | None = None,
+        max_bins: int = 255,
+        pairs: Any = "all",
+        feature_fraction: float = 1.0,
+        query_fraction: float = 1.0,
+        monotone: Any = None,
+        cost: Cost | None = None,
+        objective: Objective | None = None,
+        base_model: Any = None,
+        early_stopping: int | None = None,
+        validation_measure: str | Measure | None = None,
+        memory: str = "fast",
+        seed: int = 0,
+        threads: int | None = None,
+        progress: bool = True,
+    ) -> None:
+        self.measure = measure
+        self.n_trees = n_trees
+        self.n_leaves = n_leaves
+        self.learning_rate = learning_rate
+        self.min_documents = min_documents
+        self.split = split
+        self.step = step
+        self.sigma = sigma
+        self.max_step = max_step
+        self.l2 = l2
+        self.min_gain = min_gain
+        self.max_depth = max_depth
+        self.max_bins = max_bins
+        self.pairs = pairs
+        self.feature_fraction = feature_fraction
+        self.query_fraction = query_fraction
+        self.monotone = monotone
+        self.cost = cost
+        self.objective = objective
+        self.base_model = base_model
+        self.early_stopping = early_stopping
+        self.validation_measure = validation_measure
+        self.memory = memory
+        self.seed = seed
+        self.threads = threads
+        self.progress = progress
+
+    def _start(self, data: Dataset) -> LambdaPull:
+        return LambdaPull(data, self._objective(), self)
+
+    def _objective(self) -> Objective:
+        if self.objective is None:
+            cost = RankNetWeightPairs(self.sigma) if self.cost is None else self.cost
+            return Objective((Term(measure(self.measure), cost, pairs=Pairs.read(self.pairs)),))
+        if self.cost is not None or self.measure != "NDCG":
+            raise SettingsError("objective= says what is maximised: leave measure= and cost= out")
+        return self.objective
+
+    def _watched_measure(self) -> Measure:
+        if self.validation_measure is not None:
+            return measure(self.validation_measure)
+        return self._objective().main_measure
+
+    def _split(self) -> str:
+        if self.split == "auto":
+            return "newton" if self.step == "newton" else "least_squares"
+        return self.split
+
+    def _objective_name(self) -> str:
+        return str(self._objective())
+
+    def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
+        super()._check_settings(data, held_out)
+        check_choice("split", self.split, ("auto", "newton", "least_squares"))
+        check_choice("step", self.step, ("newton", "gradient"))
+        check_number("sigma", self.sigma, 0.0, above=True)
+        check_number("max_step", self.max_step, 0.0, above=True)
+        objective = self._objective()
+        if self.step == "newton" and not objective.has_curvature:
+            raise SettingsError(
+                f"Newton's step needs a cost with a positive curvature, which {objective} has not: use step='gradient'"
+            )
+        if self.step == "gradient" and self.split == "newton":
+            raise SettingsError("the gradient step goes with split='least_squares' (or 'auto')")
+
+
+class LambdaPull:
+    """The forces of an objective as boosting sees them, and the value of a leaf."""
+
+    def __init__(self, data: Dataset, objective: Objective, settings: LambdaMART) -> None:
+        self.newton = settings.step == "newton"
+        self.forces = Forces(data, objective, settings.seed, deviation=not self.newton)
+        self.l2 = settings.l2
+        self.longest_step = settings.max_step / settings.sigma
+        if self.forces.n_pairs == 0:
+            raise DataError(
+                "nothing to learn from: no query has two documents with different labels "
+                f"({', '.join(sorted({term.measure.label for term in objective.terms}))})"
+            )
+
+    def pull(self, running: RunningScores, iteration: int, queries: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Forces and curvatures at the current scores."""
+        return self.forces.at(running.scores, running.order, iteration, queries)
+
+    def leaf_values(self, forces: np.ndarray, curvatures: np.ndarray, grown: Grown) -> np.ndarray:
+        """γ per leaf: Newton's step Σλ/(Σw + l2), bounded, 0 where nothing curves; or the mean λ."""
+        pull = leaf_sums(forces, grown.leaf_of, grown.structure.n_leaves)
+        if not self.newton:
+            return pull / np.maximum(grown.structure.leaf_documents, 1)
+        curvature = leaf_sums(curvatures, grown.leaf_of, grown.structure.n_leaves) + self.l2
+        step = np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0.0)
+        return np.clip(step, -self.longest_step, self.longest_step)
