@@ -4,8 +4,9 @@ Per query: the measure's columns by rank, the cost's coordinate per document, bo
 by label, see ``lambdas/pairs.py``), then one loop over contiguous ranges of partners. No matrix of pairs; memory is
 linear in the longest query. Unsigned loop bounds and the flags in ``VECTOR`` let LLVM vectorise the loop.
 
-``add_forces_by_columns`` is that loop. ``add_forces_by_rank`` is the general one: measures without columns, pairs chosen
-by rank or drawn, and queries whose scores are too far apart for coordinates. Both add ``scale`` × force and ``scale`` × curvature to their last two arguments.
+``add_forces_by_columns`` is that loop. ``add_forces_by_rank`` is the general one: measures without columns, pairs
+chosen by rank or drawn, and queries whose scores are too far apart for coordinates. Both add ``scale`` × force and
+``scale`` × curvature to their last two arguments.
 """
 
 from __future__ import annotations
