@@ -7,9 +7,13 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from rankforce.data.dataset import Dataset
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +65,25 @@ def show(*parts: Table | str) -> None:
         for row in part.rows:
             drawn.add_row(*row)
         console.print(drawn)
+
+
+def show_written(path: Path, data: Dataset, json: bool) -> None:
+    """Say what was written where."""
+    if json:
+        show_json(
+            {
+                "file": str(path),
+                "documents": data.n_documents,
+                "queries": data.n_queries,
+                "features": data.n_features,
+                "labels": list(data.labels),
+            }
+        )
+    else:
+        show(
+            f"{path}: {data.n_documents:,} documents, {data.n_queries:,} queries, {data.n_features:,} features, "
+            f"labels: {', '.join(data.labels) or 'none'}"
+        )
 
 
 def note(message: str) -> None:
