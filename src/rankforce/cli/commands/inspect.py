@@ -12,18 +12,27 @@ from rankforce.cli import failures, options, output
 
 
 def inspect(
-    files: Annotated[list[Path], typer.Argument(help="Data files; several are compared: no query may be in two.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Data files; several are compared: no query may be in two.")
+    ],
     strict: Annotated[bool, typer.Option("--strict", help="Leave with exit code 1 if anything is suspicious.")] = False,
+    read: options.Reading = None,
     json: options.Json = False,
 ) -> None:
-    """Report what is in data files and what will mislead: leaks, blank queries, duplicates, broken features."""
+    """Report what is in data files.
+
+    Sizes, labels and features, and what will mislead: a feature that gives the answer away, rows sorted by grade,
+    a query in two files, blank queries, duplicates, features that never vary. Each finding comes with its remedy.
+    """
     import rankforce as rf
+    from rankforce.cli.reading import reading_options
     from rankforce.diagnostics.shared_queries import shared_queries
 
+    chosen = reading_options(read)
     reports = {}
     data = {}
     for path in files:
-        data[str(path)] = rf.read(path)
+        data[str(path)] = rf.read(path, **chosen)
         reports[str(path)] = rf.inspect(data[str(path)])
     shared = [shared_queries(data[a], data[b], (a, b)) for a, b in itertools.combinations(data, 2)]
     findings = [finding for report in (*reports.values(), *shared) for finding in report.findings]
