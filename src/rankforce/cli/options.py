@@ -1,4 +1,7 @@
-"""Options that several commands share, declared once."""
+"""Options that several commands share, declared once.
+
+Help is written without square brackets: on a terminal they would be read as markup.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output instead of text.")]
 
-Seed = Annotated[int, typer.Option("--seed", help="The seed of everything random.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The seed of everything random.")]
 
 Measures = Annotated[
     list[str] | None,
@@ -17,9 +20,8 @@ Measures = Annotated[
         "--measure",
         "-m",
         metavar="MEASURE",
-        help="NAME[@cutoff][(parameter=value,...)][:label], for example NDCG@10; repeat for several. "
-        "[default: NDCG@10]",
-        show_default=False,
+        help="What to measure, for example NDCG@10, ERR@10(max_grade=4) or NDCG@10:clicks; repeat for several.",
+        show_default="NDCG@10",
     ),
 ]
 
@@ -38,8 +40,8 @@ Ties = Annotated[
     typer.Option(
         "--ties",
         metavar="POLICY",
-        help="Equal scores: stable (row order), expected, pessimistic or optimistic. [default: stable]",
-        show_default=False,
+        help="Equal scores: stable (row order), expected, pessimistic or optimistic.",
+        show_default="stable",
     ),
 ]
 
@@ -48,8 +50,8 @@ Blank = Annotated[
     typer.Option(
         "--blank",
         metavar="POLICY",
-        help="Queries that no ranking can score on: skip, zero, one or raise. [default: skip]",
-        show_default=False,
+        help="Queries that no ranking can score on: skip, zero, one or raise.",
+        show_default="skip",
     ),
 ]
 
@@ -76,7 +78,11 @@ By = Annotated[
 
 MissingQueries = Annotated[
     Literal["zero", "skip", "raise"],
-    typer.Option("--missing-queries", help="Judged queries that a TREC run lacks: scored 0, left out, or refused."),
+    typer.Option(
+        "--missing-queries",
+        metavar="zero|skip|raise",
+        help="Judged queries that a TREC run lacks: scored 0, left out, or refused.",
+    ),
 ]
 
 PerQuery = Annotated[

@@ -25,6 +25,7 @@ def compare(
     require: Annotated[
         Literal["better", "not-worse"] | None,
         typer.Option(
+            metavar="better|not-worse",
             help="Leave with exit code 1 unless SECOND is significantly better (or: is not significantly worse) in "
             "every measure, by the paired t-test at 5 %, corrected for the number of measures.",
             show_default=False,

@@ -12,9 +12,9 @@ from rankforce.cli import options, output
 
 def generate(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write; the ending says the format.")],
-    queries: Annotated[int, typer.Option(help="Number of queries.")] = 1000,
-    documents: Annotated[int, typer.Option(help="Documents per query.")] = 50,
-    features: Annotated[int, typer.Option(help="Number of features.")] = 50,
+    queries: Annotated[int, typer.Option(metavar="N", help="Number of queries.")] = 1000,
+    documents: Annotated[int, typer.Option(metavar="N", help="Documents per query.")] = 50,
+    features: Annotated[int, typer.Option(metavar="N", help="Number of features.")] = 50,
     clicks: Annotated[bool, typer.Option("--clicks", help="Add a second label source, clicks.")] = False,
     seed: options.Seed = 0,
     json: options.Json = False,

@@ -13,7 +13,7 @@ from rankforce.cli import failures, options, output
 
 def inspect(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Data files; several are compared: no query may be in two.")
+        list[Path], typer.Argument(metavar="FILE", help="Data files; several are compared: no query may be in two.")
     ],
     strict: Annotated[bool, typer.Option("--strict", help="Leave with exit code 1 if anything is suspicious.")] = False,
     read: options.Reading = None,
