@@ -26,6 +26,8 @@ _HOME = {
     # evaluation
     "evaluate": "rankforce.evaluation.evaluate",
     "compare": "rankforce.evaluation.compare",
+    # diagnostics
+    "inspect": "rankforce.diagnostics.inspection",
     # errors
     "RankforceError": "rankforce.errors",
     "DataError": "rankforce.errors",

@@ -1,0 +1,80 @@
+"""Write cli.md from the commands themselves.
+
+    python docs/write_cli_reference.py
+
+A test compares the file with what this would write: run it after changing a command.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from rankforce.cli.main import build
+
+INTRODUCTION = """\
+# The command line
+
+One verb per job. `rankforce --help` lists the commands, `rankforce COMMAND --help` explains one; this page is written
+by `python docs/write_cli_reference.py`.
+
+**What ranks.** Where a command takes a ranking, it can be a file of scores (one number per line, in the order of the
+rows; or `.npy`), the name of a feature, a model file, or a TREC run. What it is, is found out from the file or the
+word; `scores:FILE`, `feature:NAME`, `model:FILE` and `run:FILE` say it. In the same places data can be TREC judgments
+(`qrels:FILE`, or found out), which go with a TREC run.
+
+**Measures** are written `NAME[@cutoff][(parameter=value,...)][:label]`: `NDCG@10`, `ERR@10(max_grade=4)`,
+`NDCG@10:clicks`. `--import my_measures.py` runs a Python file; the measures defined in it are then known by name.
+
+**Output** is text: drawn on a terminal, plain and aligned in a file or a pipe. `--json` prints one JSON value on
+standard output; what is not a number is `null`. Remarks and errors go to standard error.
+
+**Exit codes**: 0 done; 1 the answer is no (`inspect --strict`, `compare --require`); 2 bad usage or bad input, with a
+message that says where and what to do; 70 a defect of rankforce; 130 interrupted by Ctrl-C. `RANKFORCE_DEBUG=1` shows
+tracebacks, `RANKFORCE_QUIET=1` silences the line about compiling kernels, `NUMBA_CACHE_DIR` says where they are kept.
+"""
+
+
+def reference() -> str:
+    """The whole page."""
+    group: Any = typer.main.get_command(build())
+    return INTRODUCTION + "".join(section(name, group.commands[name]) for name in sorted(group.commands))
+
+
+def section(name: str, command: Any) -> str:
+    """One command: usage, what it does, its arguments and options."""
+    arguments = [one for one in command.params if one.param_type_name == "argument"]
+    options = [one for one in command.params if one.param_type_name == "option"]
+    usage = " ".join([f"rankforce {name}", *(placeholder(one) for one in arguments), "[OPTIONS]"])
+    paragraphs = [" ".join(part.split()) for part in command.help.split("\n\n")]
+    rows = [f"| `{placeholder(one)}` | {one.help} |" for one in arguments]
+    rows += [f"| {spelling(one)} | {meaning(one)} |" for one in options]
+    return "\n".join(
+        ["", f"## {name}", "", "```", usage, "```", "", "\n\n".join(paragraphs), "", "| | |", "|---|---|", *rows, ""]
+    )
+
+
+def placeholder(argument: Any) -> str:
+    return (argument.metavar or argument.name.upper()) + ("..." if argument.nargs == -1 else "")
+
+
+def spelling(option: Any) -> str:
+    names = ", ".join(f"`{one}`" for one in sorted(option.opts, key=len))
+    if option.is_flag:
+        return names
+    return f"{names} `{option.metavar}`".replace("|", "\\|")  # a bar would end the cell
+
+
+def meaning(option: Any) -> str:
+    text = " ".join(option.help.split())
+    if isinstance(option.show_default, str):
+        return f"{text} Default: {option.show_default}."
+    if option.is_flag or option.default is None:
+        return text
+    return f"{text} Default: {option.default}."
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("cli.md").write_text(reference(), encoding="utf-8")

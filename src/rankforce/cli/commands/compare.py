@@ -1,0 +1,80 @@
+"""``rankforce compare``: is the second ranking better than the first, and could it be chance?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from rankforce.cli import failures, options, output
+
+if TYPE_CHECKING:
+    from rankforce.evaluation.compare import Comparison
+
+
+def compare(
+    data: Annotated[str, typer.Argument(metavar="DATA", help=options.DATA_HELP)],
+    first: Annotated[str, typer.Argument(metavar="FIRST", help="The ranking there is: " + options.RANKING_HELP)],
+    second: Annotated[str, typer.Argument(metavar="SECOND", help="The ranking that would replace it, likewise.")],
+    measure: options.Measures = None,
+    ties: options.Ties = None,
+    blank: options.Blank = None,
+    convention: options.Convention = None,
+    by: options.By = None,
+    missing_queries: options.MissingQueries = "zero",
+    require: Annotated[
+        Literal["better", "not-worse"] | None,
+        typer.Option(
+            metavar="better|not-worse",
+            help="Leave with exit code 1 unless SECOND is significantly better (or: is not significantly worse) in "
+            "every measure, by the paired t-test at 5 %, corrected for the number of measures.",
+            show_default=False,
+        ),
+    ] = None,
+    imports: options.Imports = None,
+    read: options.Reading = None,
+    json: options.Json = False,
+) -> None:
+    """Compare two rankings of the same queries.
+
+    Differences are SECOND minus FIRST, tested by the paired t-test and Fisher's randomisation, query by query.
+    """
+    import rankforce as rf
+    from rankforce.cli.own_measures import import_measures
+    from rankforce.cli.rankings import read_judgments, read_ranking
+    from rankforce.cli.segments import read_segments
+
+    import_measures(imports or ())
+    judgments = read_judgments(data, read)
+    evaluations = []
+    for written in (first, second):
+        given = read_ranking(written, judgments, missing_queries)
+        segments = None if by is None else read_segments(by, given.data)
+        evaluations.append(
+            rf.evaluate(
+                given.scores,
+                given.data,
+                measure or ["NDCG@10"],
+                ties=ties,
+                blank=blank,
+                convention=convention,
+                by=segments,
+            )
+        )
+    names = (first, second) if first != second else (first, f"{second} again")
+    result = rf.compare(*evaluations, names=names)
+    if json:
+        output.show_json({"data": data, "first": first, "second": second} | result.to_dict())
+    else:
+        output.show(str(result))
+    if require is not None and not satisfies(result, require):
+        output.note(f"{second} is not {'better' if require == 'better' else 'as good'}: --require {require}")
+        raise typer.Exit(failures.NEGATIVE_VERDICT)
+
+
+def satisfies(result: Comparison, require: str) -> bool:
+    """Whether the second ranking is significantly better, or not significantly worse, in every measure."""
+    significant = {name: result.holm[name] < 0.05 for name in result.measures}
+    if require == "better":
+        return all(significant[name] and result.difference[name] > 0.0 for name in result.measures)
+    return not any(significant[name] and result.difference[name] < 0.0 for name in result.measures)

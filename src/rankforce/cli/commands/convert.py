@@ -1,0 +1,32 @@
+"""``rankforce convert``: from any format that can be read to any that can be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankforce.cli import options, output
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The file to read.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="The file to write; its ending says the format.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite TARGET if it exists.")] = False,
+    read: options.Reading = None,
+    json: options.Json = False,
+) -> None:
+    """Convert a data file: LETOR text (also gzip), Parquet, CSV.
+
+    The endings of the files say their formats: .txt, .letor, .svm (also with .gz), .parquet, .csv.
+    """
+    import rankforce as rf
+    from rankforce.cli.reading import reading_options
+    from rankforce.errors import SettingsError
+
+    if target.exists() and not force:
+        raise SettingsError(f"{target} exists already; use --force to overwrite it")
+    data = rf.read(source, **reading_options(read))
+    data.write(target)
+    output.show_written(target, data, json)

@@ -1,0 +1,69 @@
+"""``rankforce evaluate``: measures of a ranking, with the policies that decide them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankforce.cli import options, output
+
+if TYPE_CHECKING:
+    from rankforce.evaluation.result import Evaluation
+
+
+def evaluate(
+    data: Annotated[str, typer.Argument(metavar="DATA", help=options.DATA_HELP)],
+    ranking: Annotated[str, typer.Argument(metavar="RANKING", help="What ranks: " + options.RANKING_HELP)],
+    measure: options.Measures = None,
+    ties: options.Ties = None,
+    blank: options.Blank = None,
+    convention: options.Convention = None,
+    by: options.By = None,
+    missing_queries: options.MissingQueries = "zero",
+    per_query: options.PerQuery = None,
+    imports: options.Imports = None,
+    read: options.Reading = None,
+    json: options.Json = False,
+) -> None:
+    """Measure a ranking.
+
+    What RANKING is, is found out; scores:FILE, feature:NAME, model:FILE and run:FILE say it. Every result says how
+    equal scores and queries without a relevant document were treated.
+    """
+    import rankforce as rf
+    from rankforce.cli.own_measures import import_measures
+    from rankforce.cli.rankings import read_judgments, read_ranking
+    from rankforce.cli.segments import read_segments
+
+    import_measures(imports or ())
+    given = read_ranking(ranking, read_judgments(data, read), missing_queries)
+    result = rf.evaluate(
+        given.scores,
+        given.data,
+        measure or ["NDCG@10"],
+        ties=ties,
+        blank=blank,
+        convention=convention,
+        by=None if by is None else read_segments(by, given.data),
+    )
+    if per_query is not None:
+        write_per_query(result, per_query)
+    if json:
+        output.show_json({"data": data, "ranking": ranking, "kind": given.kind} | result.to_dict())
+    else:
+        output.show(str(result))
+
+
+def write_per_query(result: Evaluation, path: Path) -> None:
+    """One row per query; empty where the blank policy leaves a query out."""
+    import csv
+    import math
+
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["query", *result.measures])
+        columns = [result.per_query[name].tolist() for name in result.measures]
+        for query, *values in zip(result.query_ids.tolist(), *columns, strict=True):
+            writer.writerow([query, *("" if math.isnan(value) else repr(value) for value in values)])

@@ -1,0 +1,59 @@
+"""What a command does when it cannot go on: one message on standard error, an exit code, no traceback."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from rankforce.errors import RankforceError
+
+# Exit codes. 0: done.
+NEGATIVE_VERDICT = 1  # the command ran and its answer is no (a warning under --strict, a comparison that was lost)
+BAD_INPUT = 2  # usage or data: the user can put it right
+INTERNAL = 70  # a defect of rankforce
+INTERRUPTED = 130  # Ctrl-C
+
+
+def reporting_failures(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a command: its exceptions become messages and exit codes. With RANKFORCE_DEBUG set they are raised."""
+
+    @functools.wraps(command)
+    def wrapped(*arguments: Any, **options: Any) -> Any:
+        try:
+            return command(*arguments, **options)
+        except BrokenPipeError:
+            # The reader (head, less) has seen enough. What is still buffered must not fail at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except KeyboardInterrupt:
+            _stop("interrupted", INTERRUPTED)
+        except (typer.Exit, typer.Abort):
+            raise
+        except RankforceError as error:
+            _stop(str(error), BAD_INPUT)
+        except OSError as error:
+            if error.filename is None:
+                _stop(str(error), BAD_INPUT)
+            _stop(f"{error.filename}: {error.strerror}", BAD_INPUT)
+        except Exception as error:
+            if type(error).__module__.startswith(("click", "typer")):
+                raise  # a usage error: the library prints it with the usage line and leaves with 2
+            _stop(
+                f"unexpected {type(error).__name__}: {error}\n"
+                "  this is a defect of rankforce: set RANKFORCE_DEBUG=1 to see where, and please report it",
+                INTERNAL,
+            )
+
+    return wrapped
+
+
+def _stop(message: str, code: int) -> None:
+    if os.environ.get("RANKFORCE_DEBUG") and sys.exc_info()[0] is not None:
+        raise  # the exception that is being handled, with its traceback
+    typer.echo(f"rankforce: {message}", err=True)
+    raise typer.Exit(code) from None

@@ -1,0 +1,104 @@
+"""Options that several commands share, declared once.
+
+Help is written without square brackets: on a terminal they would be read as markup.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output instead of text.")]
+
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The seed of everything random.")]
+
+Measures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure",
+        "-m",
+        metavar="MEASURE",
+        help="What to measure, for example NDCG@10, ERR@10(max_grade=4) or NDCG@10:clicks; repeat for several.",
+        show_default="NDCG@10",
+    ),
+]
+
+Imports = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--import",
+        metavar="FILE.py",
+        help="Python file with measures of your own, then known to -m by name.",
+        show_default=False,
+    ),
+]
+
+Ties = Annotated[
+    str | None,
+    typer.Option(
+        "--ties",
+        metavar="POLICY",
+        help="Equal scores: stable (row order), expected, pessimistic or optimistic.",
+        show_default="stable",
+    ),
+]
+
+Blank = Annotated[
+    str | None,
+    typer.Option(
+        "--blank",
+        metavar="POLICY",
+        help="Queries that no ranking can score on: skip, zero, one or raise.",
+        show_default="skip",
+    ),
+]
+
+Convention = Annotated[
+    str | None,
+    typer.Option(
+        "--convention",
+        metavar="TOOL",
+        help="Compute as a tool does: trec, letor4, mslr, gdeval, lightgbm, xgboost, xgboost-, sklearn or catboost; "
+        "excludes --ties and --blank.",
+        show_default=False,
+    ),
+]
+
+By = Annotated[
+    Path | None,
+    typer.Option(
+        "--by",
+        metavar="FILE",
+        help="Segments of queries: a file with one query and its segment per line; each is also evaluated alone.",
+        show_default=False,
+    ),
+]
+
+MissingQueries = Annotated[
+    Literal["zero", "skip", "raise"],
+    typer.Option(
+        "--missing-queries",
+        metavar="zero|skip|raise",
+        help="Judged queries that a TREC run lacks: scored 0, left out, or refused.",
+    ),
+]
+
+PerQuery = Annotated[
+    Path | None,
+    typer.Option("--per-query", metavar="OUT.csv", help="Also write the value of every query.", show_default=False),
+]
+
+Reading = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        metavar="NAME=VALUE",
+        help="An option of rankforce.read for the data file, for example absent=missing or qid=query; repeatable.",
+        show_default=False,
+    ),
+]
+
+DATA_HELP = "Data file (LETOR text, Parquet, CSV), or TREC qrels."
+RANKING_HELP = "a file of scores, the name of a feature, a model file, or a TREC run."

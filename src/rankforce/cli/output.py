@@ -1,0 +1,111 @@
+"""What commands print: tables for people, plain aligned text for files and pipes, JSON for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rankforce.data.dataset import Dataset
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Rows of text under headings; every column but the first ``left`` ones is aligned to the right."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+    title: str | None = None
+
+    def __str__(self) -> str:
+        """Plain aligned text, two spaces between columns."""
+        lines = [list(self.headings), *[list(row) for row in self.rows]]
+        widths = [max(len(line[place]) for line in lines) for place in range(len(self.headings))]
+        text = [] if self.title is None else [self.title]
+        for line in lines:
+            cells = [
+                cell.ljust(width) if place < self.left else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ]
+            text.append("  ".join(cells).rstrip())
+        return "\n".join(text)
+
+
+def on_terminal() -> bool:
+    """Whether a person is likely to be reading standard output."""
+    return sys.stdout.isatty()
+
+
+def show(*parts: Table | str) -> None:
+    """Print tables and paragraphs: drawn on a terminal, plain elsewhere."""
+    if not on_terminal():
+        for part in parts:
+            typer.echo(str(part))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Drawn
+
+    console = Console(highlight=False)
+    for part in parts:
+        if isinstance(part, str):
+            console.print(part, markup=False)
+            continue
+        drawn = Drawn(box=box.SIMPLE_HEAD, title=part.title, title_justify="left", pad_edge=False)
+        for place, heading in enumerate(part.headings):
+            drawn.add_column(heading, justify="left" if place < part.left else "right", no_wrap=place < part.left)
+        for row in part.rows:
+            drawn.add_row(*row)
+        console.print(drawn)
+
+
+def show_written(path: Path, data: Dataset, json: bool) -> None:
+    """Say what was written where."""
+    if json:
+        show_json(
+            {
+                "file": str(path),
+                "documents": data.n_documents,
+                "queries": data.n_queries,
+                "features": data.n_features,
+                "labels": list(data.labels),
+            }
+        )
+    else:
+        show(
+            f"{path}: {data.n_documents:,} documents, {data.n_queries:,} queries, {data.n_features:,} features, "
+            f"labels: {', '.join(data.labels) or 'none'}"
+        )
+
+
+def note(message: str) -> None:
+    """A remark on standard error, where it disturbs no output."""
+    typer.echo(f"rankforce: {message}", err=True)
+
+
+def show_json(value: Any) -> None:
+    """Print a value as JSON on standard output. What is not a number (NaN, infinity) becomes null."""
+    typer.echo(json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def as_json(value: Any) -> Any:
+    """A value made of mappings, sequences, arrays and numbers, as ``json`` understands it."""
+    if isinstance(value, Mapping):
+        return {str(key): as_json(entry) for key, entry in value.items()}
+    if hasattr(value, "tolist"):  # NumPy arrays and scalars, without importing NumPy
+        return as_json(value.tolist())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [as_json(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(value)

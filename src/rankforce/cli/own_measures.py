@@ -1,0 +1,60 @@
+"""``--import file.py``: measures that the user wrote, known by name from then on."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from rankforce.errors import SettingsError
+
+
+def import_measures(paths: Sequence[Path]) -> None:
+    """Run Python files; every class in them that derives from ``rf.Measure`` can then be named with ``-m``."""
+    for path in paths:
+        _import_file(path)
+
+
+def _import_file(path: Path) -> None:
+    from rankforce.measures.catalogue import is_complete, measure_classes
+    from rankforce.measures.measure import Measure
+
+    if not path.is_file():
+        raise SettingsError(f"--import {path}: there is no such file")
+    # A name of its own: a user's file called numpy.py must not become numpy.
+    name = f"imported_by_rankforce_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise SettingsError(f"--import {path}: not a Python file (its name must end in .py)")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise SettingsError(f"--import {path}{_place(error, path)}: {type(error).__name__}: {error}") from error
+    found = [
+        member
+        for member in vars(module).values()
+        if isinstance(member, type) and issubclass(member, Measure) and member.__module__ == name
+    ]
+    if not any(is_complete(member) for member in found):
+        raise SettingsError(
+            f"--import {path}: no measure in it; a measure is a class derived from rankforce.Measure "
+            "with the methods normaliser and value"
+        )
+    for member in found:
+        if member.__name__ in measure_classes():
+            raise SettingsError(
+                f"--import {path}: {member.__name__} is a measure of rankforce already; give yours another name"
+            )
+
+
+def _place(error: Exception, path: Path) -> str:
+    """`` line n`` of the user's file where an error came from."""
+    if isinstance(error, SyntaxError):
+        return f", line {error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path]
+    return f", line {lines[-1]}" if lines else ""

@@ -1,0 +1,216 @@
+"""What can be given as a ranking: scores, a feature, a model, a TREC run; and as judgments: data, or TREC qrels.
+
+A ranking is written ``kind:what`` (``feature:25``, ``scores:my.txt``, ``model:model.json``, ``run:bm25.run``). Without
+the kind it is found out: a file by its content, any other word as the name of a feature.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankforce.cli import output
+from rankforce.cli.reading import reading_options
+from rankforce.errors import DataError, FileFormatError, SettingsError
+
+if TYPE_CHECKING:
+    from rankforce.data.dataset import Dataset
+
+    Qrels = Mapping[str, Mapping[str, float]]
+
+KINDS = ("scores", "feature", "model", "run")
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranking:
+    """A ranking as the user named it, in the form that ``rf.evaluate`` takes: what ranks, and the data it ranks."""
+
+    name: str
+    kind: str
+    scores: Any
+    data: Dataset
+
+
+def read_judgments(written: str, options: Sequence[str] | None = None) -> Dataset | Qrels:
+    """The data of a file; TREC qrels by their content or with the prefix ``qrels:``."""
+    import rankforce as rf
+
+    kind, colon, what = written.partition(":")
+    if colon and kind == "qrels":
+        path, qrels = Path(what), True
+    else:
+        path = Path(written)
+        qrels = path.is_file() and _looks_like_qrels(path)
+    chosen = reading_options(options)
+    if not qrels:
+        return rf.read(path, **chosen)
+    if chosen:
+        raise SettingsError(f"{path} holds TREC judgments, which have no options: leave --read out")
+    return rf.read_qrels(path)
+
+
+def read_ranking(written: str, judgments: Dataset | Qrels, missing_queries: str = "zero") -> Ranking:
+    """The ranking that a user's word or file stands for. A TREC run is joined with the judgments."""
+    kind, colon, what = written.partition(":")
+    names = () if isinstance(judgments, Mapping) else judgments.feature_names
+    if not colon or kind not in KINDS:
+        kind, what = _kind_of(written, names), written
+    if kind == "run":
+        return _joined(written, what, judgments, missing_queries)
+    if isinstance(judgments, Mapping):
+        raise SettingsError(
+            f"{written}: TREC judgments name documents, not rows or features: give a TREC run to evaluate on them"
+        )
+    return Ranking(written, kind, _READERS[kind](what, judgments), judgments)
+
+
+def _joined(written: str, what: str, judgments: Dataset | Qrels, missing_queries: str) -> Ranking:
+    import rankforce as rf
+    from rankforce.data.trec import judged_run
+
+    qrels = judgments if isinstance(judgments, Mapping) else _qrels_of(judgments)
+    joined = judged_run(qrels, rf.read_run(what), missing_queries=missing_queries)  # type: ignore[arg-type]
+    if joined.queries_without_run:
+        treatment = {"zero": "nothing retrieved for them", "skip": "left out"}[missing_queries]
+        output.note(f"{what} lacks {len(joined.queries_without_run):,} judged queries: {treatment}")
+    if joined.queries_without_judgments:
+        output.note(f"{what} has {len(joined.queries_without_judgments):,} queries without judgments: left out")
+    return Ranking(written, "run", joined.scores, joined.data)
+
+
+def _qrels_of(data: Dataset) -> Qrels:
+    """The main labels of a data set by query and document id."""
+    if data.document_ids is None:
+        raise DataError("a TREC run names documents, and the data has no document ids: evaluate it on qrels instead")
+    qrels: dict[str, dict[str, float]] = {}
+    rows = zip(data.qid.tolist(), data.document_ids.tolist(), data.label().tolist(), strict=True)
+    for query, document, label in rows:
+        of_query = qrels.setdefault(str(query), {})
+        if str(document) in of_query:
+            raise DataError(f"document {document!r} stands twice in query {query!r}: a run cannot tell which is meant")
+        if label == label:  # NaN: not judged
+            of_query[str(document)] = label
+    return qrels
+
+
+def _kind_of(written: str, feature_names: Sequence[str]) -> str:
+    path = Path(written)
+    feature = written in feature_names
+    if path.is_file():
+        if feature:
+            raise SettingsError(f"{written!r} is a feature and a file: write feature:{written} or scores:{written}")
+        return _kind_of_file(path)
+    if feature:
+        return "feature"
+    raise SettingsError(
+        f"{written!r} is neither a file nor a feature of the data (it has {_some(feature_names)}); "
+        "a ranking is a file of scores, the name of a feature, a model file or a TREC run"
+    )
+
+
+def _kind_of_file(path: Path) -> str:
+    if path.suffix == ".npy":
+        return "scores"
+    line = _first_line(path)
+    if line.startswith(("{", "<", "##", "tree")):
+        return "model"
+    words = line.split()
+    if len(words) == 6:
+        return "run"
+    if len(words) == 1 and _is_number(words[0]):
+        return "scores"
+    raise FileFormatError(
+        "cannot tell what kind of ranking this is",
+        path=path,
+        line=1,
+        text=line,
+        remedy="scores: one number per line; a TREC run: six words per line; or say which: "
+        + ", ".join(f"{kind}:{path}" for kind in ("scores", "model", "run")),
+    )
+
+
+def _looks_like_qrels(path: Path) -> bool:
+    if path.name.endswith((".qrels", ".qrel")):
+        return True
+    words = _first_line(path).split()
+    # query, iteration, document, judgment; a LETOR line has qid: in its second word
+    return len(words) == 4 and ":" not in words[1] and _is_number(words[3])
+
+
+def _first_line(path: Path) -> str:
+    """The first line with anything in it, of a plain or gzip file, at most 4096 bytes of it."""
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rb") as stream:
+            start = stream.read(4096)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileFormatError(f"damaged gzip file ({error})", path=path, remedy="copy or download it again") from None
+    lines = [line for line in start.decode("utf-8", errors="replace").splitlines() if line.strip()]
+    if not lines:
+        raise FileFormatError("the file is empty", path=path)
+    return lines[0].strip()
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_scores(what: str, data: Dataset) -> Any:
+    import numpy as np
+
+    path = Path(what)
+    if path.suffix == ".npy":
+        try:
+            return np.load(path, allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise FileFormatError(f"not a NumPy array ({error})", path=path) from None
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8") as stream:
+            lines = stream.read().splitlines()
+    except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
+        raise FileFormatError(f"not text ({error})", path=path, remedy="scores are one number per line") from None
+    scores = np.empty(len(lines))
+    for place, line in enumerate(lines):
+        try:
+            scores[place] = float(line)
+        except ValueError:
+            raise FileFormatError(
+                "not a score", path=path, line=place + 1, text=line, remedy="write one number per line, in row order"
+            ) from None
+    if len(scores) != data.n_documents:
+        raise FileFormatError(
+            f"{len(scores):,} scores for {data.n_documents:,} documents",
+            path=path,
+            remedy="write one score per row of the data, in the same order",
+        )
+    return scores
+
+
+def _read_feature(what: str, data: Dataset) -> str:
+    if what not in data.feature_names:
+        raise SettingsError(f"the data has no feature {what!r} (it has {_some(data.feature_names)})")
+    return what
+
+
+def _read_model(what: str, data: Dataset) -> Any:
+    import rankforce as rf
+
+    return rf.load(what)
+
+
+_READERS = {"scores": _read_scores, "feature": _read_feature, "model": _read_model}
+
+
+def _some(names: Sequence[str]) -> str:
+    if not names:
+        return "no features"
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
