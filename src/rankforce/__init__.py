@@ -16,7 +16,11 @@ _HOME = {
     "read": "rankforce.data.files",
     "read_qrels": "rankforce.data.trec",
     "read_run": "rankforce.data.trec",
+    "write_run": "rankforce.data.trec",
+    "judged_run": "rankforce.data.trec",
+    "JudgedRun": "rankforce.data.trec",
     "make_artificial": "rankforce.data.artificial",
+    "make_web_like": "rankforce.data.web_like",
     "confuse_labels": "rankforce.data.noise",
     "confusion_from_repeats": "rankforce.data.noise",
     # measures

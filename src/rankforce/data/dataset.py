@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +16,14 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data import frames
 from rankforce.data.hashing import combine, hash_ids
+from rankforce.data.identifiers import as_ids
 from rankforce.errors import DataError
 
 MAIN_LABEL = "grades"
+_PARTS = frozenset(
+    {"features", "feature_names", "query_ids", "rows", "query_starts", "labels"}
+    | {"weights", "query_weights", "document_ids"}
+)
 
 
 class Dataset:
@@ -26,7 +32,8 @@ class Dataset:
     Parameters
     ----------
     X : array of shape (documents, features), data frame, Arrow table or scipy.sparse matrix
-        Features; NaN is a missing value. Kept as float32, in the order given.
+        Features; NaN is a missing value. Kept as float32, in the order given. A C-contiguous float32 array is not
+        copied: do not write to it afterwards. There may be no features at all, as for evaluation only.
     y : array of shape (documents,), or the name of a column of X; optional
         The main label, called ``"grades"``. Any real number; NaN is an unlabelled document.
     qid : array of shape (documents,), or the name of a column of X
@@ -35,11 +42,12 @@ class Dataset:
         Instead of ``qid``: how many consecutive documents each query has.
     labels : mapping of name to array or column name
         Further label sources.
-    weights, query_weights : arrays
+    weights, query_weights : arrays, or names of columns of X
         A pair of documents counts query weight times the product of the two document weights. ``query_weights`` has
         one entry per query (in order of first appearance) or per document (equal within a query).
-    feature_names, document_ids : sequences
-        Names for people and for export.
+    feature_names : sequence of text
+        Names for people and for export; by default those of the columns, else "1", "2", ... as LETOR files count.
+    document_ids : array of whole numbers or text, or the name of a column of X
 
     Attributes
     ----------
@@ -63,23 +71,24 @@ class Dataset:
         feature_names: Sequence[str] | None = None,
         document_ids: Any = None,
     ) -> None:
-        X, taken = frames.without_columns(
-            X, {"y": y, "qid": qid, "weights": weights, "document_ids": document_ids, **(labels or {})}
-        )
-        y, qid, weights, document_ids = (taken.pop(name) for name in ("y", "qid", "weights", "document_ids"))
+        if labels is not None and not isinstance(labels, Mapping):
+            raise DataError('labels must map names to columns: labels={"clicks": clicks}')
+        roles = {"y": y, "qid": qid, "weights": weights, "query_weights": query_weights, "document_ids": document_ids}
+        sources = {f"labels[{name!r}]": values for name, values in (labels or {}).items()}
+        X, taken = frames.without_columns(X, roles | sources)
+        further = dict(zip(labels or {}, (taken[source] for source in sources), strict=True))
         matrix, names = frames.as_matrix(X)
-        self.features = _frozen(matrix)
-        self.feature_names = _feature_names(feature_names if feature_names is not None else names, matrix.shape[1])
         n = matrix.shape[0]
         if n == 0:
             raise DataError("a data set needs at least one document")
-        self.query_ids, self.rows, self.query_starts = _group(qid, group, n)
-        self.labels: Mapping[str, np.ndarray] = MappingProxyType(_labels(y, taken, n))
-        self.weights = None if weights is None else _frozen(_weights(weights, n, "weights"))
-        self.query_weights = self._per_query_weights(query_weights)
-        self.document_ids = None if document_ids is None else _frozen(_ids(document_ids, n, "document_ids"))
-
-    # ------------------------------------------------------------------------------------------------------ sizes
+        self.features = _frozen(matrix)
+        self.feature_names = _feature_names(feature_names if feature_names is not None else names, matrix.shape[1])
+        self.query_ids, self.rows, self.query_starts = _group(taken["qid"], group, n)
+        self.labels: Mapping[str, np.ndarray] = MappingProxyType(_labels(taken["y"], further, n))
+        self.weights = None if taken["weights"] is None else _frozen(_weights(taken["weights"], n, "weights"))
+        self.query_weights = self._per_query_weights(taken["query_weights"])
+        documents = taken["document_ids"]
+        self.document_ids = None if documents is None else _frozen(as_ids(documents, n, "document_ids"))
 
     @property
     def n_documents(self) -> int:
@@ -107,8 +116,6 @@ class Dataset:
             f"labels: {sources})"
         )
 
-    # -------------------------------------------------------------------------------------------------- structure
-
     @cached_property
     def contiguous(self) -> bool:
         """Whether the documents of every query are adjacent, so that ``rows`` is 0, 1, 2, ..."""
@@ -129,34 +136,35 @@ class Dataset:
     @cached_property
     def row_queries(self) -> np.ndarray:
         """The number of its query (from 0) for every row."""
-        return self.by_row(np.repeat(np.arange(self.n_queries), self.query_sizes))
+        return _frozen(self.by_row(np.repeat(np.arange(self.n_queries), self.query_sizes)))
 
     @cached_property
     def query_hashes(self) -> np.ndarray:
         """A hash of every query id: what random choices about a query are made from."""
-        return hash_ids(self.query_ids)
+        return _frozen(hash_ids(self.query_ids))
 
     @cached_property
     def qid(self) -> np.ndarray:
         """The query id of every row."""
-        return self.query_ids[self.row_queries]
+        return _frozen(self.query_ids[self.row_queries])
 
     @cached_property
     def fingerprint(self) -> str:
         """A digest of features, labels, queries and weights, whatever the order of the queries."""
-        per_query = []
         columns = [self.features, *(self.labels[name] for name in sorted(self.labels))]
         if self.weights is not None:
             columns.append(self.weights)
+        per_query = []
         for q, rows in enumerate(self.each_query()):
-            digest = hashlib.blake2b(str(self.query_ids[q]).encode(), digest_size=16)
+            name = str(self.query_ids[q]).encode(errors="surrogatepass")
+            digest = hashlib.blake2b(b"%d %d " % (len(name), len(rows)) + name, digest_size=16)
             for column in columns:
-                digest.update(np.ascontiguousarray(column[rows]).tobytes())
+                digest.update(column[rows].tobytes())
             if self.query_weights is not None:
                 digest.update(self.query_weights[q].tobytes())
             per_query.append(digest.digest())
-        whole = hashlib.blake2b(digest_size=16)
-        whole.update(repr((sorted(self.labels), self.feature_names)).encode())
+        header = (sorted(self.labels), self.feature_names, self.weights is not None, self.query_weights is not None)
+        whole = hashlib.blake2b(repr(header).encode(errors="surrogatepass"), digest_size=16)
         for one in sorted(per_query):
             whole.update(one)
         return whole.hexdigest()
@@ -173,12 +181,25 @@ class Dataset:
             raise DataError(f"the data has no label source {name!r} (it has: {known})")
         return self.labels[name]
 
-    # ------------------------------------------------------------------------------------------------ derived sets
-
     def take_queries(self, queries: Any) -> Dataset:
         """The data set of some queries, given by their numbers (from 0) or as a mask; rows keep their order."""
+        chosen = np.asarray(queries)
         mask = np.zeros(self.n_queries, dtype=bool)
-        mask[np.asarray(queries)] = True
+        if chosen.dtype == bool:
+            if chosen.shape != mask.shape:
+                raise DataError(f"a mask needs one entry per query ({self.n_queries}), not shape {chosen.shape}")
+            mask = chosen
+        elif chosen.size:
+            if chosen.dtype.kind not in "iu":
+                raise DataError("queries are taken by their numbers (from 0) or with a mask, not by their ids")
+            outside = chosen[(chosen < 0) | (chosen >= self.n_queries)]
+            if outside.size:
+                raise DataError(
+                    f"there is no query number {outside[0]}: queries are numbered 0 to {self.n_queries - 1}"
+                )
+            mask[chosen] = True
+        if not mask.any():
+            raise DataError("no query was chosen: a data set needs at least one")
         return self._take_rows(np.flatnonzero(mask[self.row_queries]))
 
     def take_features(self, features: Iterable[int | str]) -> Dataset:
@@ -215,7 +236,7 @@ class Dataset:
         return Dataset(
             parts["features"],
             labels.pop(MAIN_LABEL, None),
-            self.qid,
+            _Numbered(self.row_queries, self.query_ids),
             labels=labels,
             weights=parts["weights"],
             query_weights=parts["query_weights"],
@@ -229,7 +250,7 @@ class Dataset:
         return Dataset(
             self.features[rows],
             labels.pop(MAIN_LABEL, None),
-            self.query_ids[kept],
+            _Numbered(kept, self.query_ids),
             labels=labels,
             weights=None if self.weights is None else self.weights[rows],
             query_weights=None if self.query_weights is None else self.query_weights[kept],
@@ -259,14 +280,14 @@ class Dataset:
         """A pandas data frame: qid, document, labels, weights, features."""
         return frames.to_pandas(self)
 
-    # --------------------------------------------------------------------------------------------------- internals
-
     def feature_place(self, feature: int | str) -> int:
         """The number (from 0) of a feature given by name or number."""
         if isinstance(feature, str):
             if feature not in self.feature_names:
                 raise DataError(f"the data has no feature {feature!r}")
             return self.feature_names.index(feature)
+        if isinstance(feature, (bool, np.bool_)) or not isinstance(feature, (int, np.integer)):
+            raise DataError(f"features are given by number (from 0) or name, not {feature!r}")
         if not 0 <= feature < self.n_features:
             raise DataError(f"there is no feature {feature}: features are numbered 0 to {self.n_features - 1}")
         return int(feature)
@@ -274,8 +295,8 @@ class Dataset:
     def _per_query_weights(self, given: Any) -> np.ndarray | None:
         if given is None:
             return None
-        values = np.asarray(given, dtype=dtypes.WEIGHT).ravel()
-        if len(values) == self.n_documents and self.n_documents != self.n_queries:
+        values = frames.as_numbers(given, "query_weights")
+        if values.shape == (self.n_documents,) and self.n_documents != self.n_queries:
             grouped = self.by_query(_weights(values, self.n_documents, "query_weights"))
             firsts = grouped[self.query_starts[:-1]]
             differing = np.flatnonzero(grouped != np.repeat(firsts, self.query_sizes))
@@ -291,18 +312,25 @@ class Dataset:
         return state | {"labels": dict(self.labels)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-            object.__setattr__(self, name, value)
-        for values in state["labels"].values():
-            values.setflags(write=False)
-        object.__setattr__(self, "labels", MappingProxyType(state["labels"]))
+        labels = {name: _frozen(values) for name, values in state["labels"].items()}
+        for name, value in (state | {"labels": MappingProxyType(labels)}).items():
+            setattr(self, name, _frozen(value) if isinstance(value, np.ndarray) else value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in self.__dict__:
-            raise dataclasses.FrozenInstanceError(f"a data set is frozen: use replace({name}=...)")
+        if name in self.__dict__ or name not in _PARTS:
+            raise dataclasses.FrozenInstanceError(f"a data set is frozen: use data.replace({name}=...)")
         object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise dataclasses.FrozenInstanceError(f"a data set is frozen: {name} cannot be deleted")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Numbered:
+    """Queries of rows as numbers into an array of ids, which spares comparing ids that are known to differ."""
+
+    numbers: np.ndarray
+    ids: np.ndarray
 
 
 def tie_breakers(data: Dataset, seed: int) -> np.ndarray:
@@ -321,18 +349,11 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 
 
 def _vector(values: Any, n: int, what: str, dtype: Any) -> np.ndarray:
-    try:
-        array = np.asarray(frames.as_vector(values))
-        if array.dtype == object:
-            array = np.array([np.nan if value is None else value for value in array.tolist()])
-        if array.dtype.kind in "USO":
-            raise ValueError
-        array = np.ascontiguousarray(array, dtype=dtype)
-    except (TypeError, ValueError):
-        raise DataError(f"{what} must hold numbers") from None
-    if array.shape != (n,):
-        raise DataError(f"{what} must have one entry per {_unit(what)} ({n}), not shape {array.shape}")
-    return array
+    given = frames.as_numbers(values, what)
+    if given.shape != (n,):
+        raise DataError(f"{what} must have one entry per {_unit(what)} ({n}), not shape {given.shape}")
+    # a copy, unless nobody can write to it: the user's array may change, the data set may not
+    return np.array(given, dtype=dtype, copy=given.flags.writeable or None)
 
 
 def _unit(what: str) -> str:
@@ -345,9 +366,13 @@ def _labels(y: Any, further: Mapping[str, Any], n: int) -> dict[str, np.ndarray]
         raise DataError(f"the main label is given twice: as y and as labels[{MAIN_LABEL!r}]")
     result = {}
     for name, values in given.items():
+        if not isinstance(name, str) or not name:
+            raise DataError(f"a label source is named by text, not {name!r}")
+        if values is None:
+            raise DataError(f"label {name!r} is None: leave it out, or give NaN for every unlabelled document")
         array = _vector(values, n, f"label {name!r}", dtypes.LABEL)
         if np.isinf(array).any():
-            raise DataError(f"label {name!r} of row {int(np.flatnonzero(np.isinf(array))[0])} is infinite")
+            raise DataError(f"label {name!r} of row {int(np.flatnonzero(np.isinf(array))[0])} (from 0) is infinite")
         result[name] = _frozen(array)
     return result
 
@@ -360,15 +385,6 @@ def _weights(values: Any, n: int, what: str) -> np.ndarray:
     return array
 
 
-def _ids(values: Any, n: int, what: str) -> np.ndarray:
-    array = np.asarray(frames.as_vector(values))
-    if array.dtype.kind not in "iu":
-        array = array.astype(str).astype(object)
-    if array.shape != (n,):
-        raise DataError(f"{what} must have one entry per document ({n}), not shape {array.shape}")
-    return array
-
-
 def _feature_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if names is None:
         return tuple(str(place) for place in range(1, n + 1))  # as LETOR files count
@@ -376,7 +392,7 @@ def _feature_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if len(result) != n:
         raise DataError(f"{len(result)} feature names for {n} features")
     if len(set(result)) != n:
-        twice = next(name for name in result if result.count(name) > 1)
+        twice, _ = Counter(result).most_common(1)[0]
         raise DataError(f"two features are named {twice!r}")
     return result
 
@@ -389,8 +405,8 @@ def _group(qid: Any, group: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.nda
             + (", not both" if qid is not None else "")
         )
     if group is not None:
-        sizes = np.asarray(frames.as_vector(group))
-        if sizes.ndim != 1 or sizes.dtype.kind not in "iuf" or (sizes != sizes.astype(np.int64)).any():
+        sizes = frames.as_numbers(group, "group")
+        if sizes.ndim != 1 or sizes.dtype.kind == "b" or not (np.isfinite(sizes) & (sizes == np.floor(sizes))).all():
             raise DataError("group must hold the sizes of the queries, whole numbers")
         sizes = sizes.astype(dtypes.OFFSET)
         if (sizes < 1).any() or sizes.sum() != n:
@@ -401,44 +417,43 @@ def _group(qid: Any, group: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.nda
         ids = np.arange(1, len(sizes) + 1)
         rows = np.arange(n, dtype=dtypes.OFFSET)
     else:
-        given = _query_column(qid, n)
-        ids, sizes, rows = _by_first_appearance(given)
+        ids, sizes, rows = _by_first_appearance(*_query_numbers(qid, n))
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(dtypes.OFFSET)
     return _frozen(ids), _frozen(rows), _frozen(starts)
 
 
-def _query_column(qid: Any, n: int) -> np.ndarray:
-    given = np.asarray(frames.as_vector(qid))
-    if given.shape != (n,):
-        raise DataError(f"qid must have one entry per document ({n}), not shape {given.shape}")
-    if given.dtype.kind == "f":
-        if np.isnan(given).any():
-            raise DataError(f"qid of row {int(np.flatnonzero(np.isnan(given))[0])} is missing")
-        if (given != np.floor(given)).any():
-            raise DataError(f"query ids must be whole numbers or text, not {given[given != np.floor(given)][0]}")
-        given = given.astype(np.int64)
-    if given.dtype.kind in "iu":
-        return given.astype(np.int64)
-    if given.dtype.kind == "b":
-        raise DataError("query ids must be whole numbers or text, not true and false")
-    if given.dtype == object:
-        missing = [row for row, one in enumerate(given.tolist()) if one is None or one != one]
-        if missing:
-            raise DataError(f"qid of row {missing[0]} is missing")
-        if all(isinstance(one, (int, np.integer)) for one in given.tolist()):
-            return given.astype(np.int64)
-    return given.astype(str)
+def _query_numbers(qid: Any, n: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """(a whole number for every document, equal within a query; the ids that the numbers count, or None: themselves)"""
+    if isinstance(qid, _Numbered):
+        if len(qid.numbers) != n:
+            raise DataError(f"the data set has {len(qid.numbers)} documents, the features given are of {n}")
+        return qid.numbers, qid.ids
+    given = as_ids(qid, n, "qid")
+    if given.dtype != object:
+        return given, None
+    places: dict[str, int] = {}
+    numbers = np.fromiter((places.setdefault(one, len(places)) for one in given), dtype=dtypes.OFFSET, count=n)
+    if "" in places:
+        raise DataError(f"qid of row {int(np.flatnonzero(numbers == places[''])[0])} (from 0) is empty")
+    ids = np.array(list(places))
+    if ids.tolist() != list(places):  # NumPy drops NUL characters from the end of text
+        raise DataError("a query id ends with a NUL character")
+    return numbers, ids
 
 
-def _by_first_appearance(given: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    n = len(given)
-    changes = np.flatnonzero(given[1:] != given[:-1]) + 1
-    heads = given[np.concatenate([[0], changes])]
+def _by_first_appearance(numbers: np.ndarray, ids: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(query ids in order of first appearance, sizes of the queries, rows by query)."""
+    n = len(numbers)
+    changes = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
+    heads = numbers[np.concatenate([[0], changes])]
     if len(np.unique(heads)) == len(heads):  # each query is one run of rows: nothing to sort
-        return heads.copy(), np.diff(np.concatenate([[0], changes, [n]])), np.arange(n, dtype=dtypes.OFFSET)
-    _, first, place = np.unique(given, return_index=True, return_inverse=True)
-    appearance = np.empty(len(first), dtype=dtypes.OFFSET)
-    appearance[np.argsort(first, kind="stable")] = np.arange(len(first))
-    query = appearance[place.ravel()]
-    rows = np.argsort(query, kind="stable").astype(dtypes.OFFSET)
-    return given[np.sort(first)], np.bincount(query), rows
+        sizes, rows = np.diff(np.concatenate([[0], changes, [n]])), np.arange(n, dtype=dtypes.OFFSET)
+    else:
+        distinct, first, place = np.unique(numbers, return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        appearance = np.empty(len(first), dtype=dtypes.OFFSET)
+        appearance[order] = np.arange(len(first))
+        query = appearance[place.ravel()]
+        heads, sizes = distinct[order], np.bincount(query)
+        rows = np.argsort(query, kind="stable").astype(dtypes.OFFSET)
+    return (heads.copy() if ids is None else ids[heads]), sizes, rows

@@ -5,7 +5,8 @@ None of these packages is imported here unless the user's object already comes f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import numbers
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from rankforce.errors import DataError, missing_dependency
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
+
+_ROWS_AT_A_TIME = 4096  # a block of the row-major matrix that stays in the cache while columns are written into it
 
 
 def _family(value: Any) -> str:
@@ -31,13 +34,102 @@ def column_names(frame: Any) -> list[str]:
     return [str(name) for name in (frame.column_names if _family(frame) == "pyarrow" else frame.columns)]
 
 
-def as_vector(values: Any) -> Any:
-    """A column as something NumPy understands; masked and null entries become NaN or None."""
-    if _family(values) == "pyarrow":
-        return values.to_numpy(zero_copy_only=False) if hasattr(values, "type") else np.asarray(values)
-    if _family(values) in ("pandas", "polars") and hasattr(values, "to_numpy"):
+def _column_at(frame: Any, place: int) -> Any:
+    if _family(frame) == "pyarrow":
+        return frame.column(place)
+    return frame.to_series(place) if _family(frame) == "polars" else frame.iloc[:, place]
+
+
+def _columns_at(frame: Any, places: list[int]) -> Any:
+    if _family(frame) == "pyarrow":
+        return frame.select(places)
+    return frame[:, places] if _family(frame) == "polars" else frame.iloc[:, places]
+
+
+def is_missing(value: Any) -> bool:
+    """Whether an entry of a column of objects is None, NaN, NaT or pandas' NA."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return isinstance(value, (float, np.floating, np.datetime64)) and bool(value != value)
+
+
+def as_vector(values: Any) -> np.ndarray:
+    """A column as a NumPy array. Missing numbers become NaN, missing entries of other columns stay None or NA.
+
+    Categories are replaced by what they stand for.
+    """
+    family = _family(values)
+    if isinstance(values, np.ma.MaskedArray):
+        return _without_mask(values)
+    if family == "pyarrow" and hasattr(values, "type"):
+        return _from_arrow(values)
+    if family == "polars" and type(values).__name__ == "Series":
+        return (values.cast(float) if values.dtype.is_decimal() else values).to_numpy()
+    if family == "pandas" and hasattr(values, "dtype"):
+        return _from_pandas(values)
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # lists of unequal length
+        raise DataError(f"a column must be a flat sequence: {error}") from None
+
+
+def _without_mask(values: Any) -> np.ndarray:
+    if not np.ma.getmaskarray(values).any():
+        return values.data
+    if values.dtype.kind in "iufb":
+        return values.astype(np.float64).filled(np.nan)
+    return values.astype(object).filled(None)
+
+
+def _from_arrow(values: Any) -> np.ndarray:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.float64())
+    return values.to_numpy(zero_copy_only=False)
+
+
+def _from_pandas(values: Any) -> np.ndarray:
+    dtype = values.dtype
+    if isinstance(dtype, np.dtype):
         return values.to_numpy()
-    return values
+    if getattr(dtype, "kind", "O") not in "iufb":  # text, categories, dates
+        return np.asarray(values.astype(object))
+    if values.isna().any():
+        return values.astype("float64").to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.asarray(values.to_numpy(dtype=getattr(dtype, "numpy_dtype", None) or getattr(dtype, "subtype", None)))
+
+
+def _is_categorical(values: Any) -> bool:
+    kind = getattr(values, "dtype", None) if _family(values) in ("pandas", "polars") else None
+    if kind is not None:
+        return str(kind).lower().startswith(("category", "categorical", "enum"))
+    return _family(values) == "pyarrow" and str(getattr(values, "type", "")).startswith("dictionary")
+
+
+def as_numbers(values: Any, what: str, remedy: str = "") -> np.ndarray:
+    """A column of numbers as a NumPy array of numbers or truth values; None and NA become NaN."""
+    if _is_categorical(values):
+        raise DataError(f"{what} is categorical, and categories have no order{remedy or '; convert them to numbers'}")
+    array = as_vector(values)
+    if array.dtype == object:
+        array = _from_objects(array)
+    if array.dtype.kind not in "iufb":
+        raise DataError(f"{what} must hold numbers{remedy}")
+    return array
+
+
+def _from_objects(array: np.ndarray) -> np.ndarray:
+    """An array of Python objects as numbers if they are numbers; unchanged otherwise."""
+    flat: list[Any] = [np.nan if is_missing(value) else value for value in array.ravel().tolist()]
+    if not all(isinstance(value, numbers.Number) and not isinstance(value, complex) for value in flat):
+        return array
+    try:
+        return np.array([float(value) for value in flat], dtype=np.float64).reshape(array.shape)
+    except OverflowError:
+        return array
 
 
 def without_columns(frame: Any, wanted: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -52,92 +144,120 @@ def without_columns(frame: Any, wanted: Mapping[str, Any]) -> tuple[Any, dict[st
     taken = dict(wanted)
     for role, name in named.items():
         if name not in known:
-            raise DataError(f"{role}={name!r}: there is no such column (there are: {', '.join(known[:20])})")
-        taken[role] = frame.column(name) if _family(frame) == "pyarrow" else frame[name]
-    dropped = sorted(set(named.values()))
-    if _family(frame) == "pyarrow":
-        return frame.drop_columns(dropped), taken
-    return (frame.drop(dropped) if _family(frame) == "polars" else frame.drop(columns=dropped)), taken
+            shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+            raise DataError(f"{role}={name!r}: there is no such column (there are: {shown})")
+        if known.count(name) > 1:
+            raise DataError(f"{role}={name!r}: {known.count(name)} columns have this name; rename all but one")
+        taken[role] = _column_at(frame, known.index(name))
+    dropped = set(named.values())
+    return _columns_at(frame, [place for place, name in enumerate(known) if name not in dropped]), taken
 
 
 def as_matrix(X: Any) -> tuple[np.ndarray, list[str] | None]:
-    """(float32 matrix, column names or None). An infinite entry is an error, NaN is a missing value."""
+    """(float32 matrix, column names or None). An infinite entry is an error, NaN is a missing value.
+
+    A C-contiguous float32 array is taken as it is, not copied.
+    """
+    if _family(X) == "polars" and type(X).__name__ == "LazyFrame":
+        raise DataError("X is a lazy frame: pass X.collect()")
     names = column_names(X) if is_frame(X) else None
-    if hasattr(X, "toarray") and hasattr(X, "nnz"):  # scipy.sparse: an absent entry is 0
-        matrix = _to_float32(X.toarray())
-    elif _family(X) == "pyarrow":
-        columns = [
-            _numeric_column(as_vector(column), name) for column, name in zip(X.columns, names or [], strict=True)
-        ]
-        matrix = _stack(columns, X.num_rows)
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        matrix = _from_sparse(X)
     elif names is not None:
-        matrix = _stack([_numeric_column(as_vector(X[name]), str(name)) for name in X.columns], X.shape[0])
+        remedy = "; encode it as numbers, drop it, or name it as qid=, labels= or document_ids="
+        columns = [
+            as_numbers(_column_at(X, place), f"column {name!r}", remedy=remedy) for place, name in enumerate(names)
+        ]
+        matrix = stack(columns, X.shape[0])
     else:
-        matrix = _to_float32(X)
+        matrix = _from_array(X)
     if matrix.ndim != 2:
         raise DataError(f"X must have two dimensions (documents, features), not shape {matrix.shape}")
     _refuse_infinite(matrix, names)
     return matrix, names
 
 
-def _stack(columns: list[np.ndarray], rows: int) -> np.ndarray:
+def stack(columns: list[np.ndarray], rows: int) -> np.ndarray:
+    """Columns of numbers side by side as a float32 matrix."""
     matrix = np.empty((rows, len(columns)), dtype=dtypes.FEATURE)
-    for place, column in enumerate(columns):
-        with np.errstate(over="ignore"):
-            matrix[:, place] = column
+    for first in range(0, rows, _ROWS_AT_A_TIME):
+        block = slice(first, first + _ROWS_AT_A_TIME)
+        with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, which is refused
+            for place, column in enumerate(columns):
+                matrix[block, place] = column[block]
     return matrix
 
 
-def _numeric_column(values: np.ndarray, name: str) -> np.ndarray:
-    if values.dtype == object:
-        values = np.array([np.nan if value is None else value for value in values.tolist()])
-    if values.dtype.kind not in "iufb":
-        raise DataError(
-            f"column {name!r} does not hold numbers; encode or drop it, or name it as qid=, labels= or document_ids="
-        )
-    return values
+def _from_sparse(X: Any) -> np.ndarray:
+    """A scipy.sparse matrix or array, dense; an entry that is not stored is 0."""
+    if X.dtype.kind not in "iufb":
+        raise DataError(f"X must be a matrix of numbers, not of {X.dtype}")
+    if X.ndim != 2:
+        raise DataError(f"X must have two dimensions (documents, features), not shape {X.shape}")
+    with np.errstate(over="ignore"):
+        # float32 before it is dense: the dense matrix is the large one
+        return np.ascontiguousarray(X.tocsr().astype(dtypes.FEATURE).toarray())
 
 
-def _to_float32(X: Any) -> np.ndarray:
+def _from_array(X: Any) -> np.ndarray:
+    if isinstance(X, np.ma.MaskedArray):
+        X = _without_mask(X)
     try:
-        with np.errstate(over="ignore"):
-            return np.ascontiguousarray(X, dtype=dtypes.FEATURE)
-    except (TypeError, ValueError) as error:
+        array = np.asarray(X)
+    except ValueError as error:
         raise DataError(f"X must be a matrix of numbers: {error}") from None
+    if array.dtype == object:
+        array = _from_objects(array)
+    if array.dtype.kind not in "iufb":
+        raise DataError(f"X must be a matrix of numbers, not of {array.dtype}")
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, dtype=dtypes.FEATURE) if array.ndim else array.astype(dtypes.FEATURE)
 
 
 def _refuse_infinite(matrix: np.ndarray, names: list[str] | None) -> None:
-    # max and min see infinities without a mask of the whole matrix; NaN hides them, so it is skipped
-    if matrix.size == 0:
-        return
-    with np.errstate(invalid="ignore"):
-        suspicious = not (
-            np.isfinite(np.fmax.reduce(matrix, axis=None)) and np.isfinite(np.fmin.reduce(matrix, axis=None))
-        )
-    if not suspicious:
-        return
-    places = np.argwhere(np.isinf(matrix))
-    if len(places):
-        row, column = places[0]
-        feature = names[column] if names else f"number {column} (from 0)"
+    place = first_infinite(matrix)
+    if place is not None:
+        row, column = place
+        feature = repr(names[column]) if names else f"number {column} (from 0)"
         raise DataError(
-            f"feature {feature} of row {row} is infinite (or beyond float32's 3.4e38); use NaN for a missing value"
+            f"feature {feature} of row {row} (from 0) is infinite or beyond float32's 3.4e38; "
+            "use NaN for a missing value"
         )
+
+
+def first_infinite(matrix: np.ndarray) -> tuple[int, int] | None:
+    """(row, column) of the first infinite entry of a matrix, or None."""
+    extremes: tuple[Callable[..., Any], ...] = (np.fmax.reduce, np.fmin.reduce)
+    # the extremes see infinities without a mask of the whole matrix, and skip NaN
+    if matrix.size == 0 or not any(np.isinf(extreme(matrix, axis=None)) for extreme in extremes):
+        return None
+    for first in range(0, len(matrix), _ROWS_AT_A_TIME):
+        found = np.argwhere(np.isinf(matrix[first : first + _ROWS_AT_A_TIME]))
+        if len(found):
+            return first + int(found[0, 0]), int(found[0, 1])
+    raise AssertionError("an extreme was infinite but no entry is")
 
 
 def to_pandas(data: Dataset) -> Any:
-    """A data set as a pandas data frame: qid, document, labels, weights, features."""
+    """A data set as a pandas data frame: qid, document, labels, weight, query_weight, features."""
     try:
         import pandas as pd
     except ImportError:
         raise missing_dependency("pandas", "frames", "to_pandas()") from None
-    head: dict[str, Any] = {"qid": data.qid}
+    head: list[tuple[str, Any]] = [("qid", data.qid)]
     if data.document_ids is not None:
-        head["document"] = data.document_ids
-    head |= data.labels
+        head.append(("document", data.document_ids))
+    head += data.labels.items()
     if data.weights is not None:
-        head["weight"] = data.weights
+        head.append(("weight", data.weights))
     if data.query_weights is not None:
-        head["query_weight"] = data.query_weights[data.row_queries]
+        head.append(("query_weight", data.query_weights[data.row_queries]))
+    names = [name for name, _ in head] + list(data.feature_names)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(
+            f"two columns of the data frame would be named {twice!r}; rename the feature or label: "
+            "data.replace(feature_names=...), data.replace(labels=...)"
+        )
     features = pd.DataFrame(data.features, columns=list(data.feature_names))
-    return pd.concat([pd.DataFrame(head), features], axis=1)
+    return pd.concat([pd.DataFrame(dict(head)), features], axis=1)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.errors import SettingsError
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -38,13 +39,40 @@ def hash_ids(ids: np.ndarray) -> np.ndarray:
     """A 64-bit hash of every id, whole numbers and text alike; 7 and "7" have the same."""
     if ids.dtype.kind in "iu":
         return mix(ids.astype(np.int64).view(dtypes.HASH))
-    return np.fromiter((_hash_text(str(one)) for one in ids), dtype=dtypes.HASH, count=len(ids))
+    words = np.empty(len(ids), dtype=dtypes.HASH)
+    for place, text in enumerate(map(str, ids)):
+        number = _whole_number(text)
+        if number is None:
+            digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+            words[place] = int.from_bytes(digest, "little")
+        else:
+            words[place] = _mix_one(number)
+    return words
 
 
-def _hash_text(text: str) -> int:
-    if text.lstrip("-").isdecimal() and text == str(int(text)) and -(2**63) <= int(text) < 2**63:
-        return int(mix(np.array([int(text)], dtype=np.int64).view(dtypes.HASH))[0])
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+def _whole_number(text: str) -> int | None:
+    """The number that a text writes as Python would, if it has 64 bits with sign."""
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 19 or str(int(text)) != text:
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
+
+
+def _mix_one(number: int) -> int:
+    """``mix`` of one number without the cost of an array."""
+    mask = 2**64 - 1
+    word = (number + int(_GOLDEN)) & mask
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & mask
+    return word ^ (word >> 31)
+
+
+def checked_seed(seed: Any) -> int:
+    """A seed as a Python int, or an error: a whole number of at most 64 bits."""
+    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
+        raise SettingsError(f"a seed is a whole number from 0 to 2^64 - 1, not {seed!r}")
+    return int(seed)
 
 
 def uniform(words: np.ndarray) -> np.ndarray:

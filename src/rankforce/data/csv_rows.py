@@ -1,0 +1,90 @@
+"""Delimited text row by row: slow, and exact about the place of what is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from rankforce.errors import FileFormatError
+
+NULLS = ["", "NaN", "nan", "NAN", "NA", "N/A", "NULL", "null", "None"]
+
+
+@contextlib.contextmanager
+def _open_text(path: Path) -> Iterator[IO[str]]:
+    with contextlib.ExitStack() as opened:
+        file: Any = opened.enter_context(path.open("rb"))
+        if path.suffix == ".gz":
+            file = opened.enter_context(gzip.GzipFile(fileobj=file))
+        yield opened.enter_context(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""))
+
+
+def rows(path: Path, delimiter: str, header: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """(line where it begins, cells) of every row that is not blank, slowly: to find the place of an error."""
+    line = 1
+    try:
+        with _open_text(path) as file:
+            reader = csv.reader(file, delimiter=delimiter, strict=True)
+            for number, cells in enumerate(reader):
+                if cells and (number or header):
+                    yield line, cells
+                line = reader.line_num + 1
+    except csv.Error as error:
+        problem = f"not a row of cells: {error}"
+        raise FileFormatError(problem, path=path, line=line, remedy="is a quotation mark not closed?") from None
+    except UnicodeDecodeError:
+        problem, remedy = "not UTF-8 text", "is it compressed, or in another encoding?"
+        raise FileFormatError(problem, path=path, line=line, remedy=remedy) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        problem, remedy = "the compressed file is damaged or cut off", "copy or compress it again"
+        raise FileFormatError(problem, path=path, line=line, remedy=remedy) from None
+    except FileNotFoundError:
+        raise FileFormatError("there is no such file", path=path) from None
+    except OSError as error:
+        raise FileFormatError(f"the file cannot be read: {error.strerror or error}", path=path) from None
+
+
+def header_of(path: Path, delimiter: str) -> list[str]:
+    first = next(rows(path, delimiter, header=True), None)
+    if first is None:
+        remedy = "the first line names the columns: qid,label,..."
+        raise FileFormatError("the file is empty", path=path, remedy=remedy)
+    names = first[1]
+    if len(names) == 1:
+        other = next((sign for sign in ",;\t|" if sign != delimiter and sign in names[0]), None)
+        if other is not None:
+            problem = f"there is no {delimiter!r} in the header"
+            raise FileFormatError(problem, path=path, line=1, text=names[0], remedy=f"say delimiter={other!r}")
+    return names
+
+
+def refuse_broken_row(path: Path, delimiter: str, header: Sequence[str], what: Mapping[str, str]) -> None:
+    """Raise the error for the first row that is broken, with its place; ``what`` says what columns of numbers are."""
+    places = [(place, name, what[name]) for place, name in enumerate(header) if name in what]
+    for line, cells in rows(path, delimiter):
+        if len(cells) != len(header):
+            raise FileFormatError(
+                f"{len(cells)} cells in a row, the header has {len(header)}",
+                path=path,
+                line=line,
+                text=delimiter.join(cells),
+                remedy="an empty cell is a missing value, but its delimiter must be there",
+            )
+        for place, name, kind in places:
+            if cells[place] not in NULLS and not _is_number(cells[place]):
+                remedy = "write a number, or leave the cell empty for a missing value"
+                if kind == "feature":
+                    remedy += f"; for a column that is no feature: ignore=[{name!r}]"
+                problem = f"column {name!r}: not a number"
+                raise FileFormatError(problem, path=path, line=line, column=place + 1, text=cells[place], remedy=remedy)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", text, re.ASCII) is not None

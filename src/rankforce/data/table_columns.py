@@ -1,0 +1,161 @@
+"""Which column of a table is what.
+
+It follows from the names, unless an option says it:
+
+=================== ================================================================================
+``qid``             the query; also ``query``, ``query_id``
+``label``           the main label; also ``grade``, ``grades``, ``relevance``
+``label:clicks``    the label source "clicks"
+``document``        the document id; also ``doc``, ``docid``, ``doc_id``, ``document_id``
+``weight``          the weight of the document
+``query_weight``    the weight of its query, the same for all documents of the query
+``feature:qid``     a feature whose name would be taken for one of the above
+anything else       a feature
+=================== ================================================================================
+
+Capitals do not matter. ``write_table`` writes these names, so that ``read_table`` gives back the same data set. In
+CSV files, ids that are text but look like whole numbers stand in a column ``qid:text`` or ``document:text``.
+An empty cell or a null is a missing feature, an unlabelled document.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rankforce.data.dataset import MAIN_LABEL
+from rankforce.errors import DataError, FileFormatError
+
+ROLE_NAMES = {
+    "qid": ("qid", "query", "query_id", "qid:text"),
+    "label": ("label", "grade", "grades", "relevance"),
+    "document": ("document", "doc", "docid", "doc_id", "document_id", "document:text"),
+    "weight": ("weight",),
+    "query_weight": ("query_weight",),
+}
+LABEL_PREFIX, FEATURE_PREFIX, TEXT_SUFFIX = "label:", "feature:", ":text"
+_PANDAS_INDEX = r"__index_level_\d+__"  # how pandas keeps the index of a data frame in Parquet
+_RESERVED = {name for names in ROLE_NAMES.values() for name in names}
+
+
+@dataclasses.dataclass(frozen=True)
+class Roles:
+    """Which column of a table is what."""
+
+    qid: str
+    label: str | None
+    document: str | None
+    weight: str | None
+    query_weight: str | None
+    labels: Mapping[str, str]  # further sources: name → column
+    features: Mapping[str, str]  # column → name of the feature
+
+    @property
+    def numeric(self) -> dict[str, str]:
+        """Column → what it is, for the columns of numbers that are not features."""
+        named = {self.label: "label", self.weight: "weight", self.query_weight: "query weight"}
+        named |= {column: f"label {name!r}" for name, column in self.labels.items()}
+        return {column: what for column, what in named.items() if column is not None}
+
+    @property
+    def ids(self) -> list[str]:
+        return [self.qid] if self.document is None else [self.qid, self.document]
+
+    @property
+    def columns(self) -> list[str]:
+        return list(dict.fromkeys([*self.ids, *self.numeric, *self.features]))
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnOptions:
+    """What the user said about the columns; None: find it by name, False: there is none."""
+
+    qid: str | None
+    label: str | bool | None
+    document: str | bool | None
+    weight: str | bool | None
+    query_weight: str | bool | None
+    labels: Mapping[str, str]
+    features: Sequence[str] | None
+    ignore: Sequence[str]
+
+    def roles(self, columns: Sequence[str], path: Path) -> Roles:
+        """Who is what among the columns of a file."""
+        listed = f"the columns are: {_listed(columns)}"
+        twice, count = Counter(columns).most_common(1)[0] if columns else ("", 1)
+        if count > 1:
+            raise FileFormatError("two columns have the same name", path=path, text=twice, remedy=listed)
+        given = {role: getattr(self, role) for role in ROLE_NAMES}
+        named = [name for name in given.values() if isinstance(name, str)]
+        for name in [*named, *self.labels.values(), *(self.features or ()), *self.ignore]:
+            if name not in columns:
+                raise FileFormatError("there is no such column", path=path, text=str(name), remedy=listed)
+        claimed = {*named, *self.labels.values(), *(self.features or ()), *self.ignore}
+        free = [name for name in columns if name not in claimed and not re.fullmatch(_PANDAS_INDEX, name)]
+        if self.features is None and "" in free:
+            remedy = f"if it is the index of a data frame, leave it out: ignore=['']; {listed}"
+            raise FileFormatError("a column has no name", path=path, line=1, remedy=remedy)
+        found: dict[str, Any] = {role: self._found(role, name, free, path, listed) for role, name in given.items()}
+        if found["qid"] is None:
+            remedy = f"name it: qid=...; {listed}"
+            raise FileFormatError("no column says which query a row belongs to", path=path, remedy=remedy)
+        sources = {name[len(LABEL_PREFIX) :]: name for name in free if name.lower().startswith(LABEL_PREFIX)}
+        sources |= self.labels
+        if MAIN_LABEL in sources:
+            main = sources.pop(MAIN_LABEL)
+            if found["label"] is not None and found["label"] != main:
+                problem = f"two columns are the main label: {found['label']!r} and {main!r}"
+                raise FileFormatError(problem, path=path, remedy="name one of them: label=...")
+            found["label"] = main
+        taken = {*(name for name in found.values() if name is not None), *sources.values(), *self.ignore}
+        chosen = self.features if self.features is not None else [name for name in free if name not in taken]
+        clash = [name for name in chosen if name in taken]
+        if clash:
+            raise FileFormatError("a column is both a feature and something else", path=path, text=clash[0])
+        return Roles(**found, labels=sources, features={name: _feature_name(name) for name in chosen})
+
+    def _found(self, role: str, given: str | bool | None, free: list[str], path: Path, listed: str) -> str | None:
+        if isinstance(given, str):
+            return given
+        if given is False:
+            return None
+        if given is True:
+            raise DataError(f"{role}= takes the name of a column, or False for none")
+        candidates = [name for name in free if name.lower() in ROLE_NAMES[role]]
+        if len(candidates) > 1:
+            problem = f"several columns could be the {role}: {', '.join(map(repr, candidates))}"
+            remedy = f"name one: {role}={candidates[0]!r}, and leave others out: ignore=[{candidates[1]!r}]; {listed}"
+            raise FileFormatError(problem, path=path, remedy=remedy)
+        return candidates[0] if candidates else None
+
+
+def _feature_name(column: str) -> str:
+    return column[len(FEATURE_PREFIX) :] if column.lower().startswith(FEATURE_PREFIX) else column
+
+
+def feature_column(name: str) -> str:
+    """The column for a feature: its name, unless this would be read as something else."""
+    lowered = name.lower()
+    plain = (
+        name == name.strip() != ""
+        and lowered not in _RESERVED
+        and not lowered.startswith((LABEL_PREFIX, FEATURE_PREFIX))
+    )
+    return name if plain else FEATURE_PREFIX + name
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:30]))
+    return shown + (f" and {len(names) - 30} more" if len(names) > 30 else "")
+
+
+def named_labels(labels: Any) -> dict[str, str]:
+    if labels is None:
+        return {}
+    if isinstance(labels, str) or not isinstance(labels, (Mapping, Sequence)):
+        raise DataError(f'labels maps names to columns or lists columns: {{"clicks": "click_rate"}}, not {labels!r}')
+    return dict(labels) if isinstance(labels, Mapping) else {str(name): str(name) for name in labels}

@@ -1,0 +1,326 @@
+"""Parquet and CSV files with named columns.
+
+Which column is what: see ``table_columns``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.data.atomic import replacing
+from rankforce.data.csv_rows import NULLS, header_of, refuse_broken_row, rows
+from rankforce.data.dataset import MAIN_LABEL, Dataset
+from rankforce.data.frames import as_vector, first_infinite, stack
+from rankforce.data.table_columns import LABEL_PREFIX, TEXT_SUFFIX, ColumnOptions, Roles, feature_column, named_labels
+from rankforce.errors import DataError, FileFormatError, missing_dependency
+
+_WHOLE_NUMBER = r"^\s*-?(0|[1-9][0-9]*)(\.0+)?\s*$"  # what a column of ids in a CSV file must look like to be numbers
+_ROWS_AT_A_TIME = 65536
+
+
+def read_table(
+    path: str | Path,
+    *,
+    qid: str | None = None,
+    label: str | bool | None = None,
+    labels: Mapping[str, str] | Sequence[str] | None = None,
+    document: str | bool | None = None,
+    weight: str | bool | None = None,
+    query_weight: str | bool | None = None,
+    features: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> Dataset:
+    """Read a Parquet file (``.parquet``) or delimited text (``.csv``, ``.tsv``, also ``.gz``).
+
+    Parameters
+    ----------
+    qid, label, document, weight, query_weight : str, optional
+        The column with this role. By default it is found by its name; two candidates are an error.
+        ``False`` (for all but ``qid``): there is none, and a column of that name is a feature.
+    labels : mapping of name to column, or sequence of columns
+        Further label sources, beside the columns named ``label:...``.
+    features : sequence of str, optional
+        The columns that are features, in this order; by default all that have no other role.
+    ignore : sequence of str
+        Columns to leave out.
+    delimiter : str, optional
+        What separates the cells of text: by default a tab for ``.tsv``, else a comma.
+    """
+    path = Path(path)
+    _arrow(path)
+    options = ColumnOptions(
+        qid=qid,
+        label=label,
+        document=document,
+        weight=weight,
+        query_weight=query_weight,
+        labels=named_labels(labels),
+        features=None if features is None else list(features),
+        ignore=list(ignore),
+    )
+    parts = _read_parquet(path, options) if _is_parquet(path) else _read_csv(path, options, delimiter)
+    try:
+        return Dataset(**parts)
+    except FileFormatError:
+        raise
+    except DataError as error:
+        raise FileFormatError(str(error), path=path) from None
+
+
+def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None) -> None:
+    """Write a Parquet file (``.parquet``) or delimited text (``.csv``, ``.tsv``, also ``.gz``), whole or not at all.
+
+    All of the data set is written, and ``read_table`` gives it back exactly, to the last bit of every number.
+    """
+    path = Path(path)
+    pa = _arrow(path)
+    parquet = _is_parquet(path)
+    columns = _columns_to_write(data, mark_text=not parquet)
+    schema = pa.schema([(name, _arrow_type(values)) for name, values in columns])
+    with replacing(path) as scratch:
+        if parquet:
+            import pyarrow.parquet as pq
+
+            with pq.ParquetWriter(scratch, schema) as writer:
+                for batch in _batches(data, columns, schema):
+                    writer.write_batch(batch)
+            return
+        from pyarrow import csv as arrow_csv
+
+        options = arrow_csv.WriteOptions(delimiter=_delimiter(path, delimiter))
+        with (
+            pa.output_stream(str(scratch), compression="gzip" if path.suffix == ".gz" else None) as stream,
+            arrow_csv.CSVWriter(stream, schema, write_options=options) as writer,
+        ):
+            for batch in _batches(data, columns, schema):
+                writer.write_batch(batch)
+
+
+def _arrow(path: Path) -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise missing_dependency("pyarrow", "frames", f"a table ({path.name})") from None
+    return pa
+
+
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def _delimiter(path: Path, given: str | None) -> str:
+    if given is not None:
+        if not isinstance(given, str) or len(given) != 1 or given in '"\r\n':
+            raise DataError(f"a delimiter is one character, and no quote: not {given!r}")
+        return given
+    return "\t" if ".tsv" in [suffix.lower() for suffix in path.suffixes] else ","
+
+
+def _read_parquet(path: Path, options: ColumnOptions) -> dict[str, Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            roles = options.roles(file.schema_arrow.names, path)
+            n = file.metadata.num_rows
+            if n == 0:
+                raise FileFormatError("the table has no rows", path=path)
+            types = {name: file.schema_arrow.field(name).type for name in roles.columns}
+            _refuse_types(types, roles, path)
+            head = file.read(columns=[*roles.ids, *roles.numeric])
+            matrix = np.empty((n, len(roles.features)), dtype=dtypes.FEATURE)
+            first = 0
+            for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=list(roles.features)) if roles.features else ():
+                columns = [as_vector(batch.column(name)) for name in roles.features]
+                matrix[first : first + batch.num_rows] = stack([_numbers(column) for column in columns], batch.num_rows)
+                first += batch.num_rows
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise FileFormatError("there is no such file", path=path) from None
+        remedy = f"is it complete? ({_first_line(error)})"
+        raise FileFormatError("the file cannot be read as Parquet", path=path, remedy=remedy) from None
+
+    def fail(row: int, column: str, problem: str, text: str, remedy: str) -> NoReturn:
+        raise FileFormatError(f"column {column!r}, row {row + 1}: {problem}", path=path, text=text, remedy=remedy)
+
+    ids = {name: _ids_of_parquet(head.column(name)) for name in roles.ids}
+    numbers = {name: _numbers(as_vector(head.column(name))) for name in roles.numeric}
+    return _checked_parts(roles, ids, numbers, matrix, fail)
+
+
+def _refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:
+    import pyarrow as pa
+
+    def is_number(kind: Any) -> bool:
+        tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+        return any(test(kind) for test in tests)
+
+    for name in [*roles.numeric, *roles.features]:
+        if not is_number(types[name]):
+            what = roles.numeric.get(name, "feature")
+            raise FileFormatError(
+                f"column {name!r} is taken as {what} but holds {types[name]}, not numbers",
+                path=path,
+                remedy=f"encode it as numbers, give it another role, or leave it out: ignore=[{name!r}]",
+            )
+
+
+def _ids_of_parquet(column: Any) -> Any:
+    import pyarrow as pa
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if column.null_count and pa.types.is_integer(kind):
+        return column.cast(pa.string()).to_numpy(zero_copy_only=False)  # not by way of float64
+    return as_vector(column)
+
+
+def _numbers(column: np.ndarray) -> np.ndarray:
+    """A column of numbers from Arrow; where all entries are null, or truth values with nulls, it holds objects."""
+    if column.dtype == object:
+        return np.array([np.nan if one is None else float(one) for one in column.tolist()], dtype=np.float64)
+    return column
+
+
+def _read_csv(path: Path, options: ColumnOptions, delimiter: str | None) -> dict[str, Any]:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    separator = _delimiter(path, delimiter)
+    header = header_of(path, separator)
+    roles = options.roles(header, path)
+    types = dict.fromkeys(roles.ids, pa.string())
+    types |= dict.fromkeys(roles.numeric, pa.float64())
+    types |= dict.fromkeys(roles.features, pa.float32())
+    try:
+        table = arrow_csv.read_csv(
+            str(path),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=types, include_columns=roles.columns, null_values=NULLS, strings_can_be_null=False
+            ),
+        )
+    except (pa.ArrowException, OSError) as error:
+        refuse_broken_row(path, separator, header, dict.fromkeys(roles.features, "feature") | roles.numeric)
+        raise FileFormatError(f"the file cannot be read: {_first_line(error)}", path=path) from None
+    if table.num_rows == 0:
+        raise FileFormatError("the file has a header and no rows", path=path)
+
+    def fail(row: int, column: str, problem: str, text: str, remedy: str) -> NoReturn:
+        line, _ = next(itertools.islice(rows(path, separator), row, None), (None, []))
+        place = header.index(column) + 1
+        raise FileFormatError(
+            f"column {column!r}: {problem}", path=path, line=line, column=place, text=text, remedy=remedy
+        )
+
+    ids = {name: _ids_of_text(table.column(name), name) for name in roles.ids}
+    numbers = {name: as_vector(table.column(name)) for name in roles.numeric}
+    matrix = stack([as_vector(table.column(name)) for name in roles.features], table.num_rows)
+    return _checked_parts(roles, ids, numbers, matrix, fail)
+
+
+def _ids_of_text(column: Any, name: str) -> np.ndarray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not name.lower().endswith(TEXT_SUFFIX) and pc.all(pc.match_substring_regex(column, _WHOLE_NUMBER)).as_py():
+        digits = pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"\.0+$", "")
+        try:
+            return digits.cast(pa.int64()).to_numpy()
+        except pa.ArrowInvalid:  # beyond 64 bits: text, so that nothing is changed
+            pass
+    return column.to_numpy()
+
+
+def _checked_parts(
+    roles: Roles, ids: Mapping[str, Any], numbers: Mapping[str, np.ndarray], matrix: np.ndarray, fail: Any
+) -> dict[str, Any]:
+    """The arguments of ``Dataset``; ``fail`` reports what is wrong in a cell."""
+    for name, what in ((roles.qid, "query"), (roles.document, "document")):
+        if name is not None and ids[name].dtype == object:
+            for row, one in enumerate(ids[name]):
+                if one is None or (one == "" and name == roles.qid):
+                    fail(row, name, f"the {what} id is missing", "", f"every row needs a {what} id")
+    for name, what in roles.numeric.items():
+        values = numbers[name]
+        is_weight = name in (roles.weight, roles.query_weight)
+        bad = ~(np.isfinite(values) & (values >= 0)) if is_weight else np.isinf(values)
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            rule = (
+                "a weight is a finite number, not negative"
+                if is_weight
+                else "leave the cell empty for an unlabelled document"
+            )
+            fail(row, name, f"impossible {what}", f"{values[row]:g}", rule)
+    place = first_infinite(matrix)
+    if place is not None:
+        row, name = place[0], list(roles.features)[place[1]]
+        fail(
+            row,
+            name,
+            "an infinite feature, or one beyond float32's 3.4e38",
+            f"{matrix[place]:g}",
+            "leave the cell empty for a missing value",
+        )
+    return {
+        "X": matrix,
+        "y": None if roles.label is None else numbers[roles.label],
+        "qid": ids[roles.qid],
+        "labels": {name: numbers[column] for name, column in roles.labels.items()},
+        "weights": None if roles.weight is None else numbers[roles.weight],
+        "query_weights": None if roles.query_weight is None else numbers[roles.query_weight],
+        "document_ids": None if roles.document is None else ids[roles.document],
+        "feature_names": list(roles.features.values()),
+    }
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _columns_to_write(data: Dataset, mark_text: bool) -> list[tuple[str, np.ndarray]]:
+    """(column, values per row) of all but the features."""
+    columns = [(_id_column("qid", data.query_ids, mark_text), data.qid)]
+    if data.document_ids is not None:
+        columns.append((_id_column("document", data.document_ids, mark_text), data.document_ids))
+    for name, values in data.labels.items():
+        columns.append(("label" if name == MAIN_LABEL else LABEL_PREFIX + name, values))
+    if data.weights is not None:
+        columns.append(("weight", data.weights))
+    if data.query_weights is not None:
+        columns.append(("query_weight", data.query_weights[data.row_queries]))
+    columns += [(feature_column(name), data.features[:, place]) for place, name in enumerate(data.feature_names)]
+    return columns
+
+
+def _id_column(role: str, ids: np.ndarray, mark_text: bool) -> str:
+    looks_whole = mark_text and ids.dtype.kind not in "iu" and all(re.match(_WHOLE_NUMBER, str(one)) for one in ids)
+    return role + TEXT_SUFFIX if looks_whole else role
+
+
+def _arrow_type(values: np.ndarray) -> Any:
+    import pyarrow as pa
+
+    return pa.string() if values.dtype.kind in "UO" else pa.from_numpy_dtype(values.dtype)
+
+
+def _batches(data: Dataset, columns: Sequence[tuple[str, np.ndarray]], schema: Any) -> Iterator[Any]:
+    """The rows in record batches; NaN becomes null."""
+    import pyarrow as pa
+
+    for first in range(0, data.n_documents, _ROWS_AT_A_TIME):
+        block = slice(first, first + _ROWS_AT_A_TIME)
+        arrays = [
+            pa.array(values[block], type=field.type, from_pandas=values.dtype.kind == "f")
+            for (_, values), field in zip(columns, schema, strict=True)
+        ]
+        yield pa.record_batch(arrays, schema=schema)
