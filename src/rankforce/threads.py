@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any
@@ -58,14 +58,23 @@ def over_queries(starts: np.ndarray, work: Callable[[int, int], Any]) -> None:
     """
     queries = len(starts) - 1
     count = thread_count()
-    inside = threading.current_thread().name.startswith(_POOL_NAME)  # a pool that waits for itself waits for ever
-    if count == 1 or queries < 2 or starts[-1] < 2048 or inside or jit.PLAIN:
+    if count == 1 or queries < 2 or starts[-1] < 2048 or jit.PLAIN:
         work(0, queries)
         return
     pieces = min(queries, count * 4)  # a few per thread: the ranges differ in cost
     targets = np.linspace(0, starts[-1], pieces + 1)
     cuts = np.unique(np.searchsorted(starts, targets[1:-1]))
-    edges = [0, *(int(cut) for cut in cuts if 0 < cut < queries), queries]
+    over_pieces([0, *(int(cut) for cut in cuts if 0 < cut < queries), queries], work)
+
+
+def over_pieces(edges: Sequence[int], work: Callable[[int, int], Any]) -> None:
+    """Call ``work(first, last)`` on every pair of neighbouring edges, in parallel. Writes must be disjoint."""
+    count = thread_count()
+    inside = threading.current_thread().name.startswith(_POOL_NAME)  # a pool that waits for itself waits for ever
+    if count == 1 or len(edges) == 2 or inside or jit.PLAIN:
+        for first, last in itertools.pairwise(edges):
+            work(first, last)
+        return
     pool = _pools.get(count)
     if pool is None:
         pool = _pools.setdefault(count, ThreadPoolExecutor(count, thread_name_prefix=_POOL_NAME))
