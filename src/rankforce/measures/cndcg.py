@@ -20,7 +20,7 @@ class CNDCG(NDCG):
 
     ALIASES: ClassVar[tuple[str, ...]] = ()
 
-    label: str
+    label: str = dataclasses.field()  # no default: clicks are never the main label
     cutoff: int | None = None
     max_grade: float = dataclasses.field(default=4.0, kw_only=True, metadata={"python_only": True})
 
