@@ -224,7 +224,7 @@ class KernelValue:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        dataclasses.dataclass(frozen=True)(cls)
+        dataclasses.dataclass(frozen=True, repr=False)(cls)
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # cls has just become a data class
         coercions = [(f.name, _coercion(f)) for f in fields]
         cls._kernel_fields = tuple((name, c) for name, c in coercions if c is not None)
@@ -253,6 +253,11 @@ class KernelValue:
 
     def check(self) -> None:
         """Raise if the fields are impossible. Subclasses that restrict their fields override this."""
+
+    def __repr__(self) -> str:
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every subclass is a data class
+        shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields if f.repr)
+        return f"{type(self).__name__}({shown})"
 
     def kernel_tuple(self) -> Any:
         """The fields as kernels see them."""

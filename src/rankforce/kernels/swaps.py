@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rankforce.jit import chosen_by_class, column_of
+from rankforce.jit import chosen_by_class, column_of, kernel
 
 
 @chosen_by_class
@@ -54,3 +54,18 @@ def _change_by_brute_force(
     after = measure.value(ranked, normaliser)
     ranked[a], ranked[b] = ranked[b], ranked[a]
     return after - before
+
+
+@kernel
+def swap_changes(measure: Any, ranked: Any, normaliser: Any, columns: Any, out: Any) -> None:
+    """The change for every pair of ranks of one query: ``out[a, b]`` and ``out[b, a]``, 0 on the diagonal.
+
+    ranked float64 (ranks): worth in ranked order, unchanged on return; columns float64 (``column_count``, ranks):
+    overwritten; out float64 (ranks, ranks).
+    """
+    before = prepare_swaps(measure, ranked, normaliser, columns)
+    for a in range(ranked.shape[0]):
+        out[a, a] = 0.0
+        for b in range(a + 1, ranked.shape[0]):
+            out[a, b] = swap_change(measure, columns, ranked, normaliser, before, a, b)
+            out[b, a] = out[a, b]

@@ -111,7 +111,7 @@ def _parameter(text: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
     if "/" in text:
-        return tuple(_parameter(part) for part in text.split("/"))
+        return tuple(_parameter(part) for part in text.removesuffix("/").split("/"))
     for kind in (int, float):
         try:
             return kind(text)

@@ -20,7 +20,7 @@ class CNDCG(NDCG):
 
     ALIASES: ClassVar[tuple[str, ...]] = ()
 
-    label: str
+    label: str = dataclasses.field()  # no default: clicks are never the main label
     cutoff: int | None = None
     max_grade: float = dataclasses.field(default=4.0, kw_only=True, metadata={"python_only": True})
 
@@ -28,6 +28,7 @@ class CNDCG(NDCG):
         super().check()
         if self.gain != "exponential":
             raise MeasureError("CNDCG has a gain of its own; use NDCG(gain=..., label=...) for another")
+        self.require_number("max_grade")
         if not self.max_grade > 0:
             raise MeasureError(f"CNDCG: max_grade must be positive, not {self.max_grade:g}")
 

@@ -63,7 +63,7 @@ class Measure(KernelValue):
     """
 
     PYTHON_SIDE: ClassVar[frozenset[str]] = frozenset(
-        {"worth", "check", "column_count", "kernel_tuple", "labels_of", "written_form", "with_label"}
+        {"worth", "check", "column_count", "kernel_tuple", "labels_of", "written_form", "with_label", "require_number"}
     )
     COLUMNS: ClassVar[int] = 0
     ALIASES: ClassVar[tuple[str, ...]] = ()  # other names under which ``rf.measure`` reads it
@@ -123,11 +123,14 @@ class Measure(KernelValue):
             shown.append(f"{field.name}={_written(value)}")
         if shown:
             text += f"({','.join(shown)})"
-        if with_label and self.label != MAIN_LABEL:
+        if with_label and self.label != type(self).__dataclass_fields__["label"].default:
             text += f":{self.label}"
         return text
 
     def __str__(self) -> str:
+        return self.written_form()
+
+    def __repr__(self) -> str:
         return self.written_form()
 
     def check(self) -> None:
@@ -135,6 +138,16 @@ class Measure(KernelValue):
             raise MeasureError(f"{type(self).__name__}: the cut-off must be at least 1, not {self.cut}")
         if not isinstance(self.label, str) or not self.label or set(self.label) & set(":@(), \t\n"):
             raise MeasureError(f"{type(self).__name__}: {self.label!r} cannot be the name of a label source")
+        if self.judged_only not in (None, True, False):
+            raise MeasureError(
+                f"{type(self).__name__}: judged_only must be true, false or None, not {self.judged_only!r}"
+            )
+
+    def require_number(self, name: str) -> None:
+        """Raise unless the field ``name`` is a finite number; for fields that kernels do not see."""
+        value = getattr(self, name)
+        if isinstance(value, (bool, str)) or not np.isscalar(value) or not np.isfinite(value):
+            raise MeasureError(f"{type(self).__name__}: {name} must be a finite number, not {value!r}")
 
     def labels_of(self, labels: Any) -> np.ndarray:
         """This measure's labels out of a mapping of label sources."""
@@ -152,6 +165,10 @@ class BinaryMeasure(Measure):
 
     relevant: float = dataclasses.field(default=1.0, kw_only=True, metadata={"python_only": True})
 
+    def check(self) -> None:
+        super().check()
+        self.require_number("relevant")
+
     def worth(self, labels: np.ndarray) -> np.ndarray:
         return (labels >= self.relevant).astype(dtypes.WORTH)  # NaN compares false: unlabelled is not relevant
 
@@ -162,7 +179,7 @@ def _written(value: Any) -> str:
     if isinstance(value, float) and value == int(value) and abs(value) < 1e15:
         return str(int(value))
     if isinstance(value, tuple):
-        return "/".join(map(_written, value))
+        return "/".join(map(_written, value)) + ("/" if len(value) == 1 else "")
     if callable(value):
         return getattr(value, "__qualname__", repr(value))
     return str(value)

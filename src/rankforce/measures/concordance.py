@@ -1,0 +1,136 @@
+"""Pairs of documents in the right order: what PairwiseAccuracy and KendallTau count.
+
+Worth is the place of a label among the distinct labels of the data (0, 1, 2, ...), so that counts per grade are rows
+of a table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.jit import subroutine
+
+MOST_GRADES = 64  # up to here a table of counts per grade makes every swap O(1)
+WITHOUT_TABLE = 2  # rows: worth, scale
+
+
+def grade_places(labels: np.ndarray) -> np.ndarray:
+    """The place of every label among the distinct labels, from 0; unlabelled documents get 0."""
+    labelled = ~np.isnan(labels)
+    places = np.zeros(labels.shape, dtype=dtypes.WORTH)
+    places[labelled] = np.unique(labels[labelled], return_inverse=True)[1]
+    return places
+
+
+def table_rows(worth: np.ndarray) -> int:
+    """How many rows ``prepare_concordance`` fills: worth and one per grade, or two where grades are too many."""
+    grades = int(worth.max(initial=0.0)) + 1
+    return 1 + grades if 2 <= grades <= MOST_GRADES else WITHOUT_TABLE
+
+
+@subroutine
+def different_pairs(ideal: Any) -> Any:
+    """Pairs with different worth, from worth in falling order."""
+    pairs = 0.0
+    first_of_run = 0
+    for r in range(ideal.shape[0]):
+        if ideal[r] != ideal[first_of_run]:
+            first_of_run = r
+        pairs += first_of_run
+    return pairs
+
+
+@subroutine
+def ordered_pairs(ranked: Any) -> Any:
+    """(pairs in the right order, pairs in the wrong order), by a merge sort into falling worth: O(n log n)."""
+    size = ranked.shape[0]
+    runs = ranked.copy()
+    merged = np.empty(size)
+    right = 0.0
+    wrong = 0.0
+    width = 1
+    while width < size:
+        for start in range(0, size, 2 * width):
+            middle = min(start + width, size)
+            end = min(middle + width, size)
+            # For each document of the lower run: how many of the upper run are worth more (better), how many less.
+            better = start
+            not_worse = start
+            for q in range(middle, end):
+                while better < middle and runs[better] > runs[q]:
+                    better += 1
+                not_worse = max(not_worse, better)
+                while not_worse < middle and runs[not_worse] >= runs[q]:
+                    not_worse += 1
+                right += better - start
+                wrong += middle - not_worse
+            p = start
+            q = middle
+            for k in range(start, end):
+                if p < middle and (q >= end or runs[p] >= runs[q]):
+                    merged[k] = runs[p]
+                    p += 1
+                else:
+                    merged[k] = runs[q]
+                    q += 1
+        for k in range(size):
+            runs[k] = merged[k]
+        width *= 2
+    return right, wrong
+
+
+@subroutine
+def expected_surplus(ranked: Any, tie_ends: Any) -> Any:
+    """Pairs in the right order minus pairs in the wrong order, where pairs of equal score count as neither."""
+    right, wrong = ordered_pairs(ranked)
+    surplus = right - wrong
+    start = 0
+    while start < ranked.shape[0]:
+        end = tie_ends[start]
+        if end - start > 1:
+            right, wrong = ordered_pairs(ranked[start:end])
+            surplus -= right - wrong
+        start = end
+    return surplus
+
+
+@subroutine
+def prepare_concordance(ranked: Any, scale: Any, columns: Any) -> Any:
+    """Write worth into row 0 and, for each grade g, scale · Σ_{k≤r} sign(g − worth(k)) into row 1 + g.
+
+    With too many grades for a table, row 1 holds the scale.
+    """
+    for r in range(ranked.shape[0]):
+        columns[0, r] = ranked[r]
+    if columns.shape[0] == WITHOUT_TABLE:
+        for r in range(ranked.shape[0]):
+            columns[1, r] = scale
+        return
+    for grade in range(columns.shape[0] - 1):
+        surplus = 0.0
+        for r in range(ranked.shape[0]):
+            surplus += (1.0 if ranked[r] < grade else 0.0) - (1.0 if ranked[r] > grade else 0.0)
+            columns[1 + grade, r] = scale * surplus
+
+
+@subroutine
+def concordance_change(columns: Any, i: Any, j: Any) -> Any:
+    """scale · (pairs in the right order after − before) when the documents at ranks i < j swap.
+
+    With u the worth at i and v the worth at j it is Σ_{i<k≤j} sign(v − worth(k)) − sign(u − worth(k)).
+    """
+    upper = columns[0, i]
+    lower = columns[0, j]
+    if columns.shape[0] > WITHOUT_TABLE:
+        u = 1 + int(upper)
+        v = 1 + int(lower)
+        return (columns[v, j] - columns[v, i]) - (columns[u, j] - columns[u, i])
+    surplus = 0.0
+    for k in range(i + 1, j + 1):
+        worth = columns[0, k]
+        surplus += (1.0 if worth < lower else 0.0) - (1.0 if worth > lower else 0.0)
+        surplus -= (1.0 if worth < upper else 0.0) - (1.0 if worth > upper else 0.0)
+    return surplus * columns[1, i]
