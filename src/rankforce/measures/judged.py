@@ -1,8 +1,14 @@
-"""A measure applied to the labels of a data set: everything about it that does not depend on scores."""
+"""A measure applied to the labels of a data set: everything about it that does not depend on scores.
+
+``judged(data, measure)`` keeps what it makes for as long as the data set lives: whoever evaluates again on the same
+data (early stopping, a second ranker) pays for labels, ideal orders and normalisers once.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,6 +18,61 @@ from rankforce.kernels.ordering import order_documents
 from rankforce.kernels.values import query_normalisers, query_values
 from rankforce.measures.measure import Measure
 from rankforce.threads import over_queries
+
+MOST_KEPT = 32  # measures remembered per data set: each holds one float64 per document
+
+_sources: WeakKeyDictionary[Dataset, dict[tuple[str, bool], LabelSource]] = WeakKeyDictionary()
+_judged: WeakKeyDictionary[Dataset, dict[Measure, Judged]] = WeakKeyDictionary()
+
+
+class LabelSource:
+    """One label source in ``by_query`` order, with or without its unlabelled documents; shared by all measures on it.
+
+    ``kept`` holds the places of the documents that are left, or is None if all are.
+    """
+
+    def __init__(self, labels: np.ndarray, starts: np.ndarray, leave_out_unlabelled: bool) -> None:
+        self.kept: np.ndarray | None = None
+        missing = np.isnan(labels)
+        if leave_out_unlabelled and missing.any():
+            self.kept = np.flatnonzero(~missing)
+            starts = np.concatenate([[0], np.cumsum(~missing)])[starts].astype(dtypes.OFFSET)
+            labels = labels[self.kept]
+            missing = np.zeros(len(labels), dtype=bool)
+        self.labels = np.ascontiguousarray(labels)
+        self.starts = np.ascontiguousarray(starts)
+        self.starts.setflags(write=False)  # as those of a Dataset: kernels are compiled for one kind of array
+        self.missing = missing
+        self.any_missing = bool(missing.any())
+
+    @cached_property
+    def labelled(self) -> np.ndarray:
+        """How many labelled documents each query has."""
+        if not self.any_missing:
+            return np.diff(self.starts).astype(dtypes.OFFSET)
+        return np.diff(np.concatenate([[0], np.cumsum(~self.missing)])[self.starts]).astype(dtypes.OFFSET)
+
+    @cached_property
+    def label_order(self) -> np.ndarray:
+        """The documents of each query by falling label, the unlabelled ones last."""
+        return self.falling(self.labels)
+
+    def falling(self, keys: np.ndarray) -> np.ndarray:
+        """The documents of each query by falling ``keys``, the unlabelled ones last."""
+        keys = np.where(self.missing, -np.inf, keys)
+        order = np.empty(len(keys), dtype=dtypes.INDEX)
+        ties = np.zeros(len(keys), dtype=dtypes.HASH)
+        over_queries(self.starts, lambda a, b: order_documents(keys, ties, self.starts, a, b, order))
+        return order
+
+    def ideal_order(self, worth: np.ndarray) -> np.ndarray:
+        """The documents of each query by falling worth. Nearly always that is the order by label, which is shared."""
+        ranked = worth[self.label_order]
+        rises = np.flatnonzero(ranked[1:] > ranked[:-1]) + 1  # places whose document is worth more than the one above
+        within = ~np.isin(rises, self.starts)
+        if self.any_missing:
+            within &= ~self.missing[self.label_order[rises]]
+        return self.falling(worth) if within.any() else self.label_order
 
 
 class Judged:
@@ -24,29 +85,19 @@ class Judged:
 
     def __init__(self, data: Dataset, measure: Measure) -> None:
         self.measure = measure
-        labels = data.by_query(measure.labels_of(data.labels))
-        starts = data.query_starts
-        self.kept: np.ndarray | None = None
-        if measure.leaves_out_unlabelled and np.isnan(labels).any():
-            self.kept = np.flatnonzero(~np.isnan(labels))
-            starts = np.concatenate([[0], np.cumsum(~np.isnan(labels))])[starts].astype(dtypes.OFFSET)
-            labels = labels[self.kept]
-        self.labels = np.ascontiguousarray(labels)
-        self.starts = np.ascontiguousarray(starts)
-        self.worth = np.ascontiguousarray(measure.worth(self.labels), dtype=dtypes.WORTH)
+        self.source = _label_source(data, measure)
+        self.kept = self.source.kept
+        self.labels = self.source.labels
+        self.starts = self.source.starts
+        self.worth = np.array(measure.worth(self.labels), dtype=dtypes.WORTH)
         self.kernel_tuple = measure.kernel_tuple()
 
     @cached_property
     def normalisers(self) -> np.ndarray:
         """One per query; 0 marks a blank query: no labelled document can raise its value."""
-        n_queries = len(self.starts) - 1
-        missing = np.isnan(self.labels)
-        keys = np.where(missing, -np.inf, self.worth)
-        order = np.empty(len(keys), dtype=dtypes.INDEX)
-        ties = np.zeros(len(keys), dtype=dtypes.HASH)
-        over_queries(self.starts, lambda a, b: order_documents(keys, ties, self.starts, a, b, order))
-        labelled = np.diff(np.concatenate([[0], np.cumsum(~missing)])[self.starts]).astype(dtypes.OFFSET)
-        result = np.empty(n_queries)
+        order = self.source.ideal_order(self.worth)
+        labelled = self.source.labelled
+        result = np.empty(len(self.starts) - 1)
         over_queries(
             self.starts,
             lambda a, b: query_normalisers(self.kernel_tuple, self.worth, order, labelled, self.starts, a, b, result),
@@ -66,3 +117,29 @@ class Judged:
             lambda a, b: query_values(self.kernel_tuple, self.worth, order, normalisers, self.starts, a, b, result),
         )
         return result
+
+
+def judged(data: Dataset, measure: Measure) -> Judged:
+    """``Judged(data, measure)``, made once per data set and measure."""
+    return _remembered(_judged, data, measure, lambda: Judged(data, measure))
+
+
+def _label_source(data: Dataset, measure: Measure) -> LabelSource:
+    labels = measure.labels_of(data.labels)  # the error names the measure, so it comes before the memory
+    return _remembered(
+        _sources,
+        data,
+        (measure.label, measure.leaves_out_unlabelled),
+        lambda: LabelSource(data.by_query(labels), data.query_starts, measure.leaves_out_unlabelled),
+    )
+
+
+def _remembered(memory: Any, data: Dataset, key: Any, make: Any) -> Any:
+    kept = memory.setdefault(data, {})
+    found = kept.get(key)
+    if found is None:
+        found = make()
+        while len(kept) >= MOST_KEPT:
+            kept.pop(next(iter(kept)), None)
+        kept[key] = found
+    return found

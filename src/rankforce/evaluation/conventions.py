@@ -1,0 +1,210 @@
+"""How other tools compute the measures they share names with: one table, so that our number is the tool's number.
+
+A convention fixes everything: parameters of the measure, ties, blank queries, query weights and oddities. Measures
+that the tool does not have are refused. Each row is held by a test against the tool itself (``tests/agreement``),
+those of the LETOR and MSLR scripts by a test against a port of what they do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from rankforce.errors import MeasureError, SettingsError
+from rankforce.evaluation.ties import BY_DOCUMENT_ID
+from rankforce.measures.measure import MAIN_LABEL, Measure
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """How a tool computes one measure."""
+
+    blank: Literal["skip", "zero", "one"]
+    fixed: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # parameters of the measure
+    free: frozenset[str] = frozenset()  # parameters that the user may choose: the tool has an option for them
+    cutoff: Literal["any", "needed", "none"] = "any"
+    short_list_is_zero: bool = False  # a list shorter than the cut-off scores 0
+    binary_labels: bool = False  # the tool refuses labels other than 0 and 1
+    blank_weighs_one: bool = False  # a blank query adds its value once, whatever its weight, but divides by its weight
+
+
+@dataclasses.dataclass(frozen=True)
+class Convention:
+    """How a tool ranks and averages, and the measures it has."""
+
+    name: str
+    tool: str
+    ties: str
+    rules: Mapping[str, Rule]  # by the name of the measure's class
+    single_precision: bool = False  # scores are compared as float32
+    query_weights: bool = False  # the tool has them
+
+    def rule(self, measure: Measure) -> Rule:
+        """The row of a measure, or an error that says which measures the tool has."""
+        name = type(measure).__name__
+        if name not in self.rules:
+            raise SettingsError(
+                f"convention {self.name!r} does not say how {self.tool} computes {measure} "
+                f"(it has: {', '.join(self.rules)}); leave the convention out, or give ties= and blank= instead"
+            )
+        rule = self.rules[name]
+        if rule.cutoff == "needed" and measure.cut is None:
+            raise SettingsError(f"convention {self.name!r}: {self.tool} has {name} with a cut-off only, as {name}@10")
+        if rule.cutoff == "none" and measure.cut is not None:
+            raise SettingsError(f"convention {self.name!r}: {self.tool} has {name} without a cut-off only")
+        return rule
+
+    def applied(self, measure: Measure) -> Measure:
+        """The measure with the parameters that this convention fixes."""
+        rule = self.rule(measure)
+        changes = dict(rule.fixed)
+        for field in dataclasses.fields(measure):
+            if not field.init or field.name in ("cutoff", "label") or field.name in rule.free:
+                continue
+            given = getattr(measure, field.name)
+            default = field.default
+            if given != default and given != changes.get(field.name, default):
+                raise SettingsError(
+                    f"convention {self.name!r} fixes {field.name} of {type(measure).__name__}, and {measure} asks for "
+                    "another; leave the parameter or the convention out"
+                )
+        for name in rule.free:
+            given = getattr(measure, name)
+            default = next(field.default for field in dataclasses.fields(measure) if field.name == name)
+            if given != default:
+                changes[name] = given
+        if measure.label != MAIN_LABEL:
+            changes["judged_only"] = False  # these tools know no unlabelled documents but not relevant ones
+        return dataclasses.replace(measure, **changes)
+
+    def check_labels(self, measure: Measure, labels: np.ndarray) -> None:
+        """Raise where the tool would."""
+        if self.rule(measure).binary_labels:
+            other = labels[(labels != 0.0) & (labels != 1.0) & ~np.isnan(labels)]
+            if len(other):
+                raise MeasureError(
+                    f"convention {self.name!r}: {self.tool} computes {measure} from labels 0 and 1 only, "
+                    f"and a label is {other[0]:g}; make a binary label source first"
+                )
+
+
+ABOVE_HALF = math.nextafter(0.5, 1.0)  # relevant means label > 0.5
+
+_LINEAR = {"gain": "linear"}
+_RELEVANT = frozenset({"relevant"})
+
+_TREC = Convention(
+    name="trec",
+    tool="trec_eval",
+    ties=BY_DOCUMENT_ID,
+    single_precision=True,
+    rules={
+        "NDCG": Rule("zero", _LINEAR, free=frozenset({"gain"})),
+        "MAP": Rule("zero", free=_RELEVANT),
+        "MRR": Rule("zero", free=_RELEVANT, cutoff="none"),
+        "Precision": Rule("zero", free=_RELEVANT, cutoff="needed"),
+        "Recall": Rule("zero", free=_RELEVANT, cutoff="needed"),
+        "RPrecision": Rule("zero", free=_RELEVANT),
+        "BPref": Rule("zero", free=_RELEVANT),
+        "Success": Rule("zero", free=_RELEVANT, cutoff="needed"),
+    },
+)
+
+_GDEVAL = Convention(
+    name="gdeval",
+    tool="gdeval.pl",
+    ties=BY_DOCUMENT_ID,
+    rules={
+        "NDCG": Rule("skip", cutoff="needed"),
+        "ERR": Rule("skip", {"max_grade": 4.0}, cutoff="needed"),
+    },
+)
+
+
+def _letor_script(name: str, tool: str, gain: tuple[float, ...], relevant: float) -> Convention:
+    return Convention(
+        name=name,
+        tool=tool,
+        ties="stable",
+        rules={
+            "NDCG": Rule("zero", {"gain": gain, "discount": "letor"}, cutoff="needed", short_list_is_zero=True),
+            "MAP": Rule("zero", {"relevant": relevant}, cutoff="none"),
+            "Precision": Rule("zero", {"relevant": relevant}, cutoff="needed"),
+        },
+    )
+
+
+_LIGHTGBM = Convention(
+    name="lightgbm",
+    tool="LightGBM",
+    ties="stable",
+    query_weights=True,
+    rules={
+        "NDCG": Rule("one", free=frozenset({"gain"}), cutoff="needed", blank_weighs_one=True),
+        "MAP": Rule("one", {"relevant": ABOVE_HALF, "divisor": "cutoff"}, cutoff="needed"),
+    },
+)
+
+
+def _xgboost(name: str, blank: Literal["zero", "one"]) -> Convention:
+    return Convention(
+        name=name,
+        tool="XGBoost",
+        ties="stable",
+        single_precision=True,
+        query_weights=True,
+        rules={
+            "NDCG": Rule(blank, free=frozenset({"gain"}), blank_weighs_one=True),
+            "MAP": Rule(blank, {"divisor": "cutoff"}, binary_labels=True),
+            "Precision": Rule("zero", {"divisor": "list"}, cutoff="needed", binary_labels=True),
+        },
+    )
+
+
+_SKLEARN = Convention(
+    name="sklearn",
+    tool="scikit-learn",
+    ties="expected",
+    rules={"NDCG": Rule("zero", _LINEAR), "DCG": Rule("zero", _LINEAR)},
+)
+
+_CATBOOST = Convention(
+    name="catboost",
+    tool="CatBoost",
+    ties="pessimistic",
+    query_weights=True,
+    rules={
+        "NDCG": Rule("one", _LINEAR, free=frozenset({"discount"})),
+        "DCG": Rule("zero", _LINEAR, free=frozenset({"discount"})),
+        "MAP": Rule("zero", {"relevant": ABOVE_HALF, "divisor": "cutoff"}),
+        "MRR": Rule("zero", {"relevant": ABOVE_HALF}),
+        "Precision": Rule("zero", {"relevant": ABOVE_HALF, "divisor": "list"}, cutoff="needed"),
+        "Recall": Rule("one", {"relevant": ABOVE_HALF}, cutoff="needed"),
+    },
+)
+
+CONVENTIONS: dict[str, Convention] = {
+    convention.name: convention
+    for convention in (
+        _TREC,
+        _letor_script("letor4", "the LETOR 4.0 script", gain=(0.0, 1.0, 3.0), relevant=1.0),
+        _letor_script("mslr", "the MSLR script", gain=(0.0, 1.0, 3.0, 7.0, 15.0), relevant=2.0),
+        _GDEVAL,
+        _LIGHTGBM,
+        _xgboost("xgboost", "one"),
+        _xgboost("xgboost-", "zero"),
+        _SKLEARN,
+        _CATBOOST,
+    )
+}
+
+
+def convention_named(name: str) -> Convention:
+    """A convention, or an error that says which there are."""
+    if name not in CONVENTIONS:
+        raise SettingsError(f"unknown convention {name!r}: one of {', '.join(CONVENTIONS)}")
+    return CONVENTIONS[name]

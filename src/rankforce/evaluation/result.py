@@ -1,0 +1,428 @@
+"""What an evaluation yields: values per query, means with their errors, and the policies they were computed under."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from rankforce.errors import DataError, MeasureError, missing_dependency
+from rankforce.evaluation import significance, tables
+from rankforce.evaluation.significance import Interval
+from rankforce.measures.catalogue import measure
+from rankforce.measures.measure import Measure
+
+Value = TypeVar("Value")
+
+
+class NotEvaluatedError(MeasureError, KeyError):
+    """A result was asked for a measure that was not evaluated."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class ByMeasure(Mapping[str, Value], Generic[Value]):
+    """One entry per measure, looked up by its written form, an alias of it, or the measure itself.
+
+    An entry is computed when it is first asked for.
+    """
+
+    def __init__(self, keys: Sequence[str], compute: Callable[[str], Value]) -> None:
+        self._keys = tuple(keys)
+        self._compute = compute
+        self._found: dict[str, Value] = {}
+
+    def name(self, key: str | Measure) -> str:
+        """The key under which a measure stands here."""
+        name = key if isinstance(key, str) and key in self._keys else str(measure(key))
+        if name not in self._keys:
+            raise NotEvaluatedError(f"{name} was not evaluated (evaluated: {', '.join(self._keys)})")
+        return name
+
+    def __getitem__(self, key: str | Measure) -> Value:
+        name = self.name(key)
+        if name not in self._found:
+            self._found[name] = self._compute(name)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+@dataclasses.dataclass(frozen=True)
+class Policies:
+    """What decides the numbers beside labels and scores; part of every printed result."""
+
+    ties: str
+    blank: str
+    convention: str | None
+    query_weights: str  # "none", "used", or why they are not
+
+    def sentences(self) -> list[str]:
+        ties = {
+            "stable": "stable (equal scores in row order)",
+            "expected": "expected (mean over all orders of equal scores)",
+            "pessimistic": "pessimistic (equal scores: worth less first)",
+            "optimistic": "optimistic (equal scores: worth more first)",
+            "document ids": "by falling document id",
+        }[self.ties]
+        blank = {
+            "skip": "skipped",
+            "zero": "counted as 0",
+            "one": "counted as 1",
+            "raise": "refused",
+        }.get(self.blank, self.blank)
+        parts = [f"ties: {ties}", f"blank queries: {blank}", f"query weights: {self.query_weights}"]
+        if self.convention is not None:
+            parts.insert(0, f"convention: {self.convention}")
+        return ["; ".join(parts)]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MeasuredQueries:
+    """One measure on every query (arrays of one entry per query)."""
+
+    measure: Measure  # as computed: with what a convention fixes
+    values: np.ndarray  # NaN where the policy leaves the query out
+    blank: np.ndarray  # whether no ranking of the query can score
+    unlabelled: np.ndarray  # unlabelled documents among the first ``cutoff``
+    top: np.ndarray  # documents among the first ``cutoff``
+    variances: np.ndarray | None  # of values that are means over random orders of ties
+    numerator_weights: np.ndarray | None  # where a convention weighs a value and its divisor differently
+
+    def taking(self, queries: np.ndarray) -> MeasuredQueries:
+        parts: dict[str, Any] = {
+            name: None if (array := getattr(self, name)) is None else array[queries]
+            for name in ("values", "blank", "unlabelled", "top", "variances", "numerator_weights")
+        }
+        return dataclasses.replace(self, **parts)
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """How a measure arrives at its value on one query.
+
+    ``ranks`` holds one dictionary per ranked document: rank, document, score, label, worth (what the label counts
+    for) and value (that of the list if it ended here, divided as the whole list is).
+    """
+
+    measure: str
+    query: Any
+    value: float
+    ranks: list[dict[str, Any]]
+    policies: Policies
+    settings: dict[str, str]
+
+    def __str__(self) -> str:
+        return "\n".join([self._title, tables.text_table(*self._table), *self._notes])
+
+    def _repr_html_(self) -> str:
+        return tables.html_table(self._title, *self._table, self._notes)
+
+    def to_pandas(self) -> Any:
+        """One row per rank."""
+        return _pandas().DataFrame.from_records(self.ranks)
+
+    @property
+    def _notes(self) -> list[str]:
+        notes = self.policies.sentences()
+        if self.policies.ties == "expected":
+            notes.append(
+                "equal scores are shown in row order; the value of the query is the mean over all their orders"
+            )
+        return notes
+
+    @property
+    def _title(self) -> str:
+        settings = "".join(f", {key} {value}" for key, value in self.settings.items())
+        return f"query {self.query}: {self.measure} = {tables.number(self.value)}{settings}"
+
+    @property
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        header = ["rank", "document", "score", "label", "worth", "value so far", "change"]
+        rows = []
+        above = 0.0
+        for one in self.ranks:
+            label = "none" if one["label"] is None else f"{one['label']:g}"
+            change = tables.number(one["value"] - above, sign=True)
+            above = one["value"]
+            shown = [f"{one['score']:g}", label, f"{one['worth']:g}", tables.number(one["value"]), change]
+            rows.append([str(one["rank"]), str(one["document"]), *shown])
+        return header, rows
+
+
+class Evaluation:
+    """The result of ``rf.evaluate``.
+
+    Mappings by measure (keys are written forms, aliases or measures): ``mean``, ``per_query`` (arrays that follow
+    ``query_ids``; NaN where the blank policy leaves a query out), ``standard_error``, ``interval`` (Student's t),
+    ``bootstrap_interval``, ``counted`` (queries in the mean), ``blank`` (queries that no ranking can score on),
+    ``unlabelled`` (share of unlabelled documents down to the cut-off), ``tie_error`` (the standard error that comes
+    from sampling orders of ties; 0 where the value is exact). ``by_segment`` maps segments to evaluations.
+    """
+
+    def __init__(
+        self,
+        measured: Mapping[str, MeasuredQueries],
+        query_ids: np.ndarray,
+        query_weights: np.ndarray | None,
+        query_sizes: np.ndarray,
+        policies: Policies,
+        level: float,
+        seed: int,
+        segments: np.ndarray | None = None,
+        explainer: Callable[[Measure, int], list[dict[str, Any]]] | None = None,
+    ) -> None:
+        self._measured = dict(measured)
+        self.query_ids = query_ids
+        self.query_weights = query_weights
+        self.n_queries = len(query_ids)
+        self.query_sizes = query_sizes
+        self.n_documents = int(query_sizes.sum())
+        self.policies = policies
+        self.level = level
+        self.seed = seed
+        self.segments = segments
+        self._explainer = explainer
+        by_measure = self._by_measure
+        self.per_query: ByMeasure[np.ndarray] = by_measure(lambda one: one.values)
+        self.mean: ByMeasure[float] = by_measure(self._mean)
+        self.standard_error: ByMeasure[float] = by_measure(
+            lambda one: significance.standard_error(*self._counted_values(one))
+        )
+        self.interval: ByMeasure[Interval] = by_measure(
+            lambda one: significance.t_interval(*self._counted_values(one), level=self.level)
+        )
+        self.bootstrap_interval: ByMeasure[Interval] = by_measure(
+            lambda one: significance.bootstrap_interval(*self._counted_values(one), level=self.level, seed=self.seed)
+        )
+        self.counted: ByMeasure[int] = by_measure(lambda one: int((~np.isnan(one.values)).sum()))
+        self.blank: ByMeasure[int] = by_measure(lambda one: int(one.blank.sum()))
+        self.unlabelled: ByMeasure[float] = by_measure(_unlabelled_share)
+        self.tie_error: ByMeasure[float] = by_measure(self._tie_error)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that were evaluated, as they were written."""
+        return tuple(self._measured)
+
+    @cached_property
+    def by_segment(self) -> dict[Any, Evaluation]:
+        """The evaluation of each segment of queries; empty without ``by=``."""
+        if self.segments is None:
+            return {}
+        return {segment: self._taking(self.segments == segment) for segment in sorted(set(self.segments.tolist()))}
+
+    def explain(self, query: Any, of: str | Measure | None = None) -> Explanation:
+        """How the value of one query arises, rank by rank; ``of`` is the measure (the first one if left out)."""
+        name = self.measures[0] if of is None else self.mean.name(of)
+        places = np.flatnonzero(self.query_ids == query)
+        if not len(places):
+            raise DataError(f"there is no query {query!r}; query_ids lists those that there are")
+        if self._explainer is None:
+            raise DataError("this evaluation no longer has its ranking: evaluate again to explain a query")
+        one = self._measured[name]
+        q = int(places[0])
+        ranks = self._explainer(one.measure, q)
+        return Explanation(name, query, float(one.values[q]), ranks, self.policies, _settings(one.measure))
+
+    # -------------------------------------------------------------------------------------------------------- display
+
+    def __str__(self) -> str:
+        return "\n".join([self._title, tables.text_table(*self._table), *self._notes])
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name} {tables.number(value)}" for name, value in self.mean.items())
+        return f"<Evaluation of {self.n_queries:,} queries: {means}>"
+
+    def _repr_html_(self) -> str:
+        header, rows = self._table
+        return tables.html_table(self._title, header, rows, self._notes)
+
+    def to_dict(self, per_query: bool = False) -> dict[str, Any]:
+        """Everything as numbers, text, lists and dictionaries that JSON can hold; None where there is no number."""
+        result: dict[str, Any] = {
+            "n_queries": self.n_queries,
+            "n_documents": self.n_documents,
+            "level": self.level,
+            **dataclasses.asdict(self.policies),
+            "measures": {
+                name: {
+                    "computed_as": str(one.measure),
+                    "settings": _settings(one.measure),
+                    "mean": _json(self.mean[name]),
+                    "standard_error": _json(self.standard_error[name]),
+                    "interval": [_json(end) for end in self.interval[name]],
+                    "tie_error": _json(self.tie_error[name]),
+                    "counted": self.counted[name],
+                    "blank": self.blank[name],
+                    "unlabelled": _json(self.unlabelled[name]),
+                }
+                for name, one in self._measured.items()
+            },
+        }
+        if per_query:
+            result["query_ids"] = self.query_ids.tolist()
+            for name, one in self._measured.items():
+                result["measures"][name]["per_query"] = [_json(value) for value in one.values.tolist()]
+        if self.segments is not None:
+            result["segments"] = {str(segment): part.to_dict() for segment, part in self.by_segment.items()}
+        return result
+
+    def to_pandas(self, summary: bool = False) -> Any:
+        """A data frame: one row per query and one column per measure, or with ``summary=True`` one row per measure."""
+        pandas = _pandas()
+        if not summary:
+            columns: dict[str, Any] = {}
+            if self.segments is not None:
+                columns["segment"] = self.segments
+            if self.query_weights is not None:
+                columns["weight"] = self.query_weights
+            columns |= {name: one.values for name, one in self._measured.items()}
+            return pandas.DataFrame(columns, index=pandas.Index(self.query_ids, name="query"))
+        parts: dict[Any, Evaluation] = {None: self} | self.by_segment
+        records = []
+        for segment, part in parts.items():
+            for name in part.measures:
+                low, high = part.interval[name]
+                records.append(
+                    {
+                        "segment": segment,
+                        "measure": name,
+                        "mean": part.mean[name],
+                        "standard_error": part.standard_error[name],
+                        "low": low,
+                        "high": high,
+                        "counted": part.counted[name],
+                        "blank": part.blank[name],
+                        "unlabelled": part.unlabelled[name],
+                    }
+                )
+        frame = pandas.DataFrame.from_records(records)
+        return frame if self.segments is not None else frame.drop(columns="segment")
+
+    @property
+    def _title(self) -> str:
+        return f"{self.n_queries:,} queries, {self.n_documents:,} documents"
+
+    @property
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        sampled = any(error > 0.0 for error in self.tie_error.values())
+        header = ["measure", "mean", f"{tables.level_name(self.level)} interval", "queries", "blank", "unlabelled"]
+        if sampled:
+            header.insert(2, "± ties")
+        rows = []
+        parts: dict[Any, Evaluation] = {None: self} | self.by_segment
+        for segment, part in parts.items():
+            for name in part.measures:
+                row = [
+                    name if segment is None else f"{name} [{segment}]",
+                    tables.number(part.mean[name]),
+                    tables.interval(*part.interval[name]),
+                    f"{part.counted[name]:,}",
+                    f"{part.blank[name]:,}",
+                    tables.per_cent(part.unlabelled[name]),
+                ]
+                if sampled:
+                    row.insert(2, tables.number(part.tie_error[name], 5))
+                rows.append(row)
+        return header, rows
+
+    @property
+    def _notes(self) -> list[str]:
+        notes = self.policies.sentences()
+        for name, one in self._measured.items():
+            settings = ", ".join(f"{key} {value}" for key, value in _settings(one.measure).items())
+            if settings:
+                notes.append(f"{name}: {settings}")
+        return notes
+
+    # ------------------------------------------------------------------------------------------------------- internals
+
+    def _by_measure(self, compute: Callable[[MeasuredQueries], Value]) -> ByMeasure[Value]:
+        return ByMeasure(tuple(self._measured), lambda name: compute(self._measured[name]))
+
+    def _counted_values(self, one: MeasuredQueries) -> tuple[np.ndarray, np.ndarray | None]:
+        counted = ~np.isnan(one.values)
+        if counted.all():
+            return one.values, self.query_weights
+        return one.values[counted], None if self.query_weights is None else self.query_weights[counted]
+
+    def _mean(self, one: MeasuredQueries) -> float:
+        values, weights = self._counted_values(one)
+        if one.numerator_weights is None or weights is None:
+            return significance.mean(values, weights)
+        total = math.fsum(weights.tolist())
+        return math.fsum((one.numerator_weights * values).tolist()) / total if total > 0.0 else math.nan
+
+    def _tie_error(self, one: MeasuredQueries) -> float:
+        if one.variances is None:
+            return 0.0
+        counted = ~np.isnan(one.values)
+        weights = np.ones(len(counted)) if self.query_weights is None else self.query_weights
+        total = math.fsum(weights[counted].tolist())
+        spread = math.fsum((weights[counted] ** 2 * one.variances[counted]).tolist())
+        return math.sqrt(spread) / total if total > 0.0 else math.nan
+
+    def _taking(self, queries: np.ndarray) -> Evaluation:
+        return Evaluation(
+            {name: one.taking(queries) for name, one in self._measured.items()},
+            self.query_ids[queries],
+            None if self.query_weights is None else self.query_weights[queries],
+            self.query_sizes[queries],
+            self.policies,
+            self.level,
+            self.seed,
+        )
+
+
+def _unlabelled_share(one: MeasuredQueries) -> float:
+    counted = ~np.isnan(one.values)
+    places = int(one.top[counted].sum())
+    return int(one.unlabelled[counted].sum()) / places if places else math.nan
+
+
+def _settings(of: Measure) -> dict[str, str]:
+    """The parameters of a measure in words."""
+    gains = {"exponential": "2^label − 1", "linear": "label"}
+    result = {}
+    for field in dataclasses.fields(of):
+        value = getattr(of, field.name)
+        if field.name in ("cutoff", "label", "judged_only") or not field.init:
+            continue
+        if field.name == "relevant":
+            result["relevant"] = f"label ≥ {value:g}"
+        elif field.name == "gain" and isinstance(value, tuple):
+            result["gain"] = "/".join(f"{entry:g}" for entry in value)
+        elif field.name == "gain" and isinstance(value, str):
+            result["gain"] = gains[value]
+        elif isinstance(value, (int, float)):
+            result[field.name] = f"{value:g}"
+        else:
+            result[field.name] = value if isinstance(value, str) else getattr(value, "__qualname__", str(value))
+    if of.leaves_out_unlabelled:
+        result["unlabelled documents"] = "left out"
+    return result
+
+
+def _json(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise missing_dependency("pandas", "frames", "a data frame") from None
+    return pandas

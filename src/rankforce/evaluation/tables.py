@@ -1,0 +1,68 @@
+"""Small tables for people: aligned text for terminals, HTML for notebooks."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns aligned: the first to the left, the others to the right; a rule below the header."""
+    widths = [max(len(cell) for cell in column) for column in zip(header, *rows, strict=True)]
+    lines = [_line(header, widths), "─" * (sum(widths) + 2 * (len(widths) - 1))]
+    lines += [_line(row, widths) for row in rows]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
+    """A table with its title above and its notes below."""
+    heads = "".join(f'<th style="text-align:{_side(place)}">{html.escape(h)}</th>' for place, h in enumerate(header))
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="text-align:{_side(place)}">{html.escape(c)}</td>' for place, c in enumerate(row))
+        + "</tr>"
+        for row in rows
+    )
+    below = "".join(f"<div>{html.escape(note)}</div>" for note in notes)
+    return (
+        f"<div><strong>{html.escape(title)}</strong>"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+        f'<div style="font-size:85%">{below}</div></div>'
+    )
+
+
+def number(value: float, digits: int = 4, *, sign: bool = False) -> str:
+    """A number with fixed digits; a dash where there is none."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:{'+' if sign else ''}.{digits}f}"
+
+
+def interval(low: float, high: float, *, sign: bool = False) -> str:
+    return "–" if math.isnan(low) else f"[{number(low, sign=sign)}, {number(high, sign=sign)}]"
+
+
+def p_value(value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def per_cent(share: float) -> str:
+    return "–" if math.isnan(share) else f"{100.0 * share:.1f} %"
+
+
+def level_name(level: float) -> str:
+    return f"{100.0 * level:g} %"
+
+
+def _side(place: int) -> str:
+    return "left" if place == 0 else "right"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(
+        cell.ljust(width) if place == 0 else cell.rjust(width)
+        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
