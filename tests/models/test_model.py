@@ -1,18 +1,13 @@
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from random_trees import random_ensemble, random_features
 
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.trees.tree import Tree
-
-sys.path.insert(0, str(Path(__file__).parent))
-from random_trees import random_ensemble, random_features
 
 
 def echo(names: list[str], feature: str) -> TreeEnsemble:

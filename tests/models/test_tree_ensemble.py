@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from random_trees import leaf_of, random_ensemble, random_features, slow_scores
 
 from rankforce import jit
 from rankforce.data.dataset import Dataset
@@ -15,9 +14,6 @@ from rankforce.models.storage import to_bytes
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.threads import using_threads
 from rankforce.trees.tree import Tree
-
-sys.path.insert(0, str(Path(__file__).parent))
-from random_trees import leaf_of, random_ensemble, random_features, slow_scores
 
 STUMP = Tree(
     feature=np.array([1], np.int32),
