@@ -27,6 +27,9 @@ _HOME = {
     "Measure": "rankforce.measures.measure",
     "BinaryMeasure": "rankforce.measures.measure",
     "measure": "rankforce.measures.catalogue",
+    # models
+    "Model": "rankforce.models.model",
+    "load": "rankforce.models.storage",
     # evaluation
     "evaluate": "rankforce.evaluation.evaluate",
     "compare": "rankforce.evaluation.compare",

@@ -47,6 +47,7 @@ VECTOR_METHODS = frozenset({"swap_delta", "pair"})
 
 NO_CUTOFF = 2**31 - 1
 MOST_COLUMNS = 6
+DOCUMENT_BLOCK = 64  # documents that ``failed_tests`` takes at once: eight vector registers of eight
 
 
 # Where compiled code may stand (a test holds this): kernels, and what they call.
@@ -543,9 +544,91 @@ def _make_trailing_zeros() -> Any:
     return numba.extending.intrinsic(trailing_zeros)
 
 
+def _make_failed_tests() -> Any:
+    """``failed_tests(values, rows, thresholds, masks, first, last, out)`` for a block of 64 documents.
+
+    ``out[d]`` uint32 becomes the union of ``masks[p]`` over all p in [first, last) with
+    ``values[rows[p], d] > thresholds[p]``; values float32 of shape (rows, 64), rows int32. Written as vectors of 8: a
+    loop over documents within a loop over p would load and store ``out`` at each p, this one keeps it in registers.
+    """
+    if PLAIN:
+
+        def plain(values: Any, rows: Any, thresholds: Any, masks: Any, first: Any, last: Any, out: Any) -> None:
+            out[:] = 0
+            for p in range(first, last):
+                out[values[rows[p]] > thresholds[p]] |= masks[p]
+
+        return plain
+    numba = compiler()
+    from llvmlite import ir
+
+    block, lanes = DOCUMENT_BLOCK, 8
+    number, offset = ir.IntType(32), ir.IntType(64)
+    floats, words = ir.VectorType(ir.FloatType(), lanes), ir.VectorType(number, lanes)
+
+    def failed_tests(
+        typing_context: Any, values: Any, rows: Any, thresholds: Any, masks: Any, first: Any, last: Any, out: Any
+    ) -> Any:
+        place = numba.types.intp
+        signature = numba.types.void(values, rows, thresholds, masks, place, place, out)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            def start_of(k: int) -> Any:
+                return context.make_array(signature.args[k])(context, builder, arguments[k]).data
+
+            def in_all_lanes(scalar: Any, vector: Any) -> Any:
+                nothing = ir.Constant(vector, ir.Undefined)
+                one = builder.insert_element(nothing, scalar, number(0))
+                return builder.shuffle_vector(one, nothing, ir.Constant(words, [0] * lanes))
+
+            def lanes_at(start: Any, group: int, vector: Any) -> Any:
+                return builder.bitcast(builder.gep(start, [offset(group * lanes)]), vector.as_pointer())
+
+            groups = range(block // lanes)
+            none = ir.Constant(words, [0] * lanes)
+            all_values, all_rows, all_thresholds, all_masks, result = (start_of(k) for k in (0, 1, 2, 3, 6))
+            begin, end = arguments[4], arguments[5]
+            before = builder.block
+            loop, after = builder.append_basic_block("tests"), builder.append_basic_block("tested")
+            builder.cbranch(builder.icmp_signed("<", begin, end), loop, after)
+
+            builder.position_at_end(loop)
+            p = builder.phi(offset)
+            so_far = [builder.phi(words) for _ in groups]
+            row = builder.sext(builder.load(builder.gep(all_rows, [p])), offset)
+            threshold = in_all_lanes(builder.load(builder.gep(all_thresholds, [p])), floats)
+            mask = in_all_lanes(builder.load(builder.gep(all_masks, [p])), words)
+            row_start = builder.gep(all_values, [builder.mul(row, offset(block))])
+            union = []
+            for group in groups:
+                compared = builder.load(lanes_at(row_start, group, floats), align=4)
+                failed = builder.sext(builder.fcmp_ordered(">", compared, threshold), words)
+                union.append(builder.or_(so_far[group], builder.and_(failed, mask)))
+            following = builder.add(p, offset(1))
+            builder.cbranch(builder.icmp_signed("<", following, end), loop, after)
+            p.add_incoming(begin, before)
+            p.add_incoming(following, loop)
+
+            builder.position_at_end(after)
+            final = [builder.phi(words) for _ in groups]
+            for group in groups:
+                so_far[group].add_incoming(none, before)
+                so_far[group].add_incoming(union[group], loop)
+                final[group].add_incoming(none, before)
+                final[group].add_incoming(union[group], loop)
+            for group in groups:
+                builder.store(final[group], lanes_at(result, group, words), align=4)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return numba.extending.intrinsic(failed_tests)
+
+
 _INTRINSICS: dict[str, Callable[[], Any]] = {
     "prefetch_row": _make_prefetch_row,
     "trailing_zeros": _make_trailing_zeros,
+    "failed_tests": _make_failed_tests,
 }
 
 

@@ -1,0 +1,172 @@
+"""What training yields: a frozen function from features to scores, with its provenance and its file."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import operator
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.data import frames
+from rankforce.data.dataset import Dataset
+from rankforce.errors import DataError, SettingsError
+from rankforce.models.provenance import Provenance
+from rankforce.models.ranking import Ranking
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class Model(abc.ABC):
+    """Base of all models. Frozen; equal files are equal models.
+
+    A kind of model is one file in this folder with one class: ``KIND`` names it in model files, ``contents`` and
+    ``from_contents`` are its part of the file, ``_scores`` scores a checked matrix. Nothing else is to be registered.
+    """
+
+    KIND: ClassVar[str]
+
+    feature_names: tuple[str, ...]
+    provenance: Provenance = dataclasses.field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        names = tuple(str(name) for name in self.feature_names)
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"two features of the model are named {twice!r}")
+        object.__setattr__(self, "feature_names", names)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.feature_names)
+
+    def predict(self, data: Any) -> np.ndarray:
+        """The score of every document, float64, in the order of the rows.
+
+        ``data`` is a Dataset, a matrix (documents, features) or a data frame. Named columns are matched by name, so
+        that their order does not matter and others may stand beside them; a matrix is matched by position. NaN is a
+        missing value.
+        """
+        return self._scores(self.matrix(data))
+
+    def rank(self, data: Any, k: int | None = None) -> Ranking:
+        """The documents of each query by falling score, the best ``k`` of each (None: all).
+
+        A matrix or a data frame is taken as the documents of one query, with the number 1.
+        """
+        if k is not None and (isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1):
+            raise SettingsError(f"k must be a positive whole number or None, not {k!r}")
+        scores = self.predict(data)
+        if isinstance(data, Dataset):
+            return Ranking.of_scores(scores, data.row_queries, data.query_ids, data.document_ids, k)
+        one_query = np.zeros(len(scores), dtype=dtypes.OFFSET)
+        return Ranking.of_scores(scores, one_query, np.array([1]), None, k)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one file; an ending ``.gz`` compresses it. ``rankforce.load`` reads it."""
+        from rankforce.models.storage import save
+
+        save(self, path)
+
+    def matrix(self, data: Any) -> np.ndarray:
+        """The features of ``data`` as this model numbers them: float32 (documents, features), read-only."""
+        if isinstance(data, Dataset):
+            places = self._places(data.feature_names, named=not _numbered(data.feature_names))
+            matrix = data.features if places is None else data.features[:, places]
+        elif frames.is_frame(data):
+            names = frames.column_names(data)
+            places = self._places(names, named=True)
+            matrix, _ = frames.as_matrix(data if places is None else _columns(data, places))
+        else:
+            if np.ndim(data) == 1 and not hasattr(data, "nnz"):
+                raise DataError("X must have two dimensions (documents, features): for one document write X[None, :]")
+            matrix, _ = frames.as_matrix(data)
+            if matrix.shape[1] != self.n_features:
+                raise DataError(f"X has {matrix.shape[1]} features, the model was trained on {self.n_features}")
+        matrix = np.ascontiguousarray(matrix, dtype=dtypes.FEATURE).view()
+        matrix.setflags(write=False)
+        return matrix
+
+    def _places(self, names: Sequence[str], named: bool) -> list[int] | None:
+        """Where each feature of the model stands among ``names``; None if they are the same.
+
+        Features that are only numbered, in the model or in the data, are matched by position.
+        """
+        if tuple(names) == self.feature_names:
+            return None
+        known = {name: place for place, name in enumerate(names)}
+        missing = [name for name in self.feature_names if name not in known]
+        if not missing and (named or len(names) == self.n_features):
+            return [known[name] for name in self.feature_names]
+        if not (named and not _numbered(self.feature_names)):
+            if len(names) == self.n_features:
+                return None
+            raise DataError(f"the data has {len(names)} features, the model was trained on {self.n_features}")
+        shown = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+        raise DataError(
+            f"the data lacks {'a feature' if len(missing) == 1 else f'{len(missing)} features'} of the model: {shown}; "
+            "add them (NaN where unknown), or pass a plain matrix to match features by position"
+        )
+
+    def part_for(self, member: Model, matrix: np.ndarray) -> np.ndarray:
+        """The columns of a checked matrix that a model within this one reads."""
+        if member.feature_names == self.feature_names:
+            return matrix
+        places = [self.feature_names.index(name) for name in member.feature_names]
+        part = np.ascontiguousarray(matrix[:, places])
+        part.setflags(write=False)
+        return part
+
+    def check_member(self, member: Model, role: str) -> None:
+        """Raise unless all features of a model within this one are features of this one."""
+        lacking = [name for name in member.feature_names if name not in set(self.feature_names)]
+        if lacking:
+            raise DataError(f"{role} reads the feature {lacking[0]!r}, which the model around it does not have")
+
+    @abc.abstractmethod
+    def _scores(self, matrix: np.ndarray) -> np.ndarray:
+        """Scores of a matrix as ``self.matrix`` returns it."""
+
+    @abc.abstractmethod
+    def contents(self) -> dict[str, Any]:
+        """What decides the scores, as numbers, text, lists and mappings."""
+
+    @classmethod
+    @abc.abstractmethod
+    def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> Model:
+        """The inverse of ``contents``. ``contents`` is a ``storage.Fields``: it raises where a field is wrong."""
+
+
+def count_of(value: Any, name: str, most: int) -> int:
+    """A whole number between 0 and ``most``."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if isinstance(value, bool) or not 0 <= number <= most:
+        raise SettingsError(f"{name} must be a whole number between 0 and {most}, not {value!r}")
+    return number
+
+
+def frozen(array: np.ndarray, dtype: Any) -> np.ndarray:
+    """The array with this dtype, C-contiguous and read-only: kernels are compiled for one kind of array."""
+    result = np.ascontiguousarray(array, dtype=dtype).view()
+    result.setflags(write=False)
+    return result
+
+
+def _numbered(names: Sequence[str]) -> bool:
+    """Whether features have no names but the numbers 1, 2, 3, ... that a data set gives them."""
+    return all(name == str(place) for place, name in enumerate(names, start=1))
+
+
+def _columns(frame: Any, places: list[int]) -> Any:
+    """Some columns of a pandas, polars or Arrow frame, by position."""
+    if hasattr(frame, "iloc"):
+        return frame.iloc[:, places]
+    if hasattr(frame, "column_names"):
+        return frame.select(places)
+    return frame.select([frame.columns[place] for place in places])

@@ -1,0 +1,118 @@
+"""Where a model comes from: kept with every model, changing no score."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import Dataset
+from rankforce.errors import SettingsError
+
+# What decides how fast or how talkative a training is, never what it yields: the same model has the same bytes.
+NOT_KEPT = frozenset({"threads", "progress", "callbacks", "checkpoint", "checkpoint_every", "resume", "memory"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Provenance:
+    """Settings, data and versions of a training.
+
+    settings : name -> number, text, truth value, None, or lists and mappings of these
+    objective : the measure or objective that was trained for, in its written form
+    history : name -> value after each iteration
+    data_fingerprint : ``Dataset.fingerprint`` of the training data
+    feature_lows, feature_highs, missing_shares : per feature, on the training data; NaN where all values are missing
+    versions : package -> version
+    cpu_target : the processor that kernels were compiled for
+    seed : what random choices were made from
+    """
+
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    objective: str = ""
+    history: Mapping[str, Sequence[float]] = dataclasses.field(default_factory=dict)
+    data_fingerprint: str = ""
+    feature_lows: tuple[float, ...] = ()
+    feature_highs: tuple[float, ...] = ()
+    missing_shares: tuple[float, ...] = ()
+    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    cpu_target: str = ""
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        settings = {name: plain(value) for name, value in sorted(self.settings.items()) if name not in NOT_KEPT}
+        history = {name: [float(value) for value in values] for name, values in sorted(self.history.items())}
+        for name in ("feature_lows", "feature_highs", "missing_shares"):
+            object.__setattr__(self, name, tuple(float(value) for value in getattr(self, name)))
+        object.__setattr__(self, "settings", settings)
+        object.__setattr__(self, "history", history)
+        object.__setattr__(self, "versions", {str(k): str(v) for k, v in sorted(self.versions.items())})
+        object.__setattr__(self, "seed", None if self.seed is None else int(self.seed))
+
+    @classmethod
+    def of_training(
+        cls,
+        data: Dataset,
+        *,
+        settings: Mapping[str, Any],
+        objective: str,
+        history: Mapping[str, Sequence[float]],
+        seed: int | None,
+    ) -> Provenance:
+        """The provenance of a training on ``data`` in this process."""
+        from rankforce import jit
+
+        lows, highs, missing = feature_ranges(data.features)
+        return cls(
+            settings=settings,
+            objective=objective,
+            history=history,
+            data_fingerprint=data.fingerprint,
+            feature_lows=lows,
+            feature_highs=highs,
+            missing_shares=missing,
+            versions=versions(),
+            cpu_target=jit.cpu_target(),
+            seed=seed,
+        )
+
+
+def feature_ranges(features: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
+    """Per feature: lowest and highest value, and the share of missing values."""
+    lows = np.fmin.reduce(features, axis=0)
+    highs = np.fmax.reduce(features, axis=0)
+    missing = [float(np.count_nonzero(np.isnan(column))) / len(features) for column in features.T]
+    return tuple(lows.tolist()), tuple(highs.tolist()), tuple(missing)
+
+
+def versions() -> dict[str, str]:
+    """The versions that decide what a training yields."""
+    import rankforce
+    from rankforce import jit
+
+    found = {"rankforce": rankforce.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    if not jit.PLAIN:
+        found["numba"] = jit.compiler().__version__
+    return found
+
+
+def plain(value: Any) -> Any:
+    """A setting as a file can hold it: numbers, text, lists, mappings; anything else by its written form."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, (int, float)):
+        return value
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        wrong = [key for key in value if not isinstance(key, (str, int))]
+        if wrong:
+            raise SettingsError(f"a setting cannot be a mapping with the key {wrong[0]!r}: use text")
+        return {str(key): plain(item) for key, item in sorted(value.items(), key=lambda pair: str(pair[0]))}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return str(value)

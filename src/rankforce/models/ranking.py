@@ -1,0 +1,71 @@
+"""The documents of each query, best first."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from rankforce.errors import missing_dependency
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Ranking:
+    """One entry per ranked document: queries in the order of the data, documents by falling score.
+
+    Equal scores stay in the order of the rows.
+    """
+
+    qid: np.ndarray
+    rank: np.ndarray  # from 1
+    row: np.ndarray  # of the data that was ranked, from 0
+    document_id: np.ndarray | None
+    score: np.ndarray
+
+    @classmethod
+    def of_scores(
+        cls,
+        scores: np.ndarray,
+        query_numbers: np.ndarray,
+        query_ids: np.ndarray,
+        document_ids: np.ndarray | None,
+        k: int | None,
+    ) -> Ranking:
+        """Rank documents by falling score within their queries; ``k`` keeps the best of each query."""
+        rows = np.lexsort((-scores, query_numbers))  # stable: equal scores stay in the order of the rows
+        queries = query_numbers[rows]
+        starts = np.searchsorted(queries, np.arange(len(query_ids)))
+        ranks = np.arange(1, len(rows) + 1) - starts[queries]
+        if k is not None:
+            kept = ranks <= k
+            rows, queries, ranks = rows[kept], queries[kept], ranks[kept]
+        return cls(
+            qid=query_ids[queries],
+            rank=ranks,
+            row=rows,
+            document_id=None if document_ids is None else document_ids[rows],
+            score=scores[rows],
+        )
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame: qid, rank, row, document_id (if there are any), score."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise missing_dependency("pandas", "frames", "to_pandas()") from None
+        columns = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return pd.DataFrame({name: column for name, column in columns.items() if column is not None})
+
+    def __str__(self) -> str:
+        shown = min(len(self), 20)
+        lines = [f"{'qid':>12} {'rank':>5} {'document':>16} {'score':>12}"]
+        for place in range(shown):
+            document = self.row[place] if self.document_id is None else self.document_id[place]
+            lines.append(f"{self.qid[place]!s:>12} {self.rank[place]:>5} {document!s:>16} {self.score[place]:>12.6g}")
+        if shown < len(self):
+            lines.append(f"... {len(self) - shown:,} more")
+        return "\n".join(lines)

@@ -1,0 +1,359 @@
+"""Model files: one JSON document that says what it is, checks itself and executes nothing.
+
+::
+
+    {"format": "rankforce model",
+    "version": 1,
+    "kind": "tree ensemble",
+    "feature_names": ["bm25", "pagerank"],
+    "provenance": {...},
+    "contents": {...},
+    "sha256": "..."}
+
+The digest is over all bytes before its line. The same model gives the same bytes: keys in a fixed order, every number
+in the shortest form that reads back exactly, ``{"float": "nan"}`` (``inf``, ``-inf``) where JSON has no number.
+A path that ends in ``.gz`` is compressed (without time and name, so that its bytes repeat too).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import gzip
+import hashlib
+import importlib
+import inspect
+import io
+import itertools
+import json
+import math
+import os
+import pkgutil
+import re
+import secrets
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rankforce.models
+from rankforce.errors import ModelFileError, RankforceError
+from rankforce.models.model import Model
+from rankforce.models.provenance import Provenance
+
+FORMAT = "rankforce model"
+VERSION = 1
+_HEAD = f'{{"format": "{FORMAT}",\n"version": '.encode()
+_TAIL = re.compile(rb'\n"sha256": "([0-9a-f]{64})"}\n\Z')
+_TAIL_LENGTH = len('\n"sha256": ""}\n') + 64
+_GZIP = b"\x1f\x8b"
+
+
+def save(model: Model, path: str | Path) -> None:
+    """Write a model to one file. The file is complete or, if writing fails, what it was before."""
+    target = Path(os.path.realpath(path))
+    data = to_bytes(model)
+    if target.suffix == ".gz":
+        data = _compressed(data)
+    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(6)}.unfinished")
+    try:
+        try:
+            with open(unfinished, "xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(unfinished, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+            raise
+    except OSError as error:
+        raise ModelFileError(f"{path}: the model cannot be written: {error.strerror or error}") from None
+
+
+def load(path: str | Path) -> Model:
+    """Read a model that ``save`` wrote. NumPy suffices: neither Numba nor scikit-learn is needed to score with it."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path}: the model cannot be read: {error.strerror or error}") from None
+    return from_bytes(data, str(path))
+
+
+def to_bytes(model: Model) -> bytes:
+    """The file of a model, uncompressed."""
+    document = {"format": FORMAT, "version": VERSION, **document_of(model)}
+    body = _text(document)[:-1].encode() + b","  # without the closing brace: the digest follows
+    return body + f'\n"sha256": "{hashlib.sha256(body).hexdigest()}"}}\n'.encode()
+
+
+def from_bytes(data: bytes, name: str = "model") -> Model:
+    """The model of a file's bytes; ``name`` is for messages."""
+    if data.startswith(_GZIP):
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, OSError, zlib.error):
+            raise ModelFileError(
+                f"{name}: the compressed file is truncated or damaged; copy it again or save the model again"
+            ) from None
+    _check_frame(data, name)
+    try:
+        document = json.loads(data, parse_constant=_refuse_constant)
+        return model_of(document, name)
+    except ModelFileError:
+        raise
+    except RankforceError as error:
+        raise ModelFileError(f"{name}: the file holds an impossible model: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{name}: the file cannot be read as a model: {error}") from None
+
+
+def _check_frame(data: bytes, name: str) -> None:
+    """Say whether a file is foreign, truncated, damaged or newer before anything in it is believed."""
+    if not data:
+        raise ModelFileError(f"{name}: the file is empty; save the model again")
+    if not data.startswith(_HEAD):
+        if _HEAD.startswith(data):
+            raise ModelFileError(f"{name}: the file is truncated; copy it again or save the model again")
+        raise ModelFileError(f"{name}: this is not a rankforce model file (it does not begin with {FORMAT!r})")
+    version = re.match(rb"[0-9]{1,9}(?=,\n)", data[len(_HEAD) :])
+    newer = version is not None and int(version[0]) > VERSION
+    tail = _TAIL.search(data, max(0, len(data) - _TAIL_LENGTH))
+    if newer and (tail is None or _digest(data, tail) == tail[1]):
+        raise ModelFileError(
+            f"{name}: the file has format version {version[0].decode() if version else ''}, this rankforce reads "
+            f"up to {VERSION}; upgrade rankforce"
+        )
+    if tail is None:
+        raise ModelFileError(
+            f"{name}: the file is truncated or was reformatted: it does not end with its digest; "
+            "copy it again or save the model again"
+        )
+    if _digest(data, tail) != tail[1]:
+        raise ModelFileError(
+            f"{name}: the file was damaged or edited: its content does not match its digest; "
+            "copy it again or save the model again"
+        )
+
+
+def _digest(data: bytes, tail: re.Match[bytes]) -> bytes:
+    return hashlib.sha256(memoryview(data)[: tail.start()]).hexdigest().encode()
+
+
+def _compressed(data: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=6, mtime=0) as file:
+        file.write(data)
+    return buffer.getvalue()
+
+
+# ------------------------------------------------------------------------------------------------------ models in JSON
+
+
+@functools.cache
+def model_kinds() -> dict[str, type[Model]]:
+    """Every kind of model by its name in files, found because its file is in this folder."""
+    found = {}
+    for module in pkgutil.iter_modules(rankforce.models.__path__):
+        imported = importlib.import_module(f"rankforce.models.{module.name}")
+        for member in vars(imported).values():
+            mine = inspect.isclass(member) and member.__module__ == imported.__name__
+            if mine and issubclass(member, Model) and "KIND" in vars(member):
+                found[member.KIND] = member
+    return dict(sorted(found.items()))
+
+
+def document_of(model: Model) -> dict[str, Any]:
+    """A model as plain values: what a file holds, and what a model within a model holds."""
+    return {
+        "kind": model.KIND,
+        "feature_names": list(model.feature_names),
+        "provenance": {field.name: getattr(model.provenance, field.name) for field in dataclasses.fields(Provenance)},
+        "contents": model.contents(),
+    }
+
+
+def model_of(document: Any, name: str) -> Model:
+    """The inverse of ``document_of``."""
+    fields = Fields(document, name)
+    kind = fields.text("kind")
+    kinds = model_kinds()
+    if kind not in kinds:
+        raise ModelFileError(
+            f"{name}: the file holds a model of the kind {kind!r}, which this rankforce does not know "
+            f"(it knows: {', '.join(kinds)}); upgrade rankforce"
+        )
+    feature_names = tuple(fields.texts("feature_names"))
+    provenance = _provenance(Fields(fields.mapping("provenance"), name))
+    return kinds[kind].from_contents(Fields(fields.mapping("contents"), name), feature_names, provenance)
+
+
+def _provenance(fields: Fields) -> Provenance:
+    numbers = {key: fields.numbers(key) for key in ("feature_lows", "feature_highs", "missing_shares")}
+    history = Fields(fields.mapping("history"), fields.name)
+    versions = Fields(fields.mapping("versions"), fields.name)
+    seed = fields.get("seed")
+    if seed is not None and type(seed) is not int:
+        raise fields.error("'seed' must be a whole number or null")
+    return Provenance(
+        settings=_revived(fields.mapping("settings")),
+        objective=fields.text("objective"),
+        history={key: history.numbers(key) for key in history.values},
+        data_fingerprint=fields.text("data_fingerprint"),
+        versions={key: versions.text(key) for key in versions.values},
+        cpu_target=fields.text("cpu_target"),
+        seed=seed,
+        **numbers,  # type: ignore[arg-type]  # Provenance makes tuples of them
+    )
+
+
+class Fields:
+    """Values out of a file, checked as they are taken: a wrong one is a ModelFileError that names it."""
+
+    def __init__(self, values: Any, name: str) -> None:
+        self.name = name
+        if not isinstance(values, dict):
+            raise self.error("an object was expected")
+        self.values = values
+
+    def error(self, problem: str) -> ModelFileError:
+        return ModelFileError(f"{self.name}: the file holds an impossible model: {problem}")
+
+    def get(self, key: str) -> Any:
+        if key not in self.values:
+            raise self.error(f"{key!r} is missing")
+        return self.values[key]
+
+    def _of_type(self, key: str, kind: type, called: str) -> Any:
+        value = self.get(key)
+        if not isinstance(value, kind):
+            raise self.error(f"{key!r} must be {called}")
+        return value
+
+    def text(self, key: str) -> str:
+        return str(self._of_type(key, str, "text"))
+
+    def optional_text(self, key: str) -> str | None:
+        return None if self.get(key) is None else self.text(key)
+
+    def texts(self, key: str) -> list[str]:
+        values = self._of_type(key, list, "a list")
+        if not all(isinstance(value, str) for value in values):
+            raise self.error(f"{key!r} must hold text only")
+        return list(values)
+
+    def mapping(self, key: str) -> dict[str, Any]:
+        return dict(self._of_type(key, dict, "an object"))
+
+    def number(self, key: str) -> float:
+        return self._number(key, self.get(key))
+
+    def numbers(self, key: str) -> list[float]:
+        return [self._number(key, value) for value in self._of_type(key, list, "a list")]
+
+    def _number(self, key: str, value: Any) -> float:
+        revived = _revived(value)
+        if type(revived) not in (int, float):
+            raise self.error(f"{key!r} must hold numbers")
+        try:
+            return float(revived)
+        except OverflowError:
+            raise self.error(f"{key!r} holds a number that is too large") from None
+
+    def array(self, key: str, dtype: Any) -> np.ndarray:
+        """A list of numbers (or truth values) as an array; whole numbers where the dtype is one of those."""
+        return self.column([{key: self._of_type(key, list, "a list")}], key, dtype)
+
+    def records(self, key: str, names: tuple[str, ...]) -> list[dict[str, list[Any]]]:
+        """A list of objects, each with exactly these names, each of them a list."""
+        records = self._of_type(key, list, "a list")
+        wanted = set(names)
+        for number, record in enumerate(records):
+            if not isinstance(record, dict) or record.keys() != wanted:
+                raise self.error(f"{key!r} {number} must be an object with {', '.join(names)}")
+            if not all(type(values) is list for values in record.values()):
+                raise self.error(f"{key!r} {number} must hold lists")
+        return list(records)
+
+    def column(self, records: list[dict[str, list[Any]]], key: str, dtype: Any) -> np.ndarray:
+        """The lists named ``key`` of all records, one after the other."""
+        values = list(itertools.chain.from_iterable(record[key] for record in records))
+        kind = np.dtype(dtype).kind
+        called, allowed = _KINDS[kind]
+        if not allowed.issuperset(map(type, values)):
+            raise self.error(f"{key!r} holds something that is not a {called}")
+        try:
+            with np.errstate(over="ignore"):
+                return np.array(values, dtype=np.float64 if kind == "f" else dtype).astype(dtype)
+        except OverflowError:
+            raise self.error(f"{key!r} holds a number that is too large") from None
+
+    def optional_model(self, key: str) -> Model | None:
+        return None if self.get(key) is None else model_of(self.mapping(key), self.name)
+
+    def models(self, key: str) -> tuple[Model, ...]:
+        return tuple(model_of(value, self.name) for value in self._of_type(key, list, "a list"))
+
+
+_KINDS: dict[str, tuple[str, frozenset[type]]] = {
+    "b": ("truth value", frozenset({bool})),
+    "i": ("whole number", frozenset({int})),
+    "u": ("whole number", frozenset({int})),
+    "f": ("number", frozenset({int, float})),
+}
+
+
+# ------------------------------------------------------------------------------------------------------------- numbers
+
+
+def shortest(values: np.ndarray) -> np.ndarray:
+    """float32 values as the float64 numbers with the fewest digits that round back to them exactly."""
+    numbers = values.astype(np.str_).astype(np.float64)
+    # a decimal may lie so close between two float32 values that rounding it twice errs: then all digits are written
+    with np.errstate(over="ignore"):
+        return np.where(numbers.astype(np.float32) == values, numbers, values.astype(np.float64))
+
+
+def _text(value: Any) -> str:
+    """JSON: objects and lists that hold objects are broken into lines, the rest stands on one line."""
+    if isinstance(value, Mapping) and any(map(_holds_object, value.values())):
+        return "{" + ",\n".join(f"{json.dumps(key)}: {_text(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        return "[\n" + ",\n".join(map(_text, value)) + "]"
+    try:
+        return json.dumps(value, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), allow_nan=False)
+
+
+def _holds_object(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, list) and bool(value) and isinstance(value[0], Mapping))
+
+
+def _finite(value: Any) -> Any:
+    """The value with ``{"float": ...}`` where a number is not finite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": "nan" if value != value else "inf" if value > 0 else "-inf"}
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value
+
+
+def _revived(value: Any) -> Any:
+    """The inverse of ``_finite``."""
+    if isinstance(value, dict):
+        if value.keys() == {"float"} and value["float"] in ("nan", "inf", "-inf"):
+            return float(value["float"])
+        return {key: _revived(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_revived(item) for item in value]
+    return value
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number in JSON")

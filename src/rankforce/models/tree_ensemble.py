@@ -1,0 +1,332 @@
+"""A sum of regression trees: what LambdaMART and MART yield."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.errors import DataError, RankforceError, SettingsError
+from rankforce.models import compiled_trees, tree_walk
+from rankforce.models.model import Model, count_of, frozen
+from rankforce.models.provenance import Provenance
+from rankforce.trees.tree import Tree
+
+# dtype of each array; the first six have one entry per internal node, the last two one per leaf
+NODE_FIELDS: dict[str, Any] = {
+    "feature": np.int32,
+    "threshold": dtypes.FEATURE,
+    "missing_left": np.bool_,
+    "left": np.int32,
+    "right": np.int32,
+    "gain": np.float64,
+}
+LEAF_FIELDS: dict[str, Any] = {"leaf_value": dtypes.LEAF, "leaf_documents": np.int64}
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class TreeEnsemble(Model):
+    """Trees, and what they start from.
+
+    score = base, + leaf of tree 0, + leaf of tree 1, ...: float64, in this order. The base is ``base_score``, plus
+    the score of ``base_model`` if there is one, or the value of the feature ``base_feature`` if one is named.
+
+    The trees stand one after the other: nodes ``node_starts[t]`` to ``node_starts[t + 1]`` are the internal nodes of
+    tree t, root first, and leaves begin at ``leaf_starts[t]`` (a tree has one leaf more than internal nodes).
+    Children count within their tree: c >= 0 is the internal node c, later than its parent; c < 0 is the leaf ~c.
+    ``x <= threshold`` goes left, a missing value by ``missing_left``.
+    """
+
+    KIND: ClassVar[str] = "tree ensemble"
+
+    node_starts: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    gain: np.ndarray
+    leaf_value: np.ndarray
+    leaf_documents: np.ndarray
+    base_score: float = 0.0
+    base_feature: str | None = None
+    base_model: Model | None = None
+
+    @classmethod
+    def from_trees(
+        cls,
+        trees: Sequence[Tree],
+        feature_names: Sequence[str],
+        *,
+        base_model: Model | str | None = None,
+        base_score: float = 0.0,
+        provenance: Provenance | None = None,
+    ) -> TreeEnsemble:
+        """An ensemble of trees. ``base_model`` is a model, or the name of a feature whose value is the base."""
+        fields: dict[str, np.ndarray] = {}
+        for name, dtype in (NODE_FIELDS | LEAF_FIELDS).items():
+            parts = [np.asarray(getattr(tree, name)) for tree in trees]
+            fields[name] = np.concatenate(parts).astype(dtype) if parts else np.empty(0, dtype=dtype)
+        for tree in trees:
+            if len(tree.leaf_value) != len(tree.feature) + 1:
+                raise DataError(f"a tree with {len(tree.feature)} internal nodes cannot have {tree.n_leaves} leaves")
+        sizes = [len(tree.feature) for tree in trees]
+        return cls(
+            feature_names=tuple(feature_names),
+            provenance=provenance or Provenance(),
+            node_starts=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
+            base_score=base_score,
+            base_feature=base_model if isinstance(base_model, str) else None,
+            base_model=None if isinstance(base_model, str) else base_model,
+            **fields,
+        )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "node_starts", frozen(self.node_starts, dtypes.OFFSET))
+        for name, dtype in (NODE_FIELDS | LEAF_FIELDS).items():
+            object.__setattr__(self, name, frozen(getattr(self, name), dtype))
+        object.__setattr__(self, "base_score", float(self.base_score))
+        self._check_base()
+        check_trees(self)
+
+    def _check_base(self) -> None:
+        if not np.isfinite(self.base_score):
+            raise DataError(f"base_score must be a finite number, not {self.base_score}")
+        if self.base_feature is not None and self.base_model is not None:
+            raise SettingsError("the base is a model or a feature, not both")
+        if self.base_feature is not None and self.base_feature not in self.feature_names:
+            raise DataError(f"the base feature {self.base_feature!r} is not a feature of the model")
+        if self.base_model is not None:
+            if not isinstance(self.base_model, Model):
+                raise SettingsError(f"base_model must be a model or the name of a feature, not {self.base_model!r}")
+            self.check_member(self.base_model, "the base model")
+
+    # ------------------------------------------------------------------------------------------------------ the trees
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.node_starts) - 1
+
+    @cached_property
+    def tree_leaves(self) -> np.ndarray:
+        """The number of leaves of each tree."""
+        return frozen(np.diff(self.node_starts) + 1, dtypes.OFFSET)
+
+    @cached_property
+    def leaf_starts(self) -> np.ndarray:
+        return frozen(self.node_starts + np.arange(self.n_trees + 1), dtypes.OFFSET)
+
+    @property
+    def trees(self) -> list[Tree]:
+        """Each tree on its own."""
+        return [self._tree(number) for number in range(self.n_trees)]
+
+    def _tree(self, number: int) -> Tree:
+        nodes = slice(self.node_starts[number], self.node_starts[number + 1])
+        leaves = slice(self.leaf_starts[number], self.leaf_starts[number + 1])
+        parts = {name: getattr(self, name)[nodes] for name in NODE_FIELDS}
+        return Tree(**parts, **{name: getattr(self, name)[leaves] for name in LEAF_FIELDS})
+
+    def truncate(self, n_trees: int) -> TreeEnsemble:
+        """The ensemble of the first ``n_trees`` trees."""
+        count = count_of(n_trees, "n_trees", self.n_trees)
+        fields = {name: getattr(self, name)[: self.node_starts[count]] for name in NODE_FIELDS}
+        fields |= {name: getattr(self, name)[: self.leaf_starts[count]] for name in LEAF_FIELDS}
+        return dataclasses.replace(self, node_starts=self.node_starts[: count + 1], **fields)
+
+    def feature_importance(self, kind: str = "gain") -> dict[str, float]:
+        """What each feature did, the most important first: total gain, or number of splits (``kind="split"``)."""
+        if kind not in ("gain", "split"):
+            raise SettingsError(f"kind must be 'gain' or 'split', not {kind!r}")
+        shares = self.gain if kind == "gain" else np.ones(len(self.feature))
+        totals = np.bincount(self.feature, weights=shares, minlength=self.n_features)
+        order = np.argsort(-totals, kind="stable")
+        return {self.feature_names[place]: float(totals[place]) for place in order}
+
+    # --------------------------------------------------------------------------------------------------------- scores
+
+    def predict(self, data: Any, n_trees: int | None = None) -> np.ndarray:
+        """The score of every document, float64, in the order of the rows; ``n_trees`` uses the first trees only.
+
+        See ``Model.predict`` for what ``data`` can be.
+        """
+        count = self.n_trees if n_trees is None else count_of(n_trees, "n_trees", self.n_trees)
+        matrix = self.matrix(data)
+        scores = self.base_scores(matrix)
+        self._add_trees(matrix, 0, count, scores)
+        return scores
+
+    def staged_predict(self, data: Any, every: int = 1) -> Iterator[tuple[int, np.ndarray]]:
+        """(number of trees, scores) after each ``every`` trees, and after all of them."""
+        if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+            raise SettingsError(f"every must be a positive whole number, not {every!r}")
+        return self._stages(self.matrix(data), int(every))
+
+    def _stages(self, matrix: np.ndarray, every: int) -> Iterator[tuple[int, np.ndarray]]:
+        scores = self.base_scores(matrix)
+        for start in range(0, self.n_trees, every):
+            end = min(start + every, self.n_trees)
+            self._add_trees(matrix, start, end, scores)
+            yield end, scores.copy()
+
+    def leaf_indices(self, data: Any) -> np.ndarray:
+        """The leaf that each document reaches in each tree, counted within the tree: int32 (documents, trees)."""
+        matrix = self.matrix(data)
+        leaves = np.empty((len(matrix), self.n_trees), dtype=np.int32)
+        if compiled_trees.available():
+            self._compiled.find_leaves(matrix, leaves)
+        else:
+            tree_walk.find_leaves(matrix, *self.walk, leaves)
+        return leaves - self.leaf_starts[:-1].astype(np.int32)
+
+    def base_scores(self, matrix: np.ndarray) -> np.ndarray:
+        """What the trees are added to, for a matrix as ``self.matrix`` returns it."""
+        scores = np.full(len(matrix), self.base_score, dtype=dtypes.SCORE)
+        if self.base_model is not None:
+            scores += self.base_model._scores(self.part_for(self.base_model, matrix))
+        if self.base_feature is not None:
+            column = matrix[:, self.feature_names.index(self.base_feature)]
+            if np.isnan(column).any():
+                row = int(np.flatnonzero(np.isnan(column))[0])
+                raise DataError(
+                    f"feature {self.base_feature!r} of row {row} is missing, but scores start from it: fill it in"
+                )
+            scores += column
+        return scores
+
+    def _scores(self, matrix: np.ndarray) -> np.ndarray:
+        scores = self.base_scores(matrix)
+        self._add_trees(matrix, 0, self.n_trees, scores)
+        return scores
+
+    def _add_trees(self, matrix: np.ndarray, first: int, last: int, scores: np.ndarray) -> None:
+        if compiled_trees.available():
+            self._compiled.add_scores(matrix, first, last, scores)
+        else:
+            roots, nodes, thresholds = self.walk
+            tree_walk.add_scores(matrix, roots[first:last], nodes, thresholds, self.leaf_value, scores)
+
+    @cached_property
+    def walk(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(roots, nodes, thresholds) for walking down, with children counted over all trees.
+
+        nodes int32 (nodes, 4): feature, left, right, 1 if missing values go left. A child c < 0 is the leaf ~c.
+        """
+        tree = np.repeat(np.arange(self.n_trees), np.diff(self.node_starts))
+        sides = [
+            np.where(side >= 0, side + self.node_starts[tree], side - self.leaf_starts[tree])
+            for side in (self.left, self.right)
+        ]
+        nodes = np.column_stack([self.feature, *sides, self.missing_left])
+        roots = np.where(self.tree_leaves > 1, self.node_starts[:-1], ~self.leaf_starts[:-1])
+        return frozen(roots, np.int32), frozen(nodes, np.int32), self.threshold
+
+    @cached_property
+    def _compiled(self) -> compiled_trees.CompiledTrees:
+        return compiled_trees.CompiledTrees(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __repr__(self) -> str:
+        leaves = int(self.tree_leaves.max(initial=0))
+        return f"TreeEnsemble({self.n_trees:,} trees of up to {leaves} leaves, {self.n_features} features)"
+
+    # ----------------------------------------------------------------------------------------------------------- file
+
+    def contents(self) -> dict[str, Any]:
+        from rankforce.models.storage import document_of, shortest
+
+        columns = {name: _written(getattr(self, name), shortest) for name in (NODE_FIELDS | LEAF_FIELDS)}
+        trees = []
+        for number in range(self.n_trees):
+            nodes = slice(self.node_starts[number], self.node_starts[number + 1])
+            leaves = slice(self.leaf_starts[number], self.leaf_starts[number + 1])
+            trees.append({name: columns[name][nodes if name in NODE_FIELDS else leaves] for name in columns})
+        return {
+            "base_score": self.base_score,
+            "base_feature": self.base_feature,
+            "base_model": None if self.base_model is None else document_of(self.base_model),
+            "trees": trees,
+        }
+
+    @classmethod
+    def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> TreeEnsemble:
+        trees = contents.records("trees", (*NODE_FIELDS, *LEAF_FIELDS))
+        sizes = [len(tree["feature"]) for tree in trees]
+        for number, tree in enumerate(trees):
+            for name, values in tree.items():
+                if len(values) != sizes[number] + (name in LEAF_FIELDS):
+                    raise contents.error(f"tree {number} has {sizes[number]} nodes and {len(values)} times {name!r}")
+        fields = {name: contents.column(trees, name, dtype) for name, dtype in (NODE_FIELDS | LEAF_FIELDS).items()}
+        return cls(
+            feature_names=feature_names,
+            provenance=provenance,
+            node_starts=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
+            base_score=contents.number("base_score"),
+            base_feature=contents.optional_text("base_feature"),
+            base_model=contents.optional_model("base_model"),
+            **fields,
+        )
+
+
+def _written(values: np.ndarray, shortest: Any) -> list[Any]:
+    return (shortest(values) if values.dtype == np.float32 else values).tolist()
+
+
+def check_trees(model: TreeEnsemble) -> None:
+    """Raise unless the arrays are trees that a kernel can walk without leaving them.
+
+    Children come after their parents and every node but the roots has one parent: hence no cycle, and every walk
+    ends in a leaf of its tree.
+    """
+    starts = model.node_starts
+    if starts.ndim != 1 or len(starts) == 0 or starts[0] != 0 or (np.diff(starts) < 0).any():
+        raise RankforceError("node_starts must begin with 0 and not fall")
+    nodes = int(starts[-1])
+    leaves = nodes + model.n_trees
+    if leaves >= 2**31:
+        raise RankforceError(f"an ensemble of {leaves:,} leaves is beyond the limit of {2**31 - 1:,}")
+    for name in (*NODE_FIELDS, *LEAF_FIELDS):
+        wanted = nodes if name in NODE_FIELDS else leaves
+        if getattr(model, name).shape != (wanted,):
+            raise RankforceError(f"{name} must have {wanted} entries, not shape {getattr(model, name).shape}")
+    tree = np.repeat(np.arange(model.n_trees), np.diff(starts))
+    local = np.arange(nodes) - starts[tree]
+    size = np.diff(starts)[tree]
+
+    def refuse(wrong: np.ndarray, problem: str) -> None:
+        if wrong.any():
+            node = int(np.flatnonzero(wrong)[0])
+            raise RankforceError(f"tree {tree[node]}, node {local[node]}: {problem}")
+
+    refuse((model.feature < 0) | (model.feature >= model.n_features), f"the model has {model.n_features} features only")
+    refuse(~np.isfinite(model.threshold), "the threshold is not finite")
+    refuse(~np.isfinite(model.gain), "the gain is not finite")
+    node_parents = np.zeros(nodes, dtype=np.int64)
+    leaf_parents = np.zeros(leaves, dtype=np.int64)
+    for side in (model.left.astype(np.int64), model.right.astype(np.int64)):
+        inner = side >= 0
+        refuse(inner & (side <= local), "a child that does not come after its parent")
+        refuse(inner & (side >= size), "a child outside the tree")
+        refuse(~inner & (~side > size), "a leaf outside the tree")
+        node_parents += np.bincount((side + starts[tree])[inner], minlength=nodes)
+        leaf_parents += np.bincount((~side + starts[tree] + tree)[~inner], minlength=leaves)
+    refuse(node_parents != (local > 0), "a node that does not have one parent")
+    if (leaf_parents != np.repeat(np.diff(starts) > 0, np.diff(starts) + 1)).any():
+        raise RankforceError("a leaf that does not have one parent")
+    if not np.isfinite(model.leaf_value).all():
+        raise RankforceError("a leaf value is not finite")
+    if (model.leaf_documents < 0).any():
+        raise RankforceError("a leaf with a negative number of documents")
