@@ -48,19 +48,29 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
-    elif name[0].isupper():  # every measure is a public name, found by its file
-        from rankforce.measures.catalogue import measure_classes
-
-        if name not in measure_classes():
-            raise AttributeError(f"module 'rankforce' has no attribute {name!r}")
-        value = measure_classes()[name]
+    elif name[0].isupper():
+        value = _found_by_file(name)
     else:
+        value = None
+    if value is None:
         raise AttributeError(f"module 'rankforce' has no attribute {name!r}")
     globals()[name] = value
     return value
 
 
-def __dir__() -> list[str]:
+def _found_by_file(name: str) -> Any:
+    """Every measure and every ranker is a public name. Measures come first: rankers import scikit-learn."""
     from rankforce.measures.catalogue import measure_classes
 
-    return sorted({*globals(), *_HOME, *measure_classes()})
+    if name in measure_classes():
+        return measure_classes()[name]
+    from rankforce.rankers.catalogue import ranker_classes
+
+    return ranker_classes().get(name)
+
+
+def __dir__() -> list[str]:
+    from rankforce.measures.catalogue import measure_classes
+    from rankforce.rankers.catalogue import ranker_classes
+
+    return sorted({*globals(), *_HOME, *measure_classes(), *ranker_classes()})

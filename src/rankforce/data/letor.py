@@ -11,7 +11,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -131,8 +130,11 @@ class _Reader:
         columns = _Columns(documents)
         while True:
             self._make_room(file, part, documents)
-            rows = self.store[: (self.documents + documents) * self.width].reshape(-1, self.width)[self.documents :] \
-                if self.width else np.empty((documents, 0), dtype=dtypes.FEATURE)
+            rows = (
+                self.store[: (self.documents + documents) * self.width].reshape(-1, self.width)[self.documents :]
+                if self.width
+                else np.empty((documents, 0), dtype=dtypes.FEATURE)
+            )
             stretches = {first: _Stretch() for first in edges[:-1]}
 
             def parse(first: int, last: int) -> None:
@@ -356,9 +358,7 @@ class _Stretch:
             row += int(outcome[kernels.DOCUMENTS])
             first = int(outcome[kernels.AT])
 
-    def _read_hard_numbers(
-        self, text: np.ndarray, hard: np.ndarray, rows: np.ndarray, labels: np.ndarray
-    ) -> None:
+    def _read_hard_numbers(self, text: np.ndarray, hard: np.ndarray, rows: np.ndarray, labels: np.ndarray) -> None:
         for row, column, first, last in hard.tolist():
             value = float(text[first:last].tobytes())
             if column == kernels.LABEL_COLUMN:

@@ -420,9 +420,9 @@ def parse_lines(
             kind, value, end = _number(buffer, at)
             if kind != EXACT:
                 if kind == NEAR:
-                    if abs(value) >= FLOAT32_OVERFLOW * NEAR_LOW:
-                        kind = HARD
-                    elif np.float32(value * NEAR_LOW) != np.float32(value * NEAR_HIGH):
+                    if abs(value) >= FLOAT32_OVERFLOW * NEAR_LOW or np.float32(value * NEAR_LOW) != np.float32(
+                        value * NEAR_HIGH
+                    ):
                         kind = HARD
                 if kind == HARD:
                     if hards == hard.shape[0]:

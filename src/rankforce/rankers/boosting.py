@@ -150,6 +150,7 @@ class BoostedTrees(Ranker):
                 if stop or interruption.wanted:
                     break
         self.history_ = watch.history
+        self.watched_measure_ = measure
         self.best_iteration_ = min(watch.best_iteration, len(trees)) if self.early_stopping else len(trees)
         self.model_ = TreeEnsemble.from_trees(
             trees[: self.best_iteration_],

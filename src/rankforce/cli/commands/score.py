@@ -1,0 +1,52 @@
+"""``rankforce score``: the scores of a model, as a list or as a TREC run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rankforce.cli import options, output
+
+
+def score(
+    model: Annotated[Path, typer.Argument(metavar="MODEL.json", help="A model file.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="Data file: LETOR text, Parquet or CSV.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write.", show_default="standard output")
+    ] = None,
+    run: Annotated[
+        str | None,
+        typer.Option("--run", metavar="NAME", help="Write a TREC run with this tag instead.", show_default=False),
+    ] = None,
+    trees: Annotated[
+        int | None, typer.Option(metavar="N", help="Use the first N trees only.", show_default="all")
+    ] = None,
+    read: options.Reading = None,
+    json: options.Json = False,
+) -> None:
+    """Score documents with a model.
+
+    One score per line, in the order of the rows; with --run a TREC run, for which the data needs document ids.
+    """
+    import rankforce as rf
+    from rankforce.cli.reading import reading_options
+
+    loaded = rf.load(model)
+    documents = rf.read(data, **reading_options(read))
+    chosen: dict[str, Any] = {} if trees is None else {"n_trees": trees}
+    scores = loaded.predict(documents, **chosen)
+    if run is not None:
+        if out is None:
+            raise rf.SettingsError("--run needs --out FILE")
+        rf.write_run(documents, scores, out, tag=run)
+    elif out is not None:
+        out.write_text("".join(f"{value!r}\n" for value in scores.tolist()), encoding="utf-8")
+    if json:
+        output.show_json({"model": str(model), "documents": len(scores), "out": None if out is None else str(out)}
+                         | ({"scores": scores} if out is None else {}))  # fmt: skip
+    elif out is None:
+        typer.echo("\n".join(map(repr, scores.tolist())))
+    else:
+        output.show(f"{out}: {len(scores):,} scores")

@@ -1,0 +1,89 @@
+"""``rankforce train``: a ranker from a file, into a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rankforce.cli import options, output
+
+
+def train(
+    data: Annotated[str, typer.Argument(metavar="TRAIN", help="Training data: LETOR text, Parquet or CSV.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="MODEL.json", help="Where to write the model.")],
+    validation: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Validation data, for --early-stopping.", show_default=False)
+    ] = None,
+    ranker: Annotated[str, typer.Option(metavar="NAME", help="Which ranker, for example lambdamart.")] = "lambdamart",
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", metavar="MEASURE", help="What to maximise.", show_default="NDCG")
+    ] = None,
+    trees: Annotated[int | None, typer.Option(metavar="N", help="Number of trees.", show_default=False)] = None,
+    leaves: Annotated[int | None, typer.Option(metavar="N", help="Leaves of a tree.", show_default=False)] = None,
+    learning_rate: Annotated[float | None, typer.Option(metavar="X", help="Learning rate.", show_default=False)] = None,
+    early_stopping: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Stop after N trees without improvement, keep the best.", show_default=False),
+    ] = None,
+    base_model: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL|FEATURE", help="Start from a model file, or from a feature.", show_default=False),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any setting of the ranker; repeatable.", show_default=False),
+    ] = None,
+    seed: options.Seed = 0,
+    threads: Annotated[int | None, typer.Option(metavar="N", help="Threads.", show_default="all cores")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    imports: options.Imports = None,
+    read: options.Reading = None,
+    json: options.Json = False,
+) -> None:
+    """Train a ranker and save its model.
+
+    Ctrl-C stops after the current tree and keeps what was learned.
+    """
+    import rankforce as rf
+    from rankforce.cli.own_measures import import_measures
+    from rankforce.cli.reading import reading_options
+    from rankforce.cli.settings import read_settings
+    from rankforce.rankers.catalogue import ranker_class
+
+    import_measures(imports or ())
+    kind = ranker_class(ranker)
+    given: dict[str, Any] = {
+        "measure": measure,
+        "n_trees": trees,
+        "n_leaves": leaves,
+        "learning_rate": learning_rate,
+        "early_stopping": early_stopping,
+        "base_model": _base(base_model),
+        "threads": threads,
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen |= {"seed": seed, "progress": not quiet} | read_settings(settings or (), kind)
+    model = kind(**chosen)
+    chosen_reading = reading_options(read)
+    held_out = None if validation is None else rf.read(validation, **chosen_reading)
+    model.fit(rf.read(data, **chosen_reading), validation=held_out)
+    model.save(out)
+    history = model.history_
+    kept = model.best_iteration_
+    last = {name: values[kept - 1] for name, values in history.items() if 0 < kept <= len(values)}
+    if json:
+        output.show_json(
+            {"model": str(out), "ranker": kind.__name__, "iterations": kept, "values": last, "history": history}
+        )
+        return
+    watched = ", ".join(f"{name} {value:.4f}" for name, value in last.items())
+    output.show(f"{out}: {kind.__name__}, {kept} trees; {model.watched_measure_}: {watched}")
+
+
+def _base(given: str | None) -> Any:
+    """A model file if there is one of that name, else the name of a feature."""
+    if given is None:
+        return None
+    return Path(given) if Path(given).exists() else given
