@@ -1,0 +1,213 @@
+"""Time per tree of LambdaMART against LightGBM and XGBoost, on the same data in one run.
+
+    python benchmarks/training.py                 # 480,000 documents × 136 features, 31 and 255 leaves
+    python benchmarks/training.py --scaling       # time per document and tree, 50,000 to 2,000,000 documents
+    python benchmarks/training.py --memory        # peak memory beyond the input
+    python benchmarks/training.py --own-measure   # a measure in a script against the same built-in one
+
+Every peer gets the same number of trees, leaves, bins, learning rate and minimum documents per leaf. Time per tree is
+the slope between a short and a long training, so that loading, binning and compilation do not count. LightGBM is run in
+its default mode, forced row-wise and forced column-wise, and the fastest counts; its λ's are truncated at 30 by default,
+which makes them cheaper than ours and XGBoost's over all pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import rankforce as rf
+
+RATE, BINS, LEAST = 0.1, 255, 20
+
+
+def seconds_per_tree(train: Callable[[int], object], few: int, many: int) -> tuple[float, object]:
+    """The slope of time against trees, and the longer-trained model."""
+    train(2)  # compilation and first touch of memory
+    begin = time.perf_counter()
+    train(few)
+    middle = time.perf_counter()
+    model = train(many)
+    end = time.perf_counter()
+    return ((end - middle) - (middle - begin)) / (many - few), model
+
+
+def ours(data: rf.Dataset, leaves: int, measure: object = "NDCG") -> Callable[[int], rf.Model]:
+    def train(trees: int) -> rf.Model:
+        ranker = rf.LambdaMART(
+            measure, n_trees=trees, n_leaves=leaves, learning_rate=RATE, max_bins=BINS, min_documents=LEAST,
+            progress=False,
+        )  # fmt: skip
+        return ranker.fit(data).model_
+
+    return train
+
+
+def lightgbm_peer(data: rf.Dataset, leaves: int, **options: object) -> Callable[[int], object]:
+    import lightgbm
+
+    prepared = lightgbm.Dataset(
+        data.features, data.labels["grades"], group=data.query_sizes, params={"max_bin": BINS, "verbose": -1, **options}
+    ).construct()
+    settings = {
+        "objective": "lambdarank", "num_leaves": leaves, "learning_rate": RATE, "min_data_in_leaf": LEAST,
+        "min_sum_hessian_in_leaf": 0.0, "max_bin": BINS, "num_threads": os.cpu_count(), "verbose": -1, **options,
+    }  # fmt: skip
+    return lambda trees: lightgbm.train(settings, prepared, trees)
+
+
+def xgboost_peer(data: rf.Dataset, leaves: int) -> Callable[[int], object]:
+    import xgboost
+
+    prepared = xgboost.QuantileDMatrix(
+        data.features, data.labels["grades"], qid=data.row_queries, max_bin=BINS, nthread=os.cpu_count()
+    )
+    settings = {
+        "objective": "rank:ndcg", "tree_method": "hist", "grow_policy": "lossguide", "max_leaves": leaves,
+        "max_depth": 0, "eta": RATE, "max_bin": BINS, "min_child_weight": 0.0, "lambda": 0.0,
+        "lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": int(data.query_sizes.max()),
+        "nthread": os.cpu_count(),
+    }  # fmt: skip
+    return lambda trees: xgboost.train(settings, prepared, trees)
+
+
+def compare_with_peers(queries: int, leaves: tuple[int, ...], few: int, many: int) -> None:
+    import xgboost
+
+    data = rf.make_web_like(queries, 120, 136, seed=1)
+    held_out = rf.make_web_like(1000, 120, 136, seed=2)
+    print(f"{data.n_documents:,} documents × {data.n_features} features, {BINS} bins, {os.cpu_count()} cores")
+    for n_leaves in leaves:
+        peers = {
+            "rankforce": ours(data, n_leaves),
+            "LightGBM": lightgbm_peer(data, n_leaves),
+            "LightGBM row-wise": lightgbm_peer(data, n_leaves, force_row_wise=True),
+            "LightGBM column-wise": lightgbm_peer(data, n_leaves, force_col_wise=True),
+            "LightGBM quantised": lightgbm_peer(data, n_leaves, use_quantized_grad=True),
+            "XGBoost hist, all pairs": xgboost_peer(data, n_leaves),
+        }
+        seconds, scores = {}, {}
+        print(f"\n{n_leaves} leaves        ms per tree    ratio    held-out NDCG@10 after {many} trees")
+        for name, train in peers.items():
+            seconds[name], model = seconds_per_tree(train, few, many)
+            matrix = held_out.features if "XGBoost" not in name else xgboost.DMatrix(held_out.features)
+            scores[name] = np.asarray(model.predict(held_out if name == "rankforce" else matrix), dtype=float)
+            value = rf.evaluate(scores[name], held_out, ["NDCG@10"]).mean["NDCG@10"]
+            ratio = seconds[name] / seconds["rankforce"]
+            print(f"{name:<25}{1000 * seconds[name]:>10.1f}{ratio:>9.2f}{value:>12.4f}", flush=True)
+        plain = {name: value for name, value in seconds.items() if name != "rankforce" and "quantised" not in name}
+        fastest = min(plain, key=plain.__getitem__)
+        print(f"faster than the fastest of LightGBM and XGBoost ({fastest}): "
+              f"{plain[fastest] / seconds['rankforce']:.2f}×; than LightGBM quantised: "
+              f"{seconds['LightGBM quantised'] / seconds['rankforce']:.2f}×")  # fmt: skip
+        for name in ("LightGBM", "XGBoost hist, all pairs"):
+            print(f"\nrankforce against {name}")
+            print(rf.compare(scores[name], scores["rankforce"], held_out, ["NDCG@10"]))
+
+
+def scaling() -> None:
+    print("documents    ns per document and tree")
+    first = None
+    for documents in (50_000, 200_000, 500_000, 1_000_000, 2_000_000):
+        data = rf.make_web_like(documents // 100, 100, 50, seed=1)
+        few, many = (20, 120) if documents < 500_000 else (5, 25)
+        each = seconds_per_tree(ours(data, 31), few, many)[0] / data.n_documents
+        first = first or each
+        print(f"{data.n_documents:>9,}{1e9 * each:>12.1f}{each / first:>9.2f} of the first", flush=True)
+        del data
+
+
+def memory() -> None:
+    """Peak memory beyond the input, in a process of its own for each setting."""
+    for setting in ("fast", "low"):
+        done = subprocess.run(
+            [sys.executable, __file__, "--memory-of", setting], capture_output=True, text=True, check=True
+        )
+        print(done.stdout.strip())
+
+
+def memory_of(setting: str) -> None:
+    small = rf.make_web_like(20, 20, 136, seed=1)
+    rf.LambdaMART(n_trees=2, progress=False, memory=setting).fit(small)  # libraries and kernels are not what we measure
+    data = rf.make_web_like(4000, 120, 136, seed=1)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    current = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+    rf.LambdaMART(n_trees=5, progress=False, memory=setting).fit(data)
+    peak = max(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, before) - current
+    binned = data.n_documents * data.n_features
+    allowed = 2 * binned + 64 * data.n_documents + 31 * 136 * 256 * 8 * 2
+    print(
+        f"memory={setting!r}: {peak / 2**20:.0f} MiB beyond the input ({peak / binned:.2f} × the binned matrix); "
+        f"allowed {allowed / 2**20:.0f} MiB"
+    )
+
+
+def own_measure() -> None:
+    class ScriptNDCG(rf.Measure):
+        """NDCG as a user would write it."""
+
+        COLUMNS = 2
+        cutoff: int | None = None
+
+        def worth(self, labels: np.ndarray) -> np.ndarray:
+            return np.exp2(labels) - 1.0
+
+        def normaliser(self, ideal):  # type: ignore[no-untyped-def]
+            total = 0.0
+            for r in range(min(ideal.shape[0], self.cutoff)):
+                total += ideal[r] / np.log2(r + 2.0)
+            return total
+
+        def value(self, ranked, normaliser):  # type: ignore[no-untyped-def]
+            total = 0.0
+            for r in range(min(ranked.shape[0], self.cutoff)):
+                total += ranked[r] / np.log2(r + 2.0)
+            return total / normaliser
+
+        def prepare(self, ranked, normaliser, columns):  # type: ignore[no-untyped-def]
+            for r in range(ranked.shape[0]):
+                columns[0, r] = ranked[r]
+                columns[1, r] = 1.0 / (np.log2(r + 2.0) * normaliser) if r < self.cutoff else 0.0
+
+        def swap_delta(self, a, b):  # type: ignore[no-untyped-def]
+            return (a[0] - b[0]) * (b[1] - a[1])
+
+    data = rf.make_web_like(4000, 120, 136, seed=1)
+    built_in, _ = seconds_per_tree(ours(data, 31, "NDCG"), 10, 50)
+    own, _ = seconds_per_tree(ours(data, 31, ScriptNDCG()), 10, 50)
+    print(f"ms per tree: built-in NDCG {1000 * built_in:.1f}, the same in a script {1000 * own:.1f}: "
+          f"{own / built_in:.2f}×")  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--queries", type=int, default=4000)
+    parser.add_argument("--leaves", type=int, nargs="*", default=[31, 255])
+    parser.add_argument("--few", type=int, default=10)
+    parser.add_argument("--many", type=int, default=50)
+    parser.add_argument("--scaling", action="store_true")
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--memory-of")
+    parser.add_argument("--own-measure", action="store_true")
+    given = parser.parse_args()
+    if given.scaling:
+        scaling()
+    elif given.memory_of:
+        memory_of(given.memory_of)
+    elif given.memory:
+        memory()
+    elif given.own_measure:
+        own_measure()
+    else:
+        compare_with_peers(given.queries, tuple(given.leaves), given.few, given.many)
+
+
+if __name__ == "__main__":
+    main()
