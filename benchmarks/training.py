@@ -6,9 +6,9 @@
     python benchmarks/training.py --own-measure   # a measure in a script against the same built-in one
 
 Every peer gets the same number of trees, leaves, bins, learning rate and minimum documents per leaf. Time per tree is
-the slope between a short and a long training, so that loading, binning and compilation do not count. LightGBM is run in
-its default mode, forced row-wise and forced column-wise, and the fastest counts; its λ's are truncated at 30 by default,
-which makes them cheaper than ours and XGBoost's over all pairs.
+the slope between a short and a long training, so that loading, binning and compilation do not count. LightGBM is run
+in its default mode, forced row-wise and forced column-wise, and the fastest counts; its λ's are truncated at 30 by
+default, which makes them cheaper than ours and XGBoost's over all pairs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
@@ -138,7 +139,7 @@ def memory_of(setting: str) -> None:
     rf.LambdaMART(n_trees=2, progress=False, memory=setting).fit(small)  # libraries and kernels are not what we measure
     data = rf.make_web_like(4000, 120, 136, seed=1)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    current = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+    current = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     rf.LambdaMART(n_trees=5, progress=False, memory=setting).fit(data)
     peak = max(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, before) - current
     binned = data.n_documents * data.n_features
