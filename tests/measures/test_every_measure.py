@@ -79,7 +79,9 @@ def patterns(length, grades):
     return np.array(list(itertools.product(range(grades), repeat=length)), dtype=float)
 
 
-LISTS = [(length, 3) for length in range(1, 5 if PLAIN else 7)] + [(length, 5) for length in range(2, 4 if PLAIN else 5)]
+LISTS = [(length, 3) for length in range(1, 5 if PLAIN else 7)] + [
+    (length, 5) for length in range(2, 4 if PLAIN else 5)
+]
 
 
 @functools.cache

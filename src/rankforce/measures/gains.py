@@ -37,7 +37,8 @@ def gains(labels: np.ndarray, gain: Gain, measure: str) -> np.ndarray:
     """The gain of every label; unlabelled documents and negative labels gain 0 (as in trec_eval)."""
     labelled = np.where(np.isnan(labels), 0.0, labels)
     if gain == "exponential":
-        result = np.exp2(np.maximum(labelled, 0.0)) - 1.0
+        with np.errstate(over="ignore"):
+            result = np.exp2(np.maximum(labelled, 0.0)) - 1.0
         if not np.isfinite(result).all():
             worst = labelled.max()
             raise MeasureError(

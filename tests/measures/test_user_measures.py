@@ -1,0 +1,113 @@
+"""A user's own class works where a built-in one does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rankforce as rf
+from rankforce.kernels.swaps import swap_changes
+from rankforce.measures.judged import Judged
+
+
+class Hits(rf.Measure):
+    """How much worth is in the top, with the columns that make its swaps fast."""
+
+    cutoff: int | None = 2
+    COLUMNS = 2
+
+    def normaliser(self, ideal):
+        return 1.0 if ideal.shape[0] > 0 and ideal[0] > 0.0 else 0.0
+
+    def value(self, ranked, normaliser):
+        total = 0.0
+        for r in range(min(ranked.shape[0], self.cutoff)):
+            total += ranked[r]
+        return total
+
+    def prepare(self, ranked, normaliser, columns):
+        for r in range(ranked.shape[0]):
+            columns[0, r] = ranked[r]
+            columns[1, r] = 1.0 if r < self.cutoff else 0.0
+
+    def swap_delta(self, a, b):
+        return (a[0] - b[0]) * (b[1] - a[1])
+
+
+class SlowHits(rf.Measure):
+    """The same, value only."""
+
+    cutoff: int | None = 2
+
+    def normaliser(self, ideal):
+        return 1.0 if ideal.shape[0] > 0 and ideal[0] > 0.0 else 0.0
+
+    def value(self, ranked, normaliser):
+        total = 0.0
+        for r in range(min(ranked.shape[0], self.cutoff)):
+            total += ranked[r]
+        return total
+
+
+class HarshHits(Hits):
+    """Another worth, the same kernels."""
+
+    def worth(self, labels):
+        return np.where(labels >= 3, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("measure", [Hits(3), SlowHits(3)], ids=str)
+def test_values_on_data(measure):
+    data = rf.Dataset(np.zeros((6, 1)), [0, 1, 2, 3, 0, 0], group=[4, 2])
+    values = Judged(data, measure).values(np.arange(6, dtype=np.int32))
+    assert values[0] == 3.0
+    assert np.isnan(values[1])
+
+
+def test_swaps_by_columns_and_by_brute_force_agree():
+    ranked = np.random.default_rng(0).random(9)
+    changes = {}
+    for measure in (Hits(4), SlowHits(4)):
+        changes[type(measure)] = np.empty((9, 9))
+        swap_changes(measure.kernel_tuple(), ranked, 1.0, np.empty((2, 9)), changes[type(measure)])
+    assert Hits(4).swap_kind == "columns"
+    assert SlowHits(4).swap_kind == "brute"
+    np.testing.assert_allclose(changes[Hits], changes[SlowHits], atol=1e-15)
+    assert np.abs(changes[Hits]).max() > 0.1
+
+
+def test_a_worth_of_its_own_shares_the_kernels():
+    assert HarshHits.Kernel is Hits.Kernel
+    data = rf.Dataset(np.zeros((3, 1)), [1, 3, 4], group=[3])
+    assert Judged(data, HarshHits(2)).values(np.arange(3, dtype=np.int32))[0] == 1.0
+
+
+def test_its_written_form_is_read_back():
+    assert rf.measure("Hits@5:clicks") == Hits(5, label="clicks")
+    assert str(Hits(5, label="clicks")) == "Hits@5:clicks"
+
+
+def test_a_class_defined_again_replaces_the_first():
+    def define(factor):
+        class Again(rf.Measure):
+            def normaliser(self, ideal):
+                return 1.0
+
+            def value(self, ranked, normaliser):
+                return factor * ranked[0]
+
+        return Again
+
+    data = rf.Dataset(np.zeros((1, 1)), [2.0], group=[1])
+    first, second = define(1.0), define(10.0)
+    order = np.zeros(1, dtype=np.int32)
+    assert Judged(data, first()).values(order)[0] == 2.0
+    assert Judged(data, second()).values(order)[0] == 20.0
+    assert type(rf.measure("Again")) is second
+
+
+def test_too_many_columns_are_refused():
+    with pytest.raises(rf.SettingsError, match="COLUMNS is 9"):
+
+        class Wide(rf.Measure):
+            COLUMNS = 9

@@ -1,0 +1,211 @@
+"""The shape of the package: who may import whom, and where the compiler is known.
+
+Imports are read from the source with ``ast``; nothing is imported.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import rankforce
+from rankforce.jit import COMPILED_SOURCES
+
+PACKAGE = Path(rankforce.__file__).parent
+
+# Lower layers know nothing of higher ones; packages of one layer may know each other.
+LAYERS = (
+    ("errors", "dtypes"),
+    ("jit",),
+    ("threads",),
+    ("kernels",),
+    ("data",),
+    ("measures",),
+    ("binning", "evaluation", "lambdas"),
+    ("trees", "nets", "dags"),
+    ("models",),
+    ("rankers", "combining", "optimising", "diagnostics"),
+    ("export", "report", "distributed"),
+    ("cli",),
+)
+LAYER = {package: height for height, layer in enumerate(LAYERS) for package in layer}
+
+# Imports inside functions that point up, (importing file, imported package): reason.
+ALLOWED_UPWARDS: dict[tuple[str, str], str] = {}
+
+# Above data and measures, an exporter sees models and nothing else.
+SEEN_BY_EXPORT = {"errors", "dtypes", "jit", "threads", "kernels", "data", "measures", "models", "export"}
+
+FORBIDDEN_NAMES = ("util", "helper", "common", "misc")
+
+
+class Import(NamedTuple):
+    file: str  # relative to the package
+    line: int
+    module: str  # in full
+    lazy: bool  # inside a function
+    for_types_only: bool  # under ``if TYPE_CHECKING``
+
+
+def sources():
+    return sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
+
+
+def relative(path):
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def imports_of(path):
+    """Every import of a file; names imported from the package itself are resolved to its modules."""
+    found = []
+
+    def visit(node, lazy, for_types_only):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            lazy = True
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for_types_only = True
+        modules = []
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{relative(path)}:{node.lineno}: write the import in full"
+            modules = [node.module]
+            if node.module == "rankforce":
+                modules = [f"rankforce.{alias.name}" for alias in node.names]
+        found.extend(Import(relative(path), node.lineno, module, lazy, for_types_only) for module in modules)
+        for child in ast.iter_child_nodes(node):
+            visit(child, lazy, for_types_only)
+
+    visit(ast.parse(path.read_text()), False, False)
+    return found
+
+
+IMPORTS = [one for path in sources() for one in imports_of(path)]
+
+
+def package_of(name):
+    """The part of rankforce that a file or a module belongs to: ``data``, ``jit``; "" for rankforce itself."""
+    if name.endswith(".py"):
+        return name.removesuffix(".py").partition("/")[0].removesuffix("__init__")
+    return [*name.split("."), ""][1]
+
+
+def test_imports_were_found():
+    assert len(IMPORTS) > 100
+    assert any(one.lazy for one in IMPORTS)
+    assert {"numba", "numpy", "rankforce.jit", "rankforce.errors"} <= {one.module for one in IMPORTS}
+
+
+def test_every_package_has_a_place():
+    packages = {package_of(relative(path)) for path in sources()} - {""}
+    assert packages <= set(LAYER), f"say in LAYERS where {packages - set(LAYER)} belongs"
+
+
+@pytest.mark.parametrize("package", sorted(LAYER))
+def test_imports_point_down(package):
+    wrong = []
+    for one in IMPORTS:
+        if package_of(one.file) != package or one.module.partition(".")[0] != "rankforce" or one.for_types_only:
+            continue
+        target = package_of(one.module)
+        if target == "":  # ``import rankforce``: the public names, which are loaded lazily
+            upwards = not one.lazy and package != "cli"
+        else:
+            upwards = LAYER[target] > LAYER[package]
+        if upwards and not (one.lazy and (one.file, target) in ALLOWED_UPWARDS):
+            wrong.append(f"{one.file}:{one.line} imports {one.module}")
+    assert not wrong
+
+
+def test_allowed_exceptions_exist_and_have_a_reason():
+    lazy = {(one.file, package_of(one.module)) for one in IMPORTS if one.lazy}
+    for exception, reason in ALLOWED_UPWARDS.items():
+        assert exception in lazy, f"{exception} is no longer needed"
+        assert len(reason) > 10
+
+
+def test_export_sees_models_only():
+    wrong = [
+        f"{one.file}:{one.line} imports {one.module}"
+        for one in IMPORTS
+        if package_of(one.file) == "export" and one.module.startswith("rankforce.")
+        if package_of(one.module) not in SEEN_BY_EXPORT
+    ]
+    assert not wrong
+
+
+def test_importing_rankforce_imports_nothing_of_it():
+    wrong = [one for one in IMPORTS if one.file == "__init__.py" and not one.lazy and "rankforce" in one.module]
+    assert not wrong
+
+
+def test_only_jit_knows_the_compiler():
+    wrong = [
+        f"{one.file}:{one.line}"
+        for one in IMPORTS
+        if one.module.partition(".")[0] in ("numba", "llvmlite") and one.file != "jit.py"
+    ]
+    assert not wrong
+
+
+def test_jit_loads_the_compiler_inside_functions():
+    assert all(one.lazy for one in IMPORTS if one.module.partition(".")[0] in ("numba", "llvmlite"))
+
+
+def test_compiled_functions_stand_where_the_cache_looks_for_edits():
+    wrong = []
+    for path in sources():
+        if relative(path).partition("/")[0] in COMPILED_SOURCES:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                names = {
+                    ast.unparse(decorator).partition("(")[0].rpartition(".")[2] for decorator in node.decorator_list
+                }
+                if names & {"kernel", "subroutine", "vector_subroutine", "chosen_by_class"}:
+                    wrong.append(f"{relative(path)}:{node.lineno} {node.name}")
+    assert not wrong, f"compiled functions belong into one of {COMPILED_SOURCES}"
+
+
+def test_models_need_neither_scikit_learn_nor_the_compiler():
+    wrong = [
+        f"{one.file}:{one.line} imports {one.module}"
+        for one in IMPORTS
+        if package_of(one.file) == "models"
+        if one.module.partition(".")[0] in ("sklearn", "numba")
+        or (not one.lazy and not one.for_types_only and package_of(one.module) == "kernels")
+    ]
+    assert not wrong
+
+
+def test_heavy_packages_are_imported_where_they_are_used():
+    heavy = {"sklearn", "pandas", "polars", "pyarrow", "matplotlib", "torch", "distributed", "optuna"}
+    estimators = {"rankers"}  # scikit-learn's base classes are theirs
+    wrong = [
+        f"{one.file}:{one.line} imports {one.module}"
+        for one in IMPORTS
+        if one.module.partition(".")[0] in heavy and not one.lazy and not one.for_types_only
+        if not (one.module.startswith("sklearn") and package_of(one.file) in estimators)
+        if package_of(one.file) not in ("report", "distributed")
+    ]
+    assert not wrong
+
+
+def test_no_module_is_a_dump():
+    wrong = [
+        relative(path)
+        for path in sources()
+        if any(word in part for word in FORBIDDEN_NAMES for part in (path.stem, path.parent.name))
+    ]
+    assert not wrong, "a function belongs into the file of its noun"
+
+
+@pytest.mark.parametrize("path", sources(), ids=relative)
+def test_every_module_says_what_it_is(path):
+    text = path.read_text()
+    if path.name == "__init__.py" and not text.strip():
+        return
+    assert ast.get_docstring(ast.parse(text)), f"{relative(path)} has no docstring"
