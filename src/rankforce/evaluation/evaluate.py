@@ -176,9 +176,9 @@ def _unlabelled_in_top(ranking: Ranking, known: Judged) -> tuple[np.ndarray, np.
     ranked = ranking.documents()
     sizes = np.diff(ranked.starts)
     top = sizes if known.measure.cut is None else np.minimum(sizes, known.measure.cut)
-    missing = np.isnan(ranking.data.by_query(known.measure.labels_of(ranking.data.labels)))
-    if not missing.any():
+    if known.kept is None and not known.source.any_missing:
         return np.zeros(len(sizes), dtype=np.int64), top
+    missing = np.isnan(ranking.data.by_query(known.measure.labels_of(ranking.data.labels)))
     order = ranked.order if known.kept is not None else ranking.order(known)
     ranks = np.arange(len(order)) - np.repeat(ranked.starts[:-1], sizes)
     counted = ranked.of(missing)[order] & (ranks < np.repeat(top, sizes))
@@ -193,7 +193,7 @@ def _explainer(ranking: Ranking) -> Callable[[Measure, int], list[dict[str, Any]
         ranked = ranking.documents(known)
         start, end = int(ranked.starts[q]), int(ranked.starts[q + 1])
         order = ranking.order(known)[start:end]
-        worth = ranked.of(known.worth)[order]
+        worth = ranked.worth(known)[order]
         labels = ranked.of(known.labels)[order]
         places = order if ranked.places is None else ranked.places[order]
         places = places if known.kept is None else known.kept[places]

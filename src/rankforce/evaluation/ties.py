@@ -52,10 +52,17 @@ class RankedDocuments:
     ``places`` are their places among the measure's documents, or None if these are all.
     """
 
-    def __init__(self, scores: np.ndarray, starts: np.ndarray, keys: np.ndarray | None) -> None:
+    def __init__(
+        self, scores: np.ndarray, starts: np.ndarray, keys: np.ndarray | None, keep_unretrieved: bool = False
+    ) -> None:
         self.places: np.ndarray | None = None
+        self.unretrieved: np.ndarray | None = None
         retrieved = scores != -np.inf
-        if not retrieved.all():
+        if retrieved.all():
+            pass
+        elif keep_unretrieved:
+            self.unretrieved = ~retrieved
+        else:
             self.places = np.flatnonzero(retrieved)
             starts = np.concatenate([[0], np.cumsum(retrieved)])[starts].astype(dtypes.OFFSET)
             starts.setflags(write=False)
@@ -82,6 +89,11 @@ class RankedDocuments:
     def of(self, values: np.ndarray) -> np.ndarray:
         """Values of the measure's documents, for those that are ranked."""
         return values if self.places is None else np.ascontiguousarray(values[self.places])
+
+    def worth(self, judged: Judged) -> np.ndarray:
+        """What each ranked document earns its query."""
+        worth = self.of(judged.worth)
+        return worth if self.unretrieved is None else np.where(self.unretrieved, 0.0, worth)
 
     def tied_queries(self) -> np.ndarray:
         """The numbers of the queries in which two documents have the same score."""
@@ -111,26 +123,28 @@ class Ranking:
         self.ties = ties
         self.seed = seed
         self._keys = document_id_keys(data) if ties == BY_DOCUMENT_ID else None
-        self._ranked: dict[int, RankedDocuments] = {}
+        self._ranked: dict[tuple[int, bool], RankedDocuments] = {}
 
     def documents(self, judged: Judged | None = None) -> RankedDocuments:
         """What a measure ranks; without a measure, all documents that were retrieved."""
         kept = None if judged is None else judged.kept
-        if id(kept) not in self._ranked:  # the label source holds on to ``kept``, so its id stays its own
+        keep_unretrieved = judged is not None and judged.measure.COUNTS_UNRETRIEVED
+        which = (id(kept), keep_unretrieved)  # the label source holds on to ``kept``, so its id stays its own
+        if which not in self._ranked:
             scores, starts, keys = self.scores, self.data.query_starts, self._keys
             if judged is not None and kept is not None:
                 scores, starts = judged.of_kept(scores), judged.starts
                 keys = None if keys is None else judged.of_kept(keys)
-            self._ranked[id(kept)] = RankedDocuments(scores, starts, keys)
-        return self._ranked[id(kept)]
+            self._ranked[which] = RankedDocuments(scores, starts, keys, keep_unretrieved)
+        return self._ranked[which]
 
     def order(self, judged: Judged) -> np.ndarray:
         """The documents of each query in the order in which their values are counted."""
         ranked = self.documents(judged)
         if self.ties == "pessimistic":
-            return ranked.ordered_by(rising(ranked.of(judged.worth)))
+            return ranked.ordered_by(rising(ranked.worth(judged)))
         if self.ties == "optimistic":
-            return ranked.ordered_by(~rising(ranked.of(judged.worth)))
+            return ranked.ordered_by(~rising(ranked.worth(judged)))
         return ranked.order
 
     def values(self, judged: Judged) -> QueryValues:
@@ -140,7 +154,7 @@ class Ranking:
         # A query of which nothing was retrieved earns nothing; measures need not know how to rank no documents.
         empty = np.diff(ranked.starts) == 0
         asked = np.where(empty, 0.0, normalisers) if empty.any() else normalisers
-        worth = ranked.of(judged.worth)
+        worth = ranked.worth(judged)
         variances = None
         if self.ties != "expected":
             values = _values(judged, ranked, worth, asked, self.order(judged))

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankforce.jit import kernel, subroutine
 
+BLOCK = 64  # this many keys are sorted by counting
 INSERTION_LIMIT = 32  # runs up to this length are sorted by insertion before they are merged
 
 
@@ -61,24 +62,109 @@ def _merge_sort(order: Any, scratch: Any, low: Any, high: Any, scores: Any, tie_
         width *= 2
 
 
+@subroutine
+def _sort_blocks(keys: Any, sorted_keys: Any, sorted_documents: Any) -> Any:
+    """Sort each block of ``BLOCK`` keys: a key's place is the number of keys before it, counted without branches.
+
+    Unsigned indices: a signed one may count from the end, and a loop that allows for that is not vectorised.
+    """
+    size = np.uint64(keys.shape[0])
+    low = np.uint64(0)
+    while low < size:
+        high = min(low + np.uint64(BLOCK), size)
+        block = keys[low:high]
+        count = np.uint64(block.shape[0])
+        for i in range(count):
+            key = block[i]
+            before = np.int64(0)
+            for j in range(i):
+                before += np.int64(block[j] >= key)
+            for j in range(i + np.uint64(1), count):
+                before += np.int64(block[j] > key)
+            place = low + np.uint64(before)
+            sorted_keys[place] = key
+            sorted_documents[place] = low + np.uint64(i)
+        low = high
+
+
+@subroutine
+def _merge(keys: Any, documents: Any, low: Any, middle: Any, high: Any, to_keys: Any, to_documents: Any) -> Any:
+    """Merge two sorted neighbours. What comes next is selected, not branched to: a guess would fail half the time."""
+    one = np.uint64(1)
+    i = low
+    j = middle
+    p = low
+    while i < middle and j < high:
+        left_key = keys[i]
+        right_key = keys[j]
+        right = right_key > left_key
+        to_keys[p] = right_key if right else left_key
+        to_documents[p] = documents[j] if right else documents[i]
+        step = np.uint64(right)
+        j += step
+        i += one - step
+        p += one
+    for k in range(i, middle):
+        to_keys[p] = keys[k]
+        to_documents[p] = documents[k]
+        p += one
+    for k in range(j, high):
+        to_keys[p] = keys[k]
+        to_documents[p] = documents[k]
+        p += one
+
+
 @kernel
-def reorder_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: Any, order: Any) -> None:
-    """Sort the documents of queries ``first`` to ``last`` into ranked order, from any order: fast if nearly sorted.
+def order_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: Any, order: Any) -> None:
+    """Write the documents of queries ``first`` to ``last`` in ranked order into ``order``.
 
     scores float64, tie_keys uint64: one per document, documents of a query adjacent; starts int64;
-    order int32: ``order[starts[q] + r]`` is the document at rank r of query q; on entry any order of each query.
+    order int32: ``order[starts[q] + r]`` is the document at rank r of query q. Its content on entry does not matter.
     """
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, starts[q + 1] - starts[q])
+    keys = np.empty(longest)
+    documents = np.empty(longest, dtype=order.dtype)
+    other_keys = np.empty(longest)
+    other_documents = np.empty(longest, dtype=order.dtype)
+    for q in range(first, last):
+        start = starts[q]
+        size = starts[q + 1] - start
+        _sort_blocks(scores[start : start + size], keys, documents)
+        end = np.uint64(size)
+        width = np.uint64(BLOCK)
+        while width < end:
+            done = np.uint64(0)
+            while done < end:
+                middle = min(done + width, end)
+                after = min(middle + width, end)
+                _merge(keys, documents, done, middle, after, other_keys, other_documents)
+                done = after
+            keys, other_keys = other_keys, keys
+            documents, other_documents = other_documents, documents
+            width *= np.uint64(2)
+        for r in range(size):
+            order[start + r] = start + documents[r]
+        # Sorting by score alone has left equal scores by position: where their tie keys disagree, sort them again.
+        low = 0
+        while low < size:
+            high = low + 1
+            rising = True
+            while high < size and keys[high] == keys[low]:
+                rising &= tie_keys[order[start + high - 1]] <= tie_keys[order[start + high]]
+                high += 1
+            if not rising:
+                _merge_sort(order, other_documents, start + low, start + high, scores, tie_keys)
+            low = high
+
+
+@kernel
+def reorder_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: Any, order: Any) -> None:
+    """As ``order_documents``, starting from the previous order in ``order``: fast where little has changed."""
     longest = 0
     for q in range(first, last):
         longest = max(longest, starts[q + 1] - starts[q])
     scratch = np.empty(longest, dtype=order.dtype)
     for q in range(first, last):
         _merge_sort(order, scratch, starts[q], starts[q + 1], scores, tie_keys)
-
-
-def order_documents(
-    scores: np.ndarray, tie_keys: np.ndarray, starts: np.ndarray, first: int, last: int, order: np.ndarray
-) -> None:
-    """As ``reorder_documents``; the content of ``order`` on entry does not matter."""
-    order[starts[first] : starts[last]] = np.arange(starts[first], starts[last])
-    reorder_documents(scores, tie_keys, starts, first, last, order)

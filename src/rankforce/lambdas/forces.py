@@ -9,7 +9,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.hashing import combine
-from rankforce.kernels.ordering import order_documents, reorder_documents
+from rankforce.kernels.ordering import reorder_documents
 from rankforce.kernels.pair_forces import add_forces_by_columns, add_forces_by_rank, divide_by_deviation
 from rankforce.lambdas.objective import Objective, Term
 from rankforce.lambdas.pairs import PairRanges
@@ -32,14 +32,11 @@ class Ranking:
     def __init__(self, data: Dataset, seed: int) -> None:
         self.starts = data.query_starts
         self.tie_keys = tie_breakers(data, seed)
-        self.order = np.empty(data.n_documents, dtype=dtypes.INDEX)
-        self._ranked = False
+        self.order = np.arange(data.n_documents, dtype=dtypes.INDEX)
 
     def update(self, scores: np.ndarray) -> np.ndarray:
         """Rank by these scores (``by_query`` order) and return the order."""
-        sort = reorder_documents if self._ranked else order_documents
-        over_queries(self.starts, lambda a, b: sort(scores, self.tie_keys, self.starts, a, b, self.order))
-        self._ranked = True
+        over_queries(self.starts, lambda a, b: reorder_documents(scores, self.tie_keys, self.starts, a, b, self.order))
         return self.order
 
 

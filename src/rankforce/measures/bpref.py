@@ -16,6 +16,7 @@ class BPref(BinaryMeasure):
 
     ALIASES: ClassVar[tuple[str, ...]] = ("Bpref", "bpref")
     ALWAYS_JUDGED_ONLY: ClassVar[bool] = True
+    COUNTS_UNRETRIEVED: ClassVar[bool] = True  # N is the length of the list minus R
     COLUMNS: ClassVar[int] = 4
 
     def normaliser(self: Any, ideal: Any) -> Any:

@@ -70,6 +70,9 @@ class Measure(KernelValue):
     LOWEST: ClassVar[float] = 0.0  # the values a measure can take
     HIGHEST: ClassVar[float] = 1.0
     ALWAYS_JUDGED_ONLY: ClassVar[bool] = False  # the definition itself leaves unlabelled documents out
+    # What ``value`` is given where documents were not retrieved (score −∞): the ranked ones alone, or all, those not
+    # retrieved standing last and worth 0, for a definition that counts them.
+    COUNTS_UNRETRIEVED: ClassVar[bool] = False
 
     label: str = dataclasses.field(default=MAIN_LABEL, kw_only=True)
     judged_only: bool | None = dataclasses.field(default=None, kw_only=True, metadata={"python_only": True})
