@@ -17,7 +17,7 @@ from rankforce.threads import over_queries
 if TYPE_CHECKING:
     from rankforce.models.tree_ensemble import TreeEnsemble
 
-FEW_DOCUMENTS = 4  # up to here walking is faster than a block of 64
+FEW_DOCUMENTS = 8  # up to here walking is faster than a block of 64
 LARGE_TREE = 400  # leaves; above this walking is faster than all tests of the tree
 BUNDLE_TESTS = 4096  # tests (48 kB) that stay in the second-level cache while blocks of documents pass through
 
@@ -105,11 +105,17 @@ class Tests:
         self.rows, self.thresholds = frozen(rows, np.int32), frozen(thresholds, np.float32)
         self.masks, self.leaf_values = frozen(masks, np.uint32), frozen(leaf_values, np.float64)
         self.leaf_starts = leaf_starts
+        whole = (0, ensemble.n_trees)
+        self._kept_bundles = whole, self._bundles(*whole)  # of the range of trees that was scored last
 
     def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
         from rankforce.kernels.tree_scoring import score_by_blocks
 
-        bundles = self._bundles(first_tree, last_tree)
+        key = (first_tree, last_tree)
+        kept = self._kept_bundles  # read once: another thread may ask for other trees
+        if kept[0] != key:
+            kept = self._kept_bundles = key, self._bundles(*key)
+        bundles = kept[1]
 
         def work(first: int, last: int) -> None:
             score_by_blocks(
@@ -131,5 +137,8 @@ def _over_documents(documents: int, work: Callable[[int, int], Any]) -> None:
     """Call ``work(first, last)`` on ranges of documents, in parallel where there are many."""
     from rankforce.kernels.tree_scoring import GROUP
 
+    if documents <= GROUP:
+        work(0, documents)
+        return
     starts = np.append(np.arange(0, documents, GROUP), documents)
     over_queries(starts, lambda first, last: work(int(starts[first]), int(starts[last])))

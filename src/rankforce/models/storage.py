@@ -199,7 +199,7 @@ def _provenance(fields: Fields) -> Provenance:
     if seed is not None and type(seed) is not int:
         raise fields.error("'seed' must be a whole number or null")
     return Provenance(
-        settings=_revived(fields.mapping("settings")),
+        settings={key: _revived(value) for key, value in fields.mapping("settings").items()},
         objective=fields.text("objective"),
         history={key: history.numbers(key) for key in history.values},
         data_fingerprint=fields.text("data_fingerprint"),
