@@ -57,7 +57,7 @@ def show(*parts: Table | str) -> None:
     console = Console(highlight=False)
     for part in parts:
         if isinstance(part, str):
-            console.print(part, markup=False)
+            console.print(part, markup=False, soft_wrap=True)
             continue
         drawn = Drawn(box=box.SIMPLE_HEAD, title=part.title, title_justify="left", pad_edge=False)
         for place, heading in enumerate(part.headings):

@@ -8,8 +8,14 @@ from typing import Any
 from rankforce.errors import SettingsError
 
 
+_LISTS = ("features", "labels", "ignore")
+
+
 def reading_options(written: Sequence[str] | None) -> dict[str, Any]:
-    """``["absent=missing", "first_index=0"]`` as keyword arguments; whole numbers, true and false are read as such."""
+    """``["absent=missing", "first_index=0"]`` as keyword arguments.
+
+    Whole numbers, true and false are read as such; ``features``, ``labels`` and ``ignore`` are lists with commas.
+    """
     options: dict[str, Any] = {}
     for one in written or ():
         name, equals, text = one.partition("=")
@@ -17,7 +23,7 @@ def reading_options(written: Sequence[str] | None) -> dict[str, Any]:
             raise SettingsError(f"--read {one}: write NAME=VALUE, for example --read absent=missing")
         if name in options:
             raise SettingsError(f"--read {name} is given twice")
-        options[name] = _value(text)
+        options[name] = text.split(",") if name in _LISTS else _value(text)
     return options
 
 

@@ -22,7 +22,7 @@ def findings(report: Inspection) -> Iterator[Finding]:
     if report.single_document_queries:
         yield Finding(
             "single_document_queries",
-            f"{counted(report.single_document_queries, 'query', 'queries')} of {report.queries:,} hold one document.",
+            f"{report.single_document_queries:,} of {report.queries:,} queries hold one document.",
             "They have nothing to rank: they teach nothing, and any ranking gets the best value on them.",
         )
     if report.queries == report.documents > 1:
@@ -60,7 +60,7 @@ def _label_findings(report: Inspection) -> Iterator[Finding]:
         elif source.blank_queries:
             yield Finding(
                 "blank_queries",
-                f"{source.name}: {counted(source.blank_queries, 'query', 'queries')} of {labelled_queries:,} "
+                f"{source.name}: {source.blank_queries:,} of {labelled_queries:,} queries "
                 f"({source.blank_queries / max(1, labelled_queries):.1%}) have no label above 0.",
                 "Tools count them as 0, as 1, or not at all: state the policy (blank=) with every value.",
             )
@@ -140,7 +140,7 @@ def _duplicate_findings(report: Inspection) -> Iterator[Finding]:
     if found.conflicting_documents:
         yield Finding(
             "conflicting_duplicates",
-            f"{found.conflicting_documents:,} of them carry another label than their twin"
+            f"{counted(found.conflicting_documents, 'of them has', 'of them have')} another label than the first one"
             + (f", for example rows {found.example[0]} and {found.example[1]} (from 0)." if found.example else "."),
             "The judgments disagree, or the features miss what the judges saw; this bounds what can be learned.",
         )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rankforce.data.dataset import Dataset
+    from rankforce.evaluation.compare import Comparison
 
 MEASURES = ["NDCG@10", "MAP", "MRR", "ERR@10"]
 
@@ -46,12 +47,26 @@ def demo(seed: options.Seed = 0, json: options.Json = False) -> None:
             [[name, *(f"{result.mean[m]:.4f}" for m in MEASURES)] for name, result in results.items()],
         ),
         "; ".join(results["linear"].policies.sentences()) + "\n",
-        str(verdict),
-        "\nThe same in a shell:\n"
+        in_words(verdict),
+        "\nMore in a shell in a shell:\n"
         f"  rankforce generate data.txt --queries 500 --documents 40 --features 20\n"
         f"  rankforce inspect data.txt\n"
         f"  rankforce evaluate data.txt feature:{best} -m NDCG@10 -m MAP\n"
         f"  rankforce compare data.txt feature:1 feature:{best} -m NDCG@10",
+    )
+
+
+def in_words(verdict: Comparison) -> str:
+    """The answer to the question that a comparison asks, for its first measure."""
+    name = verdict.measures[0]
+    low, high = verdict.interval[name]
+    counts, chance = verdict.counts[name], verdict.t_test[name].p_value
+    significant = "more than chance explains" if chance < 0.05 else "no more than chance explains"
+    return (
+        f"{verdict.names[1]} against {verdict.names[0]}: {name} {verdict.difference[name]:+.4f}, {significant}\n"
+        f"  paired t-test: p {'< 0.0001' if chance < 0.0001 else f'= {chance:.4f}'}, 95 % interval of the difference "
+        f"[{low:+.4f}, {high:+.4f}]\n"
+        f"  better on {counts.wins:,} queries, equal on {counts.ties:,}, worse on {counts.losses:,}"
     )
 
 

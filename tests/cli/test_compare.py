@@ -1,0 +1,75 @@
+"""``rankforce compare``: numbers, verdicts, exit codes."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankforce as rf
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Twenty queries on which feature 1 is the grade and feature 2 is noise."""
+    rng = np.random.default_rng(0)
+    lines = []
+    for query in range(20):
+        for grade in rng.permutation([0, 0, 1, 2]):
+            lines.append(f"{grade} qid:{query} 1:{grade} 2:{rng.random():.6f}\n")
+    path = tmp_path / "many.txt"
+    path.write_text("".join(lines))
+    return path
+
+
+def test_text_and_json_have_the_difference(run: Any, data: Path) -> None:
+    query_7 = rf.evaluate([0.1, 0.3, 0.2], rf.Dataset([[0.0]] * 3, [2, 1, 0], qid=[7] * 3), "NDCG@10").mean["NDCG@10"]
+    expected = (query_7 + 1) / 2 - (1 + 1 / math.log2(3)) / 2  # feature 2 is right on query 8, feature 1 on query 7
+    outcome = run("compare", data, "feature:1", "feature:2", "--json")
+    assert outcome.code == 0, outcome.err
+    found = json.loads(outcome.out)
+    assert (found["first"], found["second"]) == ("feature:1", "feature:2")
+    assert found["measures"]["NDCG@10"]["difference"] == pytest.approx(expected)
+    assert found["measures"]["NDCG@10"]["wins"] == found["measures"]["NDCG@10"]["losses"] == 1
+    text = run("compare", data, "feature:1", "feature:2").out
+    assert "feature:2 against feature:1" in text
+    assert f"{expected:+.4f}" in text
+    assert "blank queries: skipped" in text
+
+
+def test_verdicts(run: Any, many: Path) -> None:
+    better, worse = ("feature:2", "feature:1"), ("feature:1", "feature:2")
+    for pair, requirement, code in [
+        (better, "better", 0),
+        (better, "not-worse", 0),
+        (worse, "better", 1),
+        (worse, "not-worse", 1),
+        (("feature:1", "feature:1"), "better", 1),
+        (("feature:1", "feature:1"), "not-worse", 0),
+    ]:
+        outcome = run("compare", many, *pair, "--require", requirement, "-m", "NDCG@10", "-m", "MAP")
+        assert outcome.code == code, outcome.err
+        assert ("--require" in outcome.err) == (code == 1)
+    assert run("compare", many, *better, "--require", "nonsense").code == 2
+
+
+def test_two_runs_that_retrieved_different_documents(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 c 1\n")
+    (tmp_path / "one.run").write_text("1 Q0 a 1 2 x\n2 Q0 z 1 2 x\n2 Q0 c 2 1 x\n")
+    (tmp_path / "two.run").write_text("1 Q0 a 1 2 x\n2 Q0 c 1 2 x\n")
+    outcome = run("compare", tmp_path / "qrels", tmp_path / "one.run", tmp_path / "two.run", "-m", "MRR", "--json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["measures"]["MRR"]["difference"] == pytest.approx(0.25)
+
+
+def test_segments_and_errors(run: Any, data: Path, tmp_path: Path) -> None:
+    segments = tmp_path / "segments.txt"
+    segments.write_text("7 head\n8 tail\n9 tail\n")
+    found = json.loads(run("compare", data, "1", "2", "--by", segments, "--json").out)
+    assert found["segments"]["tail"]["measures"]["NDCG@10"]["difference"] == pytest.approx(1 - 1 / math.log2(3))
+    assert run("compare", data, "1", "nonsense").code == 2
+    assert run("compare", data, "1").code == 2

@@ -1,0 +1,102 @@
+"""``rankforce generate``, ``convert``, ``inspect`` and ``demo``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankforce as rf
+
+
+def test_generate_writes_the_same_data_each_time(run: Any, tmp_path: Path) -> None:
+    sizes = ("--queries", 6, "--documents", 5, "--features", 3)
+    outcome = run("generate", tmp_path / "a.txt", *sizes)
+    assert outcome.code == 0, outcome.err
+    assert "30 documents, 6 queries, 3 features" in outcome.out
+    found = json.loads(run("generate", tmp_path / "b.txt", *sizes, "--json").out)
+    assert found["documents"] == 30
+    assert (tmp_path / "a.txt").read_bytes() == (tmp_path / "b.txt").read_bytes()
+    assert run("generate", tmp_path / "c.txt", *sizes, "--seed", 1).code == 0
+    assert (tmp_path / "a.txt").read_bytes() != (tmp_path / "c.txt").read_bytes()
+    assert rf.read(tmp_path / "a.txt").n_queries == 6
+
+
+def test_generate_with_clicks(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "clicks.csv"
+    outcome = run("generate", path, "--queries", 6, "--documents", 5, "--features", 3, "--clicks")
+    assert outcome.code == 0, outcome.err
+    assert "grades, clicks" in outcome.out
+
+
+def test_generate_refuses_nonsense(run: Any, tmp_path: Path) -> None:
+    for arguments in (("a.txt", "--queries", 0), ("a.nonsense",), ("no/such/folder/a.txt",)):
+        outcome = run("generate", tmp_path / arguments[0], *arguments[1:], "--features", 3)
+        assert outcome.code == 2
+        assert outcome.err.startswith("rankforce: ")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".txt.gz"])
+def test_convert_there_and_back(run: Any, data: Path, tmp_path: Path, ending: str) -> None:
+    there, back = tmp_path / f"there{ending}", tmp_path / "back.txt"
+    for arguments in ((data, there), (there, back)):
+        outcome = run("convert", *arguments)
+        assert outcome.code == 0, outcome.err
+        assert "7 documents, 3 queries, 2 features" in outcome.out
+    first, second = rf.read(data), rf.read(back)
+    assert np.array_equal(first.features, second.features)
+    assert np.array_equal(first.labels["grades"], second.labels["grades"])
+    assert first.document_ids is not None
+    assert second.document_ids is not None
+    assert first.document_ids.tolist() == second.document_ids.tolist()
+
+
+def test_convert_keeps_what_is_there(run: Any, data: Path, tmp_path: Path) -> None:
+    there = tmp_path / "there.csv"
+    there.write_text("precious")
+    refused = run("convert", data, there)
+    assert refused.code == 2
+    assert "--force" in refused.err
+    assert there.read_text() == "precious"
+    assert json.loads(run("convert", data, there, "--force", "--json").out)["queries"] == 3
+
+
+def test_inspect_reports_and_warns(run: Any, data: Path) -> None:
+    outcome = run("inspect", data)
+    assert outcome.code == 0, outcome.err
+    assert "documents     7\n" in outcome.out
+    assert "! grades: 1 of 3 queries (33.3%) have no label above 0." in outcome.out
+    assert run("inspect", data, "--strict").code == 1
+
+
+def test_inspect_as_json_with_two_files(run: Any, data: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("1 qid:7 1:0.9 2:0.1\n0 qid:7 1:0.5 2:0.3\n0 qid:70 1:0.1\n1 qid:70 1:0.7 2:0.9\n")
+    found = json.loads(run("inspect", data, other, "--json").out)
+    assert found["files"][str(data)]["labels"]["grades"]["blank_queries"] == 1
+    (shared,) = found["shared_queries"]
+    assert shared["same_id"] == ["7"]
+    text = run("inspect", data, other).out
+    assert f"1 query is in both {data} and {other}: 7." in text
+
+
+def test_inspect_strict_passes_clean_data(run: Any, tmp_path: Path) -> None:
+    clean = tmp_path / "clean.txt"
+    clean.write_text("1 qid:1 1:0.9 2:0.1\n0 qid:1 1:0.5 2:0.3\n1 qid:2 1:0.1 2:0.8\n0 qid:2 1:0.7 2:0.9\n")
+    outcome = run("inspect", clean, "--strict")
+    assert outcome.code == 0, outcome.out
+    assert "Nothing suspicious" in outcome.out
+
+
+def test_demo_shows_rankings_policies_and_a_verdict(run: Any) -> None:
+    outcome = run("demo")
+    assert outcome.code == 0, outcome.err
+    for expected in ("at random", "linear", "NDCG@10", "blank queries: skipped", "paired t-test", "rankforce inspect"):
+        assert expected in outcome.out
+    found = json.loads(run("demo", "--json").out)
+    means = [values["NDCG@10"] for values in found["means"].values()]
+    assert means == sorted(means)
+    assert found["comparison"]["measures"]["NDCG@10"]["difference"] > 0.1
