@@ -20,6 +20,7 @@ from rankforce.measures.measure import Measure
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.models.tree_ensemble import TreeEnsemble
+from rankforce.rankers.checkpoint import Checkpoint, Identity
 from rankforce.rankers.inputs import as_dataset, as_validation
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
@@ -45,6 +46,11 @@ class RunningScores:
         self.scores = np.ascontiguousarray(data.by_query(base), dtype=dtypes.SCORE).copy()
         self.ranking = Ranking(data, seed)
         self.watched = WatchedMeasure(data, measure)
+        self.order = self.ranking.update(self.scores)
+
+    def restart(self, scores: np.ndarray, data: Dataset) -> None:
+        """Go on from other scores, given by row."""
+        self.scores[:] = data.by_query(scores)
         self.order = self.ranking.update(self.scores)
 
     def add(self, tree: Tree, leaf_of: np.ndarray) -> None:
@@ -92,21 +98,43 @@ class BoostedTrees(Ranker):
         weights: Any = None,
         query_weights: Any = None,
         callbacks: Sequence[Callback] = (),
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 50,
+        resume: str = "auto",
     ) -> Any:
         """Learn from a Dataset, or from X, y and qid (or group).
 
         ``validation`` (a Dataset or a tuple (X, y, qid)) is what early stopping watches. ``callbacks`` are called
         after every tree with an ``Iteration``. Ctrl-C stops after the current tree and keeps what was learned.
+
+        ``checkpoint`` is a path that what was learned is written to after every ``checkpoint_every`` trees, safe
+        against a crash at any moment. Called again, ``fit`` goes on from it (``resume="auto"``; ``"never"`` begins
+        anew, ``"always"`` wants one) and ends with the same bytes as without the interruption. A checkpoint of
+        other data, settings or processor is refused.
         """
         data = as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights)
         held_out = as_validation(validation)
         self._check_settings(data, held_out)
         with using_threads(self.threads):
-            self._boost(data, held_out, callbacks)
+            kept = None
+            if checkpoint is not None:
+                identity = Identity.of(self._settings(), data, held_out)
+                kept = Checkpoint(checkpoint, checkpoint_every, resume, identity)
+            self._boost(data, held_out, callbacks, kept)
         self._note_features(data)
         return self
 
-    def _boost(self, data: Dataset, held_out: Dataset | None, callbacks: Sequence[Callback]) -> None:
+    def _settings(self) -> dict[str, Any]:
+        """All settings by name, as the model file keeps them."""
+        return {"ranker": type(self).__name__, **self.get_params(deep=False)}
+
+    def _boost(
+        self,
+        data: Dataset,
+        held_out: Dataset | None,
+        callbacks: Sequence[Callback],
+        checkpoint: Checkpoint | None,
+    ) -> None:
         base = BaseScores(self.base_model)
         learner = self._start(data)
         measure = self._watched_measure()
@@ -126,10 +154,18 @@ class BoostedTrees(Ranker):
         if held_out is not None:
             validating = RunningScores(held_out, base.of(held_out), measure, self.seed)
             held_out_bins = Binned.by(binned.binning, held_out, "low")
-        watch = Watch(self.early_stopping, callbacks)
+        watch = Watch(self.early_stopping)
         trees: list[Tree] = []
+        stop = False
+        if checkpoint is not None and (last := checkpoint.last()) is not None:
+            trees = last.trees()
+            running.restart(last.predict(data), data)
+            if held_out is not None:
+                validating.restart(last.predict(held_out), held_out)
+            stop = watch.replay(last.provenance.history)
+        watch.callbacks = callbacks
         with Interruption() as interruption, Progress(type(self).__name__, self.n_trees, "trees", self.progress) as bar:
-            for m in range(self.n_trees):
+            for m in range(len(trees), 0 if stop else self.n_trees):
                 queries, rows = _sampled_queries(data, self.query_fraction, self.seed, m)
                 features = _sampled_features(data.n_features, self.feature_fraction, self.seed, m)
                 pull, curvature = learner.pull(running, m, queries)
@@ -147,7 +183,10 @@ class BoostedTrees(Ranker):
                     values["validation"] = validating.value()
                 stop = watch.record(m + 1, values)
                 bar.advance(m + 1, values)
-                if stop or interruption.wanted:
+                ending = stop or interruption.wanted or m + 1 == self.n_trees
+                if checkpoint is not None and (ending or (m + 1) % checkpoint.every == 0):
+                    checkpoint.write(trees, watch.history, data.feature_names, base.model)
+                if ending:
                     break
         self.history_ = watch.history
         self.watched_measure_ = measure
@@ -158,7 +197,7 @@ class BoostedTrees(Ranker):
             base_model=base.model,
             provenance=Provenance.of_training(
                 data,
-                settings={"ranker": type(self).__name__, **self.get_params(deep=False)},
+                settings=self._settings(),
                 objective=self._objective_name(),
                 history=watch.history,
                 seed=self.seed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +77,13 @@ class Watch:
     history: dict[str, list[float]] = field(default_factory=dict)
     best_iteration: int = 0
     best_value: float = -math.inf
+
+    def replay(self, history: Mapping[str, Sequence[float]]) -> bool:
+        """Take over the history of a training that was interrupted; returns whether it had come to its end."""
+        stop = False
+        for number, values in enumerate(zip(*history.values(), strict=True), start=1):
+            stop = self.record(number, dict(zip(history, values, strict=True)))
+        return stop
 
     def record(self, number: int, values: dict[str, float]) -> bool:
         """Note the values after iteration ``number`` (from 1); returns whether training should stop."""

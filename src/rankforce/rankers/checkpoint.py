@@ -1,0 +1,105 @@
+"""Checkpoints: what was learned so far, in a file that survives a crash at any moment.
+
+A checkpoint is a model file: ``rankforce.load`` reads it, and it scores. Beside the trees it holds the history and the
+identity of the training (data, validation data, settings, versions, processor), so that a training that goes on from it
+ends with the same bytes as one that was never interrupted, and one that would not is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankforce import jit
+from rankforce.data.dataset import Dataset
+from rankforce.errors import SettingsError
+from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
+from rankforce.models.storage import load, save
+from rankforce.models.tree_ensemble import TreeEnsemble
+from rankforce.rankers.settings import check_choice, check_number
+from rankforce.trees.tree import Tree
+
+# Settings that may change between an interrupted training and the one that goes on from it: they decide when training
+# ends, not what a tree is.
+MAY_CHANGE = frozenset({"n_trees"}) | NOT_KEPT
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What must be the same for two trainings to grow the same trees."""
+
+    parts: dict[str, Any]
+
+    @classmethod
+    def of(cls, settings: dict[str, Any], data: Dataset, held_out: Dataset | None) -> Identity:
+        kept = {name: plain(value) for name, value in sorted(settings.items()) if name not in MAY_CHANGE}
+        return cls(
+            {
+                "settings": kept,
+                "training data": data.fingerprint,
+                "validation data": None if held_out is None else held_out.fingerprint,
+                "versions": versions(),
+                "processor": jit.cpu_target(),
+            }
+        )
+
+    def differences(self, other: dict[str, Any]) -> list[str]:
+        """In words, what differs from the identity that a checkpoint holds."""
+        found = []
+        for name, mine in self.parts.items():
+            theirs = other.get(name)
+            if mine == theirs:
+                continue
+            if isinstance(mine, dict) and isinstance(theirs, dict):
+                for key in sorted({*mine, *theirs}):
+                    if mine.get(key) != theirs.get(key):
+                        found.append(f"{key} was {theirs.get(key)!r} and is {mine.get(key)!r}")
+            else:
+                found.append(f"the {name} is not the same")
+        return found
+
+
+class Checkpoint:
+    """Where, how often, and from where on."""
+
+    def __init__(self, path: str | Path, every: int, resume: str, identity: Identity) -> None:
+        check_number("checkpoint_every", every, 1, whole=True)
+        check_choice("resume", resume, ("auto", "never", "always"))
+        self.path = Path(path)
+        self.every = every
+        self.resume = resume
+        self.identity = identity
+
+    def last(self) -> TreeEnsemble | None:
+        """The model to go on from, or None to begin anew."""
+        if self.resume == "never" or not self.path.exists():
+            if self.resume == "always":
+                raise SettingsError(f"{self.path}: there is no checkpoint to resume from; resume='auto' begins anew")
+            return None
+        model = load(self.path)
+        identity = model.provenance.settings.get("checkpoint")
+        if not isinstance(model, TreeEnsemble) or not isinstance(identity, dict):
+            raise SettingsError(f"{self.path} is a model, but no checkpoint: choose another path for checkpoint=")
+        differences = self.identity.differences(identity)
+        if differences:
+            raise SettingsError(
+                f"{self.path}: the checkpoint belongs to another training: {'; '.join(differences)}. "
+                "Train as before, or give another path, or resume='never' to begin anew"
+            )
+        return model
+
+    def write(
+        self,
+        trees: Sequence[Tree],
+        history: dict[str, list[float]],
+        feature_names: Sequence[str],
+        base_model: Any,
+    ) -> None:
+        """Replace the checkpoint by one with these trees. If that fails, the last one is still there."""
+        provenance = Provenance(settings={"checkpoint": self.identity.parts}, history=history)
+        save(
+            TreeEnsemble.from_trees(trees, feature_names, base_model=base_model, provenance=provenance),
+            self.path,
+        )
