@@ -47,6 +47,9 @@ VECTOR_METHODS = frozenset({"swap_delta", "pair"})
 
 NO_CUTOFF = 2**31 - 1
 MOST_COLUMNS = 6
+# Places in the int64 array by which threads that run one kernel at once wait for each other; a cache line each.
+ARRIVED, ROUND, ABANDONED = 0, 8, 16
+MEETING_SIZE = 24
 DOCUMENT_BLOCK = 64  # documents that ``failed_tests`` takes at once: eight vector registers of eight
 
 
@@ -625,10 +628,76 @@ def _make_failed_tests() -> Any:
     return numba.extending.intrinsic(failed_tests)
 
 
+def _make_atomic_add() -> Any:
+    """``atomic_add(counters, place, amount)``: add to an int64 that other threads add to as well; return the old one."""
+    if PLAIN:
+
+        def plain_add(counters: Any, place: Any, amount: Any) -> Any:
+            before = int(counters[place])
+            counters[place] += amount
+            return before
+
+        return plain_add
+    numba = compiler()
+
+    def atomic_add(typing_context: Any, counters: Any, place: Any, amount: Any) -> Any:
+        signature = numba.types.int64(counters, numba.types.intp, numba.types.int64)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            made = context.make_array(signature.args[0])(context, builder, arguments[0])
+            return builder.atomic_rmw("add", builder.gep(made.data, [arguments[1]]), arguments[2], "seq_cst")
+
+        return signature, generate
+
+    return numba.extending.intrinsic(atomic_add)
+
+
+def _make_atomic_load() -> Any:
+    """``atomic_load(counters, place)``: an int64 as other threads left it, with all they had written before."""
+    if PLAIN:
+        return lambda counters, place: int(counters[place])
+    numba = compiler()
+
+    def atomic_load(typing_context: Any, counters: Any, place: Any) -> Any:
+        signature = numba.types.int64(counters, numba.types.intp)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            made = context.make_array(signature.args[0])(context, builder, arguments[0])
+            return builder.load_atomic(builder.gep(made.data, [arguments[1]]), "seq_cst", 8)
+
+        return signature, generate
+
+    return numba.extending.intrinsic(atomic_load)
+
+
+def _make_let_others_run() -> Any:
+    """``let_others_run()``: give the processor to another thread that waits for one."""
+    if PLAIN:
+        return lambda: None
+    numba = compiler()
+    from llvmlite import ir
+    from numba.core import cgutils
+
+    system_call = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+
+    def let_others_run(typing_context: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), system_call)
+            builder.call(function, [])
+            return context.get_dummy_value()
+
+        return numba.types.void(), generate
+
+    return numba.extending.intrinsic(let_others_run)
+
+
 _INTRINSICS: dict[str, Callable[[], Any]] = {
     "prefetch_row": _make_prefetch_row,
     "trailing_zeros": _make_trailing_zeros,
     "failed_tests": _make_failed_tests,
+    "atomic_add": _make_atomic_add,
+    "atomic_load": _make_atomic_load,
+    "let_others_run": _make_let_others_run,
 }
 
 

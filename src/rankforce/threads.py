@@ -1,7 +1,7 @@
 """How many threads work, and ranges of queries handed to them.
 
-Kernels that know a measure or a cost are serial and release the interpreter lock: a pool of threads drives them over
-ranges of queries. Tree kernels are parallel inside. Never one within the other.
+Kernels are serial and release the interpreter lock. A pool of threads drives most of them over ranges of queries; the
+kernel that grows a tree runs on all threads at once, which meet inside it. Never one within the other.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from rankforce.errors import SettingsError
 _threads: ContextVar[int | None] = ContextVar("rankforce_threads", default=None)
 _POOL_NAME = "rankforce-worker"
 _pools: dict[int, ThreadPoolExecutor] = {}
+_group = threading.Lock()
 
 
 def default_threads() -> int:
@@ -75,15 +76,52 @@ def over_pieces(edges: Sequence[int], work: Callable[[int, int], Any]) -> None:
         for first, last in itertools.pairwise(edges):
             work(first, last)
         return
-    pool = _pools.get(count)
-    if pool is None:
-        pool = _pools.setdefault(count, ThreadPoolExecutor(count, thread_name_prefix=_POOL_NAME))
+    pool = _pool(count)
     for finished in [pool.submit(work, first, last) for first, last in itertools.pairwise(edges)]:
         finished.result()
 
 
+def over_ranges(size: int, work: Callable[[int, int], Any]) -> None:
+    """Call ``work(first, last)`` on equal ranges that cover 0 … size, in parallel. Writes must be disjoint."""
+    pieces = 1 if size < 2048 else thread_count()
+    over_pieces([size * piece // pieces for piece in range(pieces + 1)], work)
+
+
+def together(work: Callable[[int, int, np.ndarray], Any]) -> Any:
+    """Call ``work(thread, threads, meeting)`` on all threads at once; return what thread 0 returned.
+
+    ``meeting`` is what ``kernels.meeting.meet`` counts in, to wait for the others. There are never more threads than
+    processors (or NUMBA_NUM_THREADS), for they wait busily. One such group runs at a time: two that each have some of
+    the pool's threads and wait for more would wait for ever.
+    """
+    meeting = np.zeros(jit.MEETING_SIZE, dtype=np.int64)
+    count = min(thread_count(), default_threads())
+    inside = threading.current_thread().name.startswith(_POOL_NAME)
+    if count == 1 or inside or jit.PLAIN:
+        return work(0, 1, meeting)
+    with _group:
+        try:
+            others = [_pool(count).submit(work, thread, count, meeting) for thread in range(1, count)]
+            result = work(0, count, meeting)
+        except BaseException:  # an interrupt, too: nobody may wait for thread 0 any longer
+            meeting[jit.ABANDONED] = 1
+            raise
+        for other in others:
+            other.result()
+        return result
+
+
+def _pool(count: int) -> ThreadPoolExecutor:
+    pool = _pools.get(count)
+    if pool is None:
+        pool = _pools.setdefault(count, ThreadPoolExecutor(count, thread_name_prefix=_POOL_NAME))
+    return pool
+
+
 def _forget_pools() -> None:
+    global _group
     _pools.clear()  # the threads of a parent process do not exist in a forked child
+    _group = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,4 +1,4 @@
-"""One regression tree as plain arrays."""
+"""One regression tree as plain arrays: NumPy alone."""
 
 from __future__ import annotations
 
@@ -20,10 +20,18 @@ class Tree:
     missing_left: np.ndarray  # bool
     left: np.ndarray  # int32
     right: np.ndarray  # int32
-    gain: np.ndarray  # float64
+    gain: np.ndarray  # float64, what each split gained on the training data
     leaf_value: np.ndarray  # float32
-    leaf_documents: np.ndarray  # int64
+    leaf_documents: np.ndarray  # int64, training documents in each leaf
 
     @property
     def n_leaves(self) -> int:
         return len(self.leaf_value)
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.feature)
+
+    def with_values(self, values: np.ndarray) -> Tree:
+        """The same tree with these leaf values, rounded to float32."""
+        return dataclasses.replace(self, leaf_value=np.asarray(values, dtype=np.float32))

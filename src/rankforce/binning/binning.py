@@ -1,0 +1,106 @@
+"""Thresholds that cut every feature into at most 255 bins."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.data.dataset import Dataset
+from rankforce.errors import SettingsError
+from rankforce.kernels.binning import cut_points
+from rankforce.threads import over_queries
+
+MOST_BINS = 255  # a byte holds these and the bin of missing values
+EXACT_ROWS = 2_000_000  # quantiles are exact up to here; above, they come from the queries with the smallest hashes
+COLUMNS_AT_ONCE = 16  # float32 columns in one cache line
+BEYOND = np.finfo(np.float32).max  # the threshold of the last bin: every value is at most this
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Binning:
+    """Where the features are cut. Only ``features`` that are not constant have bins.
+
+    features : int32 (columns,)
+        The number of the feature in each column of a binned matrix, rising.
+    n_bins : int32 (columns,)
+        Bins of values; a missing value is in bin ``n_bins``.
+    cut_starts : int64 (columns + 1,)
+    thresholds : float32
+        ``thresholds[cut_starts[j] + b]`` is the largest value in bin b of column j; the last bin's is float32's
+        largest number.
+    n_features : int
+        Features of the data, constant ones included.
+    """
+
+    features: np.ndarray
+    n_bins: np.ndarray
+    cut_starts: np.ndarray
+    thresholds: np.ndarray
+    n_features: int
+
+    @classmethod
+    def of(cls, data: Dataset, max_bins: int = MOST_BINS) -> Binning:
+        """Cut the features of ``data``: a bin per value if there are at most ``max_bins``, else quantiles.
+
+        The threshold between two bins is the float32 midpoint of the neighbouring values if that is strictly below
+        the upper one, else the lower value; ``x <= threshold`` belongs below. Nothing depends on the order of queries.
+        """
+        if isinstance(max_bins, bool) or not isinstance(max_bins, int) or not 2 <= max_bins <= MOST_BINS:
+            raise SettingsError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}")
+        features = data.features
+        sample = _sample_rows(data)
+        n_rows = data.n_documents if sample is None else len(sample)
+        n_bins = np.zeros(data.n_features, dtype=dtypes.INDEX)
+        with_missing = np.zeros(data.n_features, dtype=bool)
+        cuts = np.empty((data.n_features, MOST_BINS), dtype=dtypes.FEATURE)
+
+        def cut(first: int, last: int) -> None:
+            for begin in range(first * COLUMNS_AT_ONCE, min(last * COLUMNS_AT_ONCE, data.n_features), COLUMNS_AT_ONCE):
+                some = features[:, begin : begin + COLUMNS_AT_ONCE]
+                columns = np.sort((some if sample is None else some[sample]).T, axis=1)
+                for j, column in enumerate(columns, start=begin):
+                    n_bins[j], present = cut_points(column, max_bins, cuts[j])
+                    with_missing[j] = present < n_rows
+
+        blocks = -(-data.n_features // COLUMNS_AT_ONCE)
+        over_queries(np.arange(blocks + 1, dtype=dtypes.OFFSET) * n_rows, cut)  # blocks of features, a thread each
+        used = np.flatnonzero(n_bins + with_missing > 1).astype(dtypes.INDEX)
+        for j in used:
+            cuts[j, n_bins[j] - 1] = BEYOND
+        starts = np.concatenate([[0], np.cumsum(n_bins[used])]).astype(dtypes.OFFSET)
+        thresholds = [cuts[j, : n_bins[j]] for j in used]
+        return cls(
+            used,
+            n_bins[used],
+            starts,
+            np.concatenate(thresholds) if thresholds else np.empty(0, dtype=dtypes.FEATURE),
+            data.n_features,
+        )
+
+    def threshold(self, column: int, b: int) -> np.float32:
+        """The largest value in bin ``b`` of a column."""
+        result: np.float32 = self.thresholds[self.cut_starts[column] + b]
+        return result
+
+    def __eq__(self, other: Any) -> bool:
+        if not isinstance(other, Binning):
+            return NotImplemented
+        return self.n_features == other.n_features and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("features", "n_bins", "thresholds")
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # arrays inside
+
+
+def _sample_rows(data: Dataset) -> np.ndarray | None:
+    """The rows that quantiles are taken from; None for all of them."""
+    if data.n_documents <= EXACT_ROWS:
+        return None
+    by_hash = np.argsort(data.query_hashes, kind="stable")
+    count = int(np.searchsorted(np.cumsum(data.query_sizes[by_hash]), EXACT_ROWS)) + 1
+    chosen = np.zeros(data.n_queries, dtype=bool)
+    chosen[by_hash[:count]] = True
+    return np.flatnonzero(chosen[data.row_queries])

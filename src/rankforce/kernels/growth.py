@@ -1,0 +1,359 @@
+"""One regression tree, grown leaf by leaf, best gain first: a single kernel that all threads run at once.
+
+One call grows the whole tree, so that small leaves cost no Python and no waking of threads. All threads follow the
+same steps; what is decided in one place is decided by thread 0 and read by the others after a meeting.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankforce.jit import kernel, subroutine
+from rankforce.kernels.histograms import add_documents, clear_histogram, subtract_histogram
+from rankforce.kernels.meeting import meet
+from rankforce.kernels.partition import collect, deal
+from rankforce.kernels.splits import NO_SPLIT, best_careful_split, best_split, leaf_worth
+
+SMALL_LEAF = 4096  # documents below which one thread deals them out
+PATIENCE = 4  # times that a leaf's best split may leave too few documents before all its features are counted
+ROUNDING = 2.0**-40  # a gain below this share of the terms it is the difference of is rounding
+CLOSED = -1.0  # the gain of a leaf that will not be split
+
+# What is known about a leaf: columns of ``leaves`` int64.
+START, SIZE, DEPTH, TOTAL, SLOT, FEATURE, PARENT, FAILURES = range(8)
+LEAF_COLUMNS = 8
+# What is to be done next: places in ``plan`` int64.
+STEP, N_LEAVES, LEAF, SMALL, LARGE, FIRST_WORD, LAST_WORD = range(7)
+PLAN_SIZE = 7
+# Values of STEP.
+DONE, BUILD, COUNT = range(3)
+
+
+@subroutine
+def _scan_leaf(
+    leaf: Any,
+    first: Any,
+    last: Any,
+    offsets: Any,
+    n_bins: Any,
+    usable: Any,
+    monotone: Any,
+    histogram: Any,
+    counts: Any,
+    total: Any,
+    shift: Any,
+    least: Any,
+    l2: Any,
+    counted: Any,
+    n_documents: Any,
+    min_documents: Any,
+    bounded: Any,
+    bounds: Any,
+    best_worth: Any,
+    best_bin: Any,
+    best_missing: Any,
+    verified: Any,
+) -> Any:
+    """The best split of a leaf on each of the features ``first`` to ``last``."""
+    for f in range(first, last):
+        best_worth[leaf, f] = NO_SPLIT
+        verified[leaf, f] = 1 if counted else 0
+        if usable[f] == 0:
+            continue
+        start = np.int64(offsets[f])
+        if counted or bounded:
+            worth, b, missing_left = best_careful_split(
+                histogram, counts, start, n_bins[f], total, shift, least, l2,
+                counted, n_documents, min_documents, monotone[f], bounded, bounds[leaf, 0], bounds[leaf, 1],
+            )  # fmt: skip
+        else:
+            worth, b, missing_left = best_split(histogram, start, n_bins[f], total, shift, least, l2)
+        best_worth[leaf, f] = worth
+        best_bin[leaf, f] = b
+        best_missing[leaf, f] = 1 if missing_left else 0
+
+
+@subroutine
+def _choose_feature(
+    leaf: Any, leaves: Any, shift: Any, l2: Any, bounded: Any, bounds: Any, best_worth: Any, leaf_gain: Any
+) -> Any:
+    """Note the feature and the gain of the leaf's best split; CLOSED if there is none."""
+    best = NO_SPLIT
+    for f in range(best_worth.shape[1]):
+        if best_worth[leaf, f] > best:  # of equal ones the lower feature
+            best = best_worth[leaf, f]
+            leaves[leaf, FEATURE] = f
+    leaf_gain[leaf] = CLOSED
+    if best != NO_SPLIT:
+        q = float(leaves[leaf, TOTAL] >> shift)
+        r = leaves[leaf, TOTAL] & ((1 << shift) - 1)
+        whole, _ = leaf_worth(q, r, l2, bounded, bounds[leaf, 0], bounds[leaf, 1])
+        if best - whole > ROUNDING * abs(best):
+            leaf_gain[leaf] = best - whole
+
+
+@subroutine
+def _sum_of_feature(histogram: Any, start: Any, bins: Any) -> Any:
+    total = 0
+    for b in range(bins + 1):
+        total += histogram[start + b]
+    return total
+
+
+@subroutine
+def _plan_build(plan: Any, leaves: Any, min_documents: Any, max_depth: Any, n_words: Any) -> Any:
+    """Have the histograms of the leaves SMALL and LARGE made, unless neither can be split."""
+    plan[STEP] = BUILD
+    plan[FIRST_WORD] = 0
+    plan[LAST_WORD] = 0
+    for leaf in (plan[SMALL], plan[LARGE]):
+        if leaf >= 0 and leaves[leaf, SIZE] >= 2 * min_documents and leaves[leaf, DEPTH] < max_depth:
+            plan[LAST_WORD] = n_words
+
+
+@subroutine
+def _bound_sides(
+    leaf: Any, other: Any, direction: Any, left_total: Any, right_total: Any, shift: Any, l2: Any, bounds: Any
+) -> Any:
+    """After a split on a monotone feature, the middle of the two values bounds everything below each side."""
+    mask = (1 << shift) - 1
+    lower = bounds[leaf, 0]
+    upper = bounds[leaf, 1]
+    _, left_value = leaf_worth(float(left_total >> shift), left_total & mask, l2, True, lower, upper)
+    _, right_value = leaf_worth(float(right_total >> shift), right_total & mask, l2, True, lower, upper)
+    middle = 0.5 * (left_value + right_value)
+    side = 1 if direction > 0 else 0
+    bounds[leaf, side] = middle
+    bounds[other, 1 - side] = middle
+
+
+@kernel
+def grow_tree(
+    thread: Any,
+    threads: Any,
+    meeting: Any,
+    words: Any,
+    cells: Any,
+    row_stride: Any,
+    column_stride: Any,
+    offsets: Any,
+    n_bins: Any,
+    usable: Any,
+    monotone: Any,
+    entries: Any,
+    shift: Any,
+    l2: Any,
+    min_gain: Any,
+    least: Any,
+    min_documents: Any,
+    check_documents: Any,
+    max_depth: Any,
+    bounded: Any,
+    documents: Any,
+    scratch: Any,
+    pool: Any,
+    best_worth: Any,
+    best_bin: Any,
+    best_missing: Any,
+    verified: Any,
+    plan: Any,
+    dealt: Any,
+    leaves: Any,
+    leaf_gain: Any,
+    bounds: Any,
+    split_feature: Any,
+    split_bin: Any,
+    split_missing: Any,
+    split_gain: Any,
+    left: Any,
+    right: Any,
+) -> Any:
+    """Grow a tree on ``documents``; return its number of leaves (−1 if a thread did not come).
+
+    Read: ``words`` uint64 (documents, words), the bins; ``cells`` uint8, the same bins with their strides; per feature
+    ``offsets`` uint64 into a histogram, ``n_bins`` int32, ``usable`` uint8, ``monotone`` int8; ``entries`` int64
+    ``q·2^shift + r``; ``l2`` and ``min_gain`` in units of the quantisation. ``least``: Σr that each side needs.
+    ``check_documents``: r is no count, so that ``min_documents`` has to be checked by counting. ``bounded``: there are
+    monotone features.
+
+    Work space: ``pool`` int64, a histogram for each leaf and one for counts; per leaf and feature the best split
+    (``best_worth`` float64, ``best_bin`` int32, ``best_missing`` uint8) and whether its documents were counted
+    (``verified`` uint8); ``plan`` int64; ``dealt`` int64 (threads, 8). ``documents`` int32 end up sorted by leaf, those
+    of a leaf in their old order.
+
+    Written: ``leaves`` int64 (leaves, 8), as the columns named above; ``bounds`` float64 (leaves, 2), what leaf values
+    must lie between; and one place per split, in the order of splitting: ``split_feature``, ``split_bin``,
+    ``split_missing``, ``split_gain`` (in units), ``left`` and ``right`` (≥ 0: a split, else the leaf ~c). The left side
+    keeps the number of the leaf that was split. Missing values of a feature that the leaf has none of go to the larger
+    side.
+    """
+    most_leaves = len(leaves)
+    n_features = len(n_bins)
+    n_words = words.shape[1]
+    counts_slot = most_leaves
+    if thread == 0:
+        for column in range(LEAF_COLUMNS):
+            leaves[0, column] = 0
+        leaves[0, SIZE] = len(documents)
+        leaves[0, PARENT] = -1
+        bounds[0, 0] = -np.inf
+        bounds[0, 1] = np.inf
+        plan[N_LEAVES] = 1
+        plan[SMALL] = 0  # the leaf whose histogram is built
+        plan[LARGE] = -1  # the leaf whose histogram is what then remains of its parent's; the root has no sibling
+        _plan_build(plan, leaves, min_documents, max_depth, n_words)
+    while True:
+        if not meet(meeting, threads):
+            return -1
+        if plan[STEP] == DONE:
+            return plan[N_LEAVES]
+
+        # Histograms and best splits of the newest leaves, a block of features per thread.
+        counting = plan[STEP] == COUNT
+        span = plan[LAST_WORD] - plan[FIRST_WORD]
+        first_word = plan[FIRST_WORD] + span * thread // threads
+        last_word = plan[FIRST_WORD] + span * (thread + 1) // threads
+        if first_word < last_word:
+            first = 8 * first_word
+            last = min(8 * last_word, n_features)
+            begin = np.int64(offsets[first])
+            end = np.int64(offsets[8 * last_word])
+            leaf = plan[LEAF] if counting else plan[SMALL]
+            made = pool[counts_slot if counting else leaves[leaf, SLOT]]
+            start = leaves[leaf, START]
+            clear_histogram(made, begin, end)
+            add_documents(
+                words, offsets, documents[start : start + leaves[leaf, SIZE]], entries,
+                0 if counting else -1, 1 if counting else 0, first_word, last_word, made,
+            )  # fmt: skip
+            for turn in range(2):
+                if turn == 1:
+                    leaf = plan[LARGE]
+                    if counting or leaf < 0:
+                        break
+                    subtract_histogram(pool[leaves[leaf, SLOT]], made, begin, end)
+                if leaves[leaf, SIZE] < 2 * min_documents or leaves[leaf, DEPTH] >= max_depth:
+                    continue
+                histogram = pool[leaves[leaf, SLOT]]
+                total = _sum_of_feature(histogram, begin, n_bins[first])
+                if thread == 0:
+                    leaves[leaf, TOTAL] = total
+                _scan_leaf(
+                    leaf, first, last, offsets, n_bins, usable, monotone, histogram, made, total, shift, least, l2,
+                    counting, leaves[leaf, SIZE], min_documents, bounded, bounds,
+                    best_worth, best_bin, best_missing, verified,
+                )  # fmt: skip
+        if not meet(meeting, threads):
+            return -1
+
+        # The leaf with the best gain is split next.
+        if thread == 0:
+            n_leaves = plan[N_LEAVES]
+            if span > 0:
+                for leaf in (plan[LEAF], plan[LEAF]) if counting else (plan[SMALL], plan[LARGE]):
+                    if leaf >= 0 and leaves[leaf, SIZE] >= 2 * min_documents and leaves[leaf, DEPTH] < max_depth:
+                        _choose_feature(leaf, leaves, shift, l2, bounded, bounds, best_worth, leaf_gain)
+            chosen = 0
+            for leaf in range(1, n_leaves):
+                if leaf_gain[leaf] > leaf_gain[chosen]:
+                    chosen = leaf
+            plan[LEAF] = chosen
+            if leaf_gain[chosen] == CLOSED or leaf_gain[chosen] <= min_gain:
+                plan[STEP] = DONE
+        if not meet(meeting, threads):
+            return -1
+        if plan[STEP] == DONE:
+            return plan[N_LEAVES]
+
+        # Its documents are dealt out, a range of them per thread.
+        leaf = plan[LEAF]
+        feature = leaves[leaf, FEATURE]
+        bins = n_bins[feature]
+        chosen_bin = best_bin[leaf, feature]
+        missing_left = best_missing[leaf, feature] == 1
+        start = leaves[leaf, START]
+        size = leaves[leaf, SIZE]
+        chunks = threads if size >= SMALL_LEAF else 1
+        chunk_begin = start + size * min(thread, chunks) // chunks
+        chunk_end = start + size * min(thread + 1, chunks) // chunks
+        dealt[thread, 0], dealt[thread, 1] = deal(
+            cells, row_stride, feature * column_stride, chosen_bin, bins, missing_left,
+            documents, chunk_begin, chunk_end, scratch,
+        )  # fmt: skip
+        if not meet(meeting, threads):
+            return -1
+        n_left = 0
+        n_missing = 0
+        left_before = 0
+        for chunk in range(threads):
+            if chunk == thread:
+                left_before = n_left
+            n_left += dealt[chunk, 0]
+            n_missing += dealt[chunk, 1]
+        enough = n_left >= min_documents and size - n_left >= min_documents
+        if check_documents and not enough and verified[leaf, feature] == 0:
+            # Too few on one side: count the documents of this feature's bins (and of its neighbours in the word), or
+            # after some failures of all features, and choose again.
+            if thread == 0:
+                leaves[leaf, FAILURES] += 1
+                everything = leaves[leaf, FAILURES] > PATIENCE
+                plan[STEP] = COUNT
+                plan[FIRST_WORD] = 0 if everything else feature // 8
+                plan[LAST_WORD] = n_words if everything else feature // 8 + 1
+            continue
+        collect(
+            scratch, chunk_begin, chunk_end, dealt[thread, 0],
+            start + left_before, start + n_left + (chunk_begin - start - left_before), documents,
+        )  # fmt: skip
+
+        # The split is written down, and two leaves take the place of one. The others only read what stays as it is.
+        if thread == 0:
+            other = plan[N_LEAVES]
+            node = other - 1
+            if n_missing == 0:
+                missing_left = 2 * n_left >= size
+            split_feature[node] = feature
+            split_bin[node] = chosen_bin
+            split_missing[node] = 1 if missing_left else 0
+            split_gain[node] = leaf_gain[leaf]
+            left[node] = ~leaf
+            right[node] = ~other
+            parent = leaves[leaf, PARENT]
+            if parent >= 0:
+                if left[parent] == ~leaf:
+                    left[parent] = node
+                else:
+                    right[parent] = node
+            bounds[other, 0] = bounds[leaf, 0]
+            bounds[other, 1] = bounds[leaf, 1]
+            if monotone[feature] != 0:
+                base = np.int64(offsets[feature])
+                histogram = pool[leaves[leaf, SLOT]]
+                left_total = _sum_of_feature(histogram, base, chosen_bin)
+                if best_missing[leaf, feature] == 1:
+                    left_total += histogram[base + bins]
+                _bound_sides(
+                    leaf, other, monotone[feature], left_total, leaves[leaf, TOTAL] - left_total, shift, l2, bounds
+                )
+            leaves[leaf, SIZE] = n_left
+            leaves[leaf, DEPTH] += 1
+            leaves[leaf, PARENT] = node
+            leaves[leaf, FAILURES] = 0
+            for column in range(LEAF_COLUMNS):
+                leaves[other, column] = leaves[leaf, column]
+            leaves[other, START] = start + n_left
+            leaves[other, SIZE] = size - n_left
+            leaf_gain[leaf] = CLOSED
+            leaf_gain[other] = CLOSED
+            # The larger leaf takes over the histogram, the smaller one gets a new one.
+            small = other if 2 * n_left >= size else leaf
+            leaves[small, SLOT] = other
+            plan[N_LEAVES] = other + 1
+            plan[SMALL] = small
+            plan[LARGE] = leaf if small == other else other
+            if other + 1 == most_leaves:
+                plan[STEP] = DONE
+            else:
+                _plan_build(plan, leaves, min_documents, max_depth, n_words)

@@ -1,0 +1,110 @@
+"""Forces and curvatures as integers, once per tree.
+
+With a scale 2^e, a force λ becomes q = ⌊λ·2^e + u⌋. Usually u = ½. Where that would wipe out too many small forces, u
+is a hash of seed, tree, query and position in the query, so that q is right on average; the hash does not depend on
+the order of queries or on threads. All reductions are maxima and sums of integers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankforce.jit import kernel, subroutine
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST = np.uint64(0xBF58476D1CE4E5B9)
+SECOND = np.uint64(0x94D049BB133111EB)
+
+
+@kernel
+def largest_magnitude(values: Any, documents: Any, first: Any, last: Any) -> Any:
+    """(largest magnitude, least value or 0) of the documents at places ``first`` to ``last``; NaN counts as infinite."""
+    top = 0.0
+    bottom = 0.0
+    for k in range(first, last):
+        value = values[documents[k]]
+        magnitude = abs(value)
+        if not magnitude <= top:
+            top = magnitude if magnitude == magnitude else np.inf
+        if value < bottom:
+            bottom = value
+    return top, bottom
+
+
+@kernel
+def sum_of_magnitudes(values: Any, documents: Any, scale: Any, first: Any, last: Any) -> Any:
+    """Σ ⌈|value|·scale⌉ of the documents at places ``first`` to ``last``, in int64."""
+    total = 0
+    for k in range(first, last):
+        total += np.int64(np.ceil(abs(values[documents[k]]) * scale))
+    return total
+
+
+@kernel
+def pack_entries(
+    forces: Any,
+    curvatures: Any,
+    documents: Any,
+    force_scale: Any,
+    curvature_scale: Any,
+    shift: Any,
+    counting: Any,
+    first: Any,
+    last: Any,
+    entries: Any,
+) -> Any:
+    """Write ``q·2^shift + r`` for the documents at places ``first`` to ``last``, rounding half up; r is 1 if ``counting``.
+
+    Returns how many forces are not zero, and how many of those became q = 0.
+    """
+    nonzero = 0
+    vanished = 0
+    for k in range(first, last):
+        document = documents[k]
+        force = forces[document]
+        q = np.int64(np.floor(force * force_scale + 0.5))
+        r = np.int64(1) if counting else np.int64(np.floor(curvatures[document] * curvature_scale + 0.5))
+        entries[document] = (q << shift) + r
+        if force != 0.0:
+            nonzero += 1
+            if q == 0:
+                vanished += 1
+    return nonzero, vanished
+
+
+@subroutine
+def mix(word: Any) -> Any:
+    """As ``rankforce.data.hashing.mix``."""
+    word = word + GOLDEN
+    word = (word ^ (word >> np.uint64(30))) * FIRST
+    word = (word ^ (word >> np.uint64(27))) * SECOND
+    return word ^ (word >> np.uint64(31))
+
+
+@kernel
+def redraw_forces(
+    forces: Any,
+    force_scale: Any,
+    shift: Any,
+    query_starts: Any,
+    query_words: Any,
+    tree_word: Any,
+    first: Any,
+    last: Any,
+    entries: Any,
+) -> None:
+    """Replace q in the entries of queries ``first`` to ``last`` by ⌊λ·2^e + u⌋, u = the hash of (seed, tree, query, position) in [0, 1).
+
+    ``tree_word`` uint64 is the combined hash of seed and tree; ``query_words`` hold the hashes of the query ids.
+    """
+    mask = (np.int64(1) << np.int64(shift)) - np.int64(1)
+    for query in range(first, last):
+        word = mix(tree_word * GOLDEN + mix(query_words[query]))
+        for document in range(query_starts[query], query_starts[query + 1]):
+            position = np.uint64(document - query_starts[query])
+            drawn = mix(word * GOLDEN + mix(position))
+            u = np.float64(drawn >> np.uint64(11)) * 2.0**-53
+            q = np.int64(np.floor(forces[document] * force_scale + u))
+            entries[document] = (q << shift) + (entries[document] & mask)

@@ -1,0 +1,146 @@
+"""The best split of a leaf on one feature, from its packed histogram.
+
+The **value** of a set of documents with sums q (forces) and r (curvatures or counts) is q²/(r + l2), the loss that its
+best leaf value removes; a split is worth value(left) + value(right), and its gain is that minus the value of the leaf.
+All in units of the quantisation, where q and r are integers.
+
+Bins 0 … bins − 1 hold values, bin ``bins`` the missing ones. A split at bin b sends bins ≤ b to the left, and missing
+values to the side that is worth more. Of equal splits the one at the lower bin wins, then the one with missing values
+on the left. A bin whose sum is 0 is no place to split. Both sides need Σr ≥ ``least``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rankforce.jit import subroutine
+
+NO_SPLIT = -math.inf  # bounded leaf values may be worth less than nothing
+
+
+@subroutine
+def _scan(histogram: Any, start: Any, bins: Any, before: Any, total: Any, shift: Any, least: Any, l2: Any) -> Any:
+    """(worth, bin) of the best split whose left side also holds the sum ``before``."""
+    mask = (1 << shift) - 1
+    q = total >> shift
+    r = total & mask
+    best = NO_SPLIT
+    best_bin = -1
+    left = before
+    for b in range(bins):
+        entry = histogram[start + b]
+        if entry == 0:
+            continue
+        left += entry
+        r_left = left & mask
+        r_right = r - r_left
+        if r_left < least:
+            continue
+        if r_right < least:
+            break
+        q_left = float(left >> shift)
+        q_right = float(q - (left >> shift))
+        d_left = r_left + l2
+        d_right = r_right + l2
+        worth = (q_left * q_left * d_right + q_right * q_right * d_left) / (d_left * d_right)
+        if worth > best:
+            best = worth
+            best_bin = b
+    return best, best_bin
+
+
+@subroutine
+def best_split(histogram: Any, start: Any, bins: Any, total: Any, shift: Any, least: Any, l2: Any) -> Any:
+    """(worth, bin, whether missing values go left) of the best split on the feature at ``start``; bin −1 if none.
+
+    ``total`` is the sum of the leaf's entries; entries are ``q·2^shift + r``.
+    """
+    missing = histogram[start + bins]
+    best, best_bin = _scan(histogram, start, bins, missing, total, shift, least, l2)
+    missing_left = True
+    if missing != 0:
+        worth, b = _scan(histogram, start, bins, 0, total, shift, least, l2)
+        if worth > best or (worth == best and b < best_bin):
+            best = worth
+            best_bin = b
+            missing_left = False
+    return best, best_bin, missing_left
+
+
+@subroutine
+def leaf_worth(q: Any, r: Any, l2: Any, bounded: Any, lower: Any, upper: Any) -> Any:
+    """(worth, value) of a leaf whose value is kept between two bounds: 2qv − (r + l2)v² at the nearest allowed v."""
+    denominator = r + l2
+    if not bounded:
+        return q * q / denominator, 0.0
+    value = min(max(q / denominator, lower), upper)
+    return 2.0 * q * value - denominator * value * value, value
+
+
+@subroutine
+def best_careful_split(
+    histogram: Any,
+    counts: Any,
+    start: Any,
+    bins: Any,
+    total: Any,
+    shift: Any,
+    least: Any,
+    l2: Any,
+    counted: Any,
+    n_documents: Any,
+    min_documents: Any,
+    direction: Any,
+    bounded: Any,
+    lower: Any,
+    upper: Any,
+) -> Any:
+    """As ``best_split``, where documents must be counted or leaf values are bounded.
+
+    ``counted``: both sides need ``min_documents``, and ``counts`` has the number of documents in every bin.
+    ``bounded``: leaf values lie in [lower, upper] (in units of the quantisation), and with ``direction`` +1 (−1) the
+    left value must not exceed (fall below) the right one.
+    """
+    mask = (1 << shift) - 1
+    q = total >> shift
+    r = total & mask
+    best = NO_SPLIT
+    best_bin = -1
+    best_missing_left = True
+    left = 0
+    n_left = 0
+    for b in range(bins):
+        if counted:
+            n_left += counts[start + b]
+        if histogram[start + b] == 0:
+            continue
+        left += histogram[start + b]
+        for side in range(2):
+            missing_left = side == 0
+            here = left + histogram[start + bins] if missing_left else left
+            r_left = here & mask
+            r_right = r - r_left
+            if r_left < least or r_right < least:
+                continue
+            if counted:
+                n_here = n_left + counts[start + bins] if missing_left else n_left
+                if n_here < min_documents or n_documents - n_here < min_documents:
+                    continue
+            q_left = float(here >> shift)
+            q_right = float(q - (here >> shift))
+            d_left = r_left + l2
+            d_right = r_right + l2
+            if bounded:
+                worth_left, value_left = leaf_worth(q_left, r_left, l2, True, lower, upper)
+                worth_right, value_right = leaf_worth(q_right, r_right, l2, True, lower, upper)
+                if direction * value_left > direction * value_right:
+                    continue
+                worth = worth_left + worth_right
+            else:
+                worth = (q_left * q_left * d_right + q_right * q_right * d_left) / (d_left * d_right)
+            if worth > best:
+                best = worth
+                best_bin = b
+                best_missing_left = missing_left
+    return best, best_bin, best_missing_left

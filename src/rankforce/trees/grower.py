@@ -1,0 +1,294 @@
+"""Trees grown leaf by leaf on binned data."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.binning.binned import WORD, Binned
+from rankforce.errors import DataError, SettingsError
+from rankforce.kernels.growth import LEAF_COLUMNS, PLAN_SIZE, SIZE, START, grow_tree
+from rankforce.kernels.leaves import mark_leaves
+from rankforce.kernels.partition import route_documents
+from rankforce.threads import default_threads, over_queries, together
+from rankforce.trees.quantised import Scales, quantise
+from rankforce.trees.tree import Tree
+
+SPLITS = ("newton", "least_squares")
+NO_DEPTH_LIMIT = 2**31 - 1
+LINE_ENTRIES = 8  # histogram entries in a cache line
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Grown:
+    """A tree as it was grown, before its leaves have values.
+
+    structure : Tree
+        With leaf values 0.
+    leaf_of : int32 (documents,)
+        The leaf of every document of the binned data, sampled or not, in ``by_query`` order.
+    lower, upper : float64 (leaves,)
+        What monotone constraints leave to the value of each leaf; infinite without constraints. Values clipped to
+        these bounds keep every constraint.
+    column, split_bin
+        The splits in terms of bins.
+    """
+
+    structure: Tree
+    leaf_of: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    column: np.ndarray
+    split_bin: np.ndarray
+
+    def route(self, binned: Binned) -> np.ndarray:
+        """The leaf of every document of data binned at the same thresholds: int32 (documents,)."""
+        leaf_of = np.empty(binned.n_documents, dtype=dtypes.INDEX)
+        self._route_into(binned, leaf_of)
+        return leaf_of
+
+    def _route_into(self, binned: Binned, leaf_of: np.ndarray) -> None:
+        missing_left = self.structure.missing_left.astype(np.uint8)
+
+        def route(first: int, last: int) -> None:
+            route_documents(
+                binned.rows,
+                binned.binning.n_bins,
+                self.column,
+                self.split_bin,
+                missing_left,
+                self.structure.left,
+                self.structure.right,
+                int(binned.query_starts[first]),
+                int(binned.query_starts[last]),
+                leaf_of,
+            )
+
+        over_queries(binned.query_starts, route)
+
+
+class Grower:
+    """Grows regression trees on one binned data set; its buffers serve all of them.
+
+    Parameters
+    ----------
+    binned : Binned
+    n_leaves : int
+        At most so many leaves; of all open leaves the one with the largest gain is split next (of equal ones the one
+        with the lower number, the left side keeping its parent's).
+    min_documents : int
+        Least number of documents in a leaf, counted exactly.
+    max_depth : int, optional
+        Most splits between the root and a leaf.
+    l2 : float
+        Added to the curvature (or the number of documents) of every leaf.
+    min_gain : float
+        A split must gain more than this.
+    split : "newton" or "least_squares"
+        Gain of a split: value(left) + value(right) − value(leaf), where value is (Σλ)²/(Σw + l2) for Newton and
+        (Σλ)²/(documents + l2) for least squares.
+    monotone : sequence of +1, −1, 0 per feature, optional
+        +1: the tree must not fall as the feature rises. A split whose sides would be in the wrong order is refused;
+        the middle of the two values bounds everything below each side.
+    seed : int
+        For the random rounding of forces where too many are small.
+
+    Splits of equal gain: the lower feature, then the lower bin, then missing values on the left. Missing values go to
+    the side that gains more; where a leaf has none, later ones will go to its larger side (left if equal).
+    """
+
+    def __init__(
+        self,
+        binned: Binned,
+        *,
+        n_leaves: int = 31,
+        min_documents: int = 20,
+        max_depth: int | None = None,
+        l2: float = 0.0,
+        min_gain: float = 0.0,
+        split: str = "newton",
+        monotone: Sequence[int] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.binned = binned
+        self.n_leaves = _whole(n_leaves, "n_leaves", 1)
+        self.min_documents = _whole(min_documents, "min_documents", 1)
+        self.max_depth = NO_DEPTH_LIMIT if max_depth is None else _whole(max_depth, "max_depth", 0)
+        self.l2 = _not_negative(l2, "l2")
+        self.min_gain = _not_negative(min_gain, "min_gain")
+        if split not in SPLITS:
+            raise SettingsError(f"split must be one of {', '.join(map(repr, SPLITS))}, not {split!r}")
+        self.split = split
+        self.seed = seed
+        binning = binned.binning
+        self._monotone = _directions(monotone, binning.n_features)[binning.features]
+        self._offsets = histogram_offsets(binning.n_bins)
+        n, width = binned.n_documents, len(binning.features)
+        leaves = min(self.n_leaves, max(1, n // self.min_documents))
+        total = int(self._offsets[-1])
+        self._pool = np.empty((leaves + 1, total), dtype=dtypes.HISTOGRAM)  # the last one is for counts
+        self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
+        self._documents = np.empty(n, dtype=dtypes.INDEX)
+        self._scratch = np.empty(n, dtype=dtypes.INDEX)
+        self._best_worth = np.empty((leaves, width))
+        self._best_bin = np.empty((leaves, width), dtype=np.int32)
+        self._best_missing = np.empty((leaves, width), dtype=np.uint8)
+        self._verified = np.empty((leaves, width), dtype=np.uint8)
+
+    def grow(
+        self,
+        forces: np.ndarray,
+        curvatures: np.ndarray | None = None,
+        *,
+        tree_number: int = 0,
+        rows: np.ndarray | None = None,
+        features: np.ndarray | None = None,
+    ) -> Grown:
+        """Grow one tree.
+
+        forces, curvatures : float64 (documents,), in ``by_query`` order; least squares needs no curvatures
+        tree_number : a part of what random rounding depends on
+        rows : int32, the documents to grow on, rising; all if None
+        features : bool (features of the data,), which may be split on; all if None
+        """
+        binned = self.binned
+        n, leaves = binned.n_documents, self._best_worth.shape[0]
+        forces = _per_document(forces, n, "forces")
+        if self.split == "newton":
+            if curvatures is None:
+                raise DataError("splits by Newton gain need curvatures")
+            curvatures = _per_document(curvatures, n, "curvatures")
+        else:
+            curvatures = None
+        usable = np.ones(len(binned.binning.features), dtype=np.uint8)
+        if features is not None:
+            usable[:] = np.asarray(features, dtype=bool)[binned.binning.features]
+        if rows is None:
+            documents = self._documents
+            documents[:] = np.arange(n, dtype=dtypes.INDEX)
+        else:
+            documents = self._documents[: len(rows)]
+            documents[:] = rows
+        state = np.zeros((leaves, LEAF_COLUMNS), dtype=np.int64)
+        state[0, SIZE] = len(documents)
+        bounds = np.zeros((leaves, 2))
+        bounds[0] = -np.inf, np.inf
+        nodes = max(leaves - 1, 1)
+        column, split_bin, left, right = (np.zeros(nodes, dtype=np.int32) for _ in range(4))
+        missing = np.zeros(nodes, dtype=np.uint8)
+        gain = np.zeros(nodes)
+        made = 1
+        scales = Scales(0, 0, 0)
+        if leaves > 1 and len(documents) >= 2 * self.min_documents and usable.any():
+            scales = quantise(
+                forces, curvatures, documents, binned.query_starts, binned.query_hashes, self.seed, tree_number,
+                self._entries,
+            )  # fmt: skip
+            newton = self.split == "newton"
+            columns = binned.columns
+            cells = (binned.rows if columns is None else columns).reshape(-1)
+            row_stride, column_stride = (binned.rows.shape[1], 1) if columns is None else (1, n)
+            settings = (
+                scales.shift,
+                math.ldexp(self.l2, scales.curvature_exponent),
+                self.min_gain / scales.gain_unit,
+                1 if newton else self.min_documents,
+                self.min_documents,
+                newton and self.min_documents > 1,
+                self.max_depth,
+                bool(self._monotone.any()),
+            )
+            work_space = (
+                documents,
+                self._scratch,
+                self._pool,
+                self._best_worth,
+                self._best_bin,
+                self._best_missing,
+                self._verified,
+                np.zeros(PLAN_SIZE, dtype=np.int64),
+                np.zeros((default_threads(), LINE_ENTRIES), dtype=np.int64),
+            )
+            leaf_gain = np.zeros(leaves)
+            words = binned.rows.view(np.uint64)
+            made = together(
+                lambda thread, threads, meeting: grow_tree(
+                    thread, threads, meeting, words, cells, row_stride, column_stride, self._offsets,
+                    binned.binning.n_bins, usable, self._monotone, self._entries, *settings, *work_space,
+                    state, leaf_gain, bounds, column, split_bin, missing, gain, left, right,
+                )
+            )  # fmt: skip
+        inner = made - 1
+        column, split_bin = column[:inner].copy(), split_bin[:inner].copy()
+        binning = binned.binning
+        structure = Tree(
+            feature=binning.features[column],
+            threshold=binning.thresholds[binning.cut_starts[column] + split_bin],
+            missing_left=missing[:inner].astype(bool),
+            left=left[:inner].copy(),
+            right=right[:inner].copy(),
+            gain=gain[:inner] * scales.gain_unit,
+            leaf_value=np.zeros(made, dtype=dtypes.LEAF),
+            leaf_documents=state[:made, SIZE].copy(),
+        )
+        leaf_of = np.empty(n, dtype=dtypes.INDEX)
+        bounds = bounds[:made] * scales.value_unit
+        grown = Grown(structure, leaf_of, bounds[:, 0].copy(), bounds[:, 1].copy(), column, split_bin)
+        if rows is None:
+            starts, sizes = (np.ascontiguousarray(state[:made, which]) for which in (START, SIZE))
+            in_order = np.argsort(starts)
+            over_queries(
+                np.append(starts[in_order], n),
+                lambda first, last: mark_leaves(documents, starts, sizes, in_order, first, last, leaf_of),
+            )
+        else:
+            grown._route_into(binned, leaf_of)
+        return grown
+
+
+def histogram_offsets(n_bins: np.ndarray) -> np.ndarray:
+    """Where the histogram of each column starts: uint64 (columns rounded up to a multiple of 8, + 1).
+
+    Each has n_bins + 1 entries and is an odd number of cache lines long; the columns that fill up the last word have
+    one line each.
+    """
+    padded = -(-len(n_bins) // WORD) * WORD
+    sizes = np.zeros(padded, dtype=np.int64)
+    sizes[: len(n_bins)] = n_bins
+    lines = (sizes + 1 + LINE_ENTRIES - 1) // LINE_ENTRIES
+    lines += 1 - lines % 2
+    return np.concatenate([[0], np.cumsum(lines * LINE_ENTRIES)]).astype(np.uint64)
+
+
+def _whole(value: int, name: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise SettingsError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return int(value)
+
+
+def _not_negative(value: float, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value < math.inf:
+        raise SettingsError(f"{name} must be a finite number, not negative: {value!r}")
+    return float(value)
+
+
+def _directions(monotone: Sequence[int] | None, n_features: int) -> np.ndarray:
+    if monotone is None:
+        return np.zeros(n_features, dtype=np.int8)
+    given = np.asarray(monotone)
+    if given.shape != (n_features,):
+        raise SettingsError(f"monotone must have one entry per feature ({n_features}), not shape {given.shape}")
+    if not np.isin(given, (-1, 0, 1)).all():
+        raise SettingsError("monotone must hold +1, -1 and 0 only")
+    return given.astype(np.int8)
+
+
+def _per_document(values: np.ndarray, n: int, what: str) -> np.ndarray:
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.shape != (n,):
+        raise DataError(f"{what} must have one entry per document ({n}), not shape {array.shape}")
+    return array

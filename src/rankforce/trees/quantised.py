@@ -1,0 +1,117 @@
+"""Scales at which forces and curvatures become integers."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from rankforce.data.hashing import combine
+from rankforce.errors import DataError
+from rankforce.kernels.quantise import largest_magnitude, pack_entries, redraw_forces, sum_of_magnitudes
+from rankforce.threads import over_queries, over_ranges
+
+FINE_BITS = 37  # magnitudes are summed with this many bits each: room for 2^26 documents, and fewer bits beyond
+MAY_VANISH = 0.01  # share of the non-zero forces that may be rounded to 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Scales:
+    """What one unit of an entry ``q·2^shift + r`` means: λ ≈ q·2^−force_exponent, w ≈ r·2^−curvature_exponent."""
+
+    shift: int
+    force_exponent: int
+    curvature_exponent: int
+
+    @property
+    def gain_unit(self) -> float:
+        """The gain that is 1 in units of q²/r."""
+        return math.ldexp(1.0, self.curvature_exponent - 2 * self.force_exponent)
+
+    @property
+    def value_unit(self) -> float:
+        """The leaf value that is 1 in units of q/r."""
+        return math.ldexp(1.0, self.curvature_exponent - self.force_exponent)
+
+
+def quantise(
+    forces: np.ndarray,
+    curvatures: np.ndarray | None,
+    documents: np.ndarray,
+    query_starts: np.ndarray,
+    query_hashes: np.ndarray,
+    seed: int,
+    tree_number: int,
+    entries: np.ndarray,
+) -> Scales:
+    """Fill ``entries`` for the given documents; without curvatures r = 1 counts documents.
+
+    The scale of the forces is 2^e with the largest e for which Σ|λ|·2^e + n cannot exceed what the upper bits of an
+    entry hold (n, because rounding adds less than 1 each); likewise for the curvatures with 32 bits. Σ|λ| is a sum of
+    integers ⌈|λ|·2^k⌉. Should over 1 % of the non-zero forces become 0, all forces are rounded at random instead (by
+    hash), so that they are right on average.
+    """
+    n = len(documents)
+    if curvatures is None:
+        shift = n.bit_length()
+        force_exponent = _exponent(forces, documents, (1 << (63 - shift)) - 1, "forces", signed=True)
+        curvature_exponent = 0
+    else:
+        shift = 32
+        force_exponent = _exponent(forces, documents, (1 << 31) - 1, "forces", signed=True)
+        curvature_exponent = _exponent(curvatures, documents, (1 << 32) - 1, "curvatures", signed=False)
+    force_scale = math.ldexp(1.0, force_exponent)
+    curvature_scale = math.ldexp(1.0, curvature_exponent)
+    counting = curvatures is None
+    weights = forces if counting else curvatures
+    counts: list[tuple[int, int]] = []
+    over_ranges(
+        n,
+        lambda first, last: counts.append(
+            pack_entries(
+                forces, weights, documents, force_scale, curvature_scale, shift, counting, first, last, entries
+            )
+        ),
+    )
+    nonzero, vanished = map(sum, zip(*counts, strict=True))
+    if vanished > MAY_VANISH * nonzero:
+        tree_word = np.uint64(combine(seed, tree_number))
+        over_queries(
+            query_starts,
+            lambda first, last: redraw_forces(
+                forces, force_scale, shift, query_starts, query_hashes, tree_word, first, last, entries
+            ),
+        )
+    return Scales(shift, force_exponent, curvature_exponent)
+
+
+def _exponent(values: np.ndarray, documents: np.ndarray, limit: int, what: str, signed: bool) -> int:
+    """The largest e with Σ|value|·2^e + n ≤ limit, computed in integers."""
+    ends: list[tuple[float, float]] = []
+    over_ranges(len(documents), lambda first, last: ends.append(largest_magnitude(values, documents, first, last)))
+    tops, bottoms = zip(*ends, strict=True)
+    top = max(tops)
+    if not math.isfinite(top):
+        raise DataError(f"{what} must be finite")
+    if not signed and min(bottoms) < 0:
+        raise DataError(f"{what} must not be negative")
+    if top == 0.0:
+        return 0
+    n = len(documents)
+    _, exponent = math.frexp(top)
+    k = min(FINE_BITS, 62 - n.bit_length()) - exponent  # top·2^k < 2^37
+    k = max(min(k, 1000), -1000)
+    scale = math.ldexp(1.0, k)
+    sums: list[int] = []
+    over_ranges(n, lambda first, last: sums.append(sum_of_magnitudes(values, documents, scale, first, last)))
+    total = sum(map(int, sums))  # Σ|value| ≤ total·2^−k
+    room = limit - n
+    e = k + room.bit_length() - total.bit_length() + 1
+    while _too_large(total, e - k, room):
+        e -= 1
+    return max(min(e, 1000), -1000)
+
+
+def _too_large(total: int, power: int, room: int) -> bool:
+    return (total << power) > room if power >= 0 else total > (room << -power)
