@@ -629,7 +629,7 @@ def _make_failed_tests() -> Any:
 
 
 def _make_atomic_add() -> Any:
-    """``atomic_add(counters, place, amount)``: add to an int64 that other threads add to as well; return the old one."""
+    """``atomic_add(counters, place, amount)``: add to an int64 that other threads add to, too; return the old one."""
     if PLAIN:
 
         def plain_add(counters: Any, place: Any, amount: Any) -> Any:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from reference_grower import grow_reference, small_data
 
 from rankforce import jit
 from rankforce.binning.binned import Binned
@@ -15,7 +16,6 @@ from rankforce.kernels.growth import grow_tree
 from rankforce.threads import using_threads
 from rankforce.trees.grower import Grower
 from rankforce.trees.quantised import quantise
-from reference_grower import grow_reference, small_data
 
 CASES = {
     "plain": {},
@@ -56,10 +56,9 @@ def integers(binned, forces, curvatures, rows=None):
 
 def check_same(grown, expected, binned, scales):
     tree = grown.structure
-    assert [(int(c), int(b), bool(m)) for c, b, m in zip(grown.column, grown.split_bin, tree.missing_left)] == (
-        expected.splits
-    )
-    assert [[int(a), int(b)] for a, b in zip(tree.left, tree.right)] == expected.children
+    splits = (grown.column, grown.split_bin, tree.missing_left)
+    assert [(int(c), int(b), bool(m)) for c, b, m in zip(*splits, strict=True)] == (expected.splits)
+    assert [[int(a), int(b)] for a, b in zip(tree.left, tree.right, strict=True)] == expected.children
     assert tree.leaf_documents.tolist() == [len(leaf.documents) for leaf in expected.leaves]
     np.testing.assert_allclose(tree.gain, np.array(expected.gains) * scales.gain_unit, rtol=1e-9)
     for number, leaf in enumerate(expected.leaves):
@@ -98,7 +97,7 @@ def test_a_sample_of_documents_and_of_features(split):
     rows = np.flatnonzero(np.repeat(np.arange(12) % 3 != 0, 10)).astype(np.int32)
     features = np.array([True, False, True, True, False, False, True, True, False, True, True])
     grown = Grower(binned, split=split, **DEFAULTS).grow(forces, curvatures, rows=rows, features=features)
-    q, r, scales = integers(binned, forces, curvatures if split == "newton" else None, rows)
+    q, r, _ = integers(binned, forces, curvatures if split == "newton" else None, rows)
     expected = grow_reference(
         binned, q, r, usable=features[binned.binning.features].tolist(), documents=rows.tolist(), **DEFAULTS
     )

@@ -238,7 +238,7 @@ def grow_tree(
                     continue
                 histogram = pool[leaves[leaf, SLOT]]
                 total = _sum_of_feature(histogram, begin, n_bins[first])
-                if thread == 0:
+                if first_word == plan[FIRST_WORD]:
                     leaves[leaf, TOTAL] = total
                 _scan_leaf(
                     leaf, first, last, offsets, n_bins, usable, monotone, histogram, made, total, shift, least, l2,

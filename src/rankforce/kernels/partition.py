@@ -46,7 +46,7 @@ def deal(
 
 @subroutine
 def collect(scratch: Any, begin: Any, end: Any, n_left: Any, left: Any, right: Any, documents: Any) -> Any:
-    """Bring what ``deal`` left in ``scratch[begin:end]`` to ``documents``, from the places ``left`` and ``right`` on."""
+    """Bring what ``deal`` put in ``scratch[begin:end]`` to ``documents``, from places ``left`` and ``right`` on."""
     for k in range(n_left):
         documents[left + k] = scratch[begin + k]
     for k in range(end - begin - n_left):

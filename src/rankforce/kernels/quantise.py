@@ -20,7 +20,7 @@ SECOND = np.uint64(0x94D049BB133111EB)
 
 @kernel
 def largest_magnitude(values: Any, documents: Any, first: Any, last: Any) -> Any:
-    """(largest magnitude, least value or 0) of the documents at places ``first`` to ``last``; NaN counts as infinite."""
+    """(largest magnitude, least value or 0) of the documents at places ``first`` to ``last``; NaN counts as ∞."""
     top = 0.0
     bottom = 0.0
     for k in range(first, last):
@@ -36,7 +36,7 @@ def largest_magnitude(values: Any, documents: Any, first: Any, last: Any) -> Any
 @kernel
 def sum_of_magnitudes(values: Any, documents: Any, scale: Any, first: Any, last: Any) -> Any:
     """Σ ⌈|value|·scale⌉ of the documents at places ``first`` to ``last``, in int64."""
-    total = 0
+    total = np.int64(0)
     for k in range(first, last):
         total += np.int64(np.ceil(abs(values[documents[k]]) * scale))
     return total
@@ -55,9 +55,9 @@ def pack_entries(
     last: Any,
     entries: Any,
 ) -> Any:
-    """Write ``q·2^shift + r`` for the documents at places ``first`` to ``last``, rounding half up; r is 1 if ``counting``.
+    """Write ``q·2^shift + r`` for the documents at places ``first`` to ``last``, rounding half up.
 
-    Returns how many forces are not zero, and how many of those became q = 0.
+    Where ``counting``, r is 1. Returns how many forces are not zero, and how many of those became q = 0.
     """
     nonzero = 0
     vanished = 0
@@ -95,9 +95,10 @@ def redraw_forces(
     last: Any,
     entries: Any,
 ) -> None:
-    """Replace q in the entries of queries ``first`` to ``last`` by ⌊λ·2^e + u⌋, u = the hash of (seed, tree, query, position) in [0, 1).
+    """Replace q in the entries of queries ``first`` to ``last`` by ⌊λ·2^e + u⌋.
 
-    ``tree_word`` uint64 is the combined hash of seed and tree; ``query_words`` hold the hashes of the query ids.
+    u in [0, 1) is the hash of (seed, tree, query, position): ``tree_word`` uint64 combines seed and tree,
+    ``query_words`` hold the hashes of the query ids.
     """
     mask = (np.int64(1) << np.int64(shift)) - np.int64(1)
     for query in range(first, last):

@@ -111,7 +111,7 @@ class Grower:
         l2: float = 0.0,
         min_gain: float = 0.0,
         split: str = "newton",
-        monotone: Sequence[int] | None = None,
+        monotone: Sequence[int] | np.ndarray | None = None,
         seed: int = 0,
     ) -> None:
         self.binned = binned
@@ -276,7 +276,7 @@ def _not_negative(value: float, name: str) -> float:
     return float(value)
 
 
-def _directions(monotone: Sequence[int] | None, n_features: int) -> np.ndarray:
+def _directions(monotone: Sequence[int] | np.ndarray | None, n_features: int) -> np.ndarray:
     if monotone is None:
         return np.zeros(n_features, dtype=np.int8)
     given = np.asarray(monotone)
