@@ -18,7 +18,15 @@ from rankforce.data.atomic import replacing
 from rankforce.data.csv_rows import NULLS, header_of, refuse_broken_row, rows
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.frames import as_vector, first_infinite, stack
-from rankforce.data.table_columns import LABEL_PREFIX, TEXT_SUFFIX, ColumnOptions, Roles, feature_column, named_labels
+from rankforce.data.table_columns import (
+    LABEL_PREFIX,
+    TEXT_SUFFIX,
+    ColumnOptions,
+    Roles,
+    feature_column,
+    listed_columns,
+    named_labels,
+)
 from rankforce.errors import DataError, FileFormatError, missing_dependency
 
 _WHOLE_NUMBER = r"^\s*-?(0|[1-9][0-9]*)(\.0+)?\s*$"  # what a column of ids in a CSV file must look like to be numbers
@@ -63,14 +71,12 @@ def read_table(
         weight=weight,
         query_weight=query_weight,
         labels=named_labels(labels),
-        features=None if features is None else list(features),
-        ignore=list(ignore),
+        features=None if features is None else listed_columns(features, "features"),
+        ignore=listed_columns(ignore, "ignore"),
     )
     parts = _read_parquet(path, options) if _is_parquet(path) else _read_csv(path, options, delimiter)
     try:
         return Dataset(**parts)
-    except FileFormatError:
-        raise
     except DataError as error:
         raise FileFormatError(str(error), path=path) from None
 
