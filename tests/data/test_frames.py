@@ -26,14 +26,8 @@ COLUMNS = {
     "qw": [2.0, 3.0, 2.0, 3.0],
 }
 MATRIX = np.array([[1.5, 1, 1], [np.nan, 2, 0], [3, 3, 1], [4, 4, 1]], dtype=np.float32)
-ROLES = {
-    "qid": "query",
-    "y": "grade",
-    "labels": {"clicks": "click"},
-    "document_ids": "doc",
-    "weights": "w",
-    "query_weights": "qw",
-}
+ROLES = {"qid": "query", "y": "grade", "labels": {"clicks": "click"}, "document_ids": "doc"}
+ROLES |= {"weights": "w", "query_weights": "qw"}
 
 
 def arrow_chunks():

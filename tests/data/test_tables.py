@@ -323,7 +323,7 @@ def test_parquet_with_other_types(tmp_path):
         "docid": pa.array([2**60 + 1, 2, 3], pa.uint64()),
         "small": pa.array([1, None, 3], pa.uint8()),
         "flag": pa.array([True, None, False]),
-        "price": pa.array([1, 2, None], pa.int64()).cast(pa.decimal128(20, 2)),
+        "price": pa.array([1, 2, None], pa.int64()).cast(pa.decimal128(30, 2)),
         "half": pa.array(np.array([1, 2, 3], dtype=np.float16)),
         "nothing": pa.nulls(3),
         "__index_level_0__": pa.array(["i", "j", "k"]),
@@ -372,10 +372,9 @@ def test_mutated_csv_is_read_or_refused(tmp_path, edits):
     path.write_bytes(content)
     try:
         data = read_table(path)
-    except RankforceError as error:
-        assert str(error)
-    else:
-        assert np.isfinite(data.features[~np.isnan(data.features)]).all()
+    except RankforceError:
+        return  # any other exception fails the test
+    assert not np.isinf(data.features).any()
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -392,6 +391,7 @@ def test_mutated_parquet_is_read_or_refused(tmp_path, edits):
     path = tmp_path / "mutated.parquet"
     path.write_bytes(content)
     try:
-        read_table(path)
-    except RankforceError as error:
-        assert str(error)
+        data = read_table(path)
+    except RankforceError:
+        return  # any other exception fails the test
+    assert len(data) == len(data.qid) > 0

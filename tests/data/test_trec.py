@@ -70,7 +70,7 @@ def test_read_in_other_dress(tmp_path, dress):
         (read_qrels, "1 0 d 1\n\n1 0 d 1\n", 3, "a second grade .* query '1': 'd'"),
         (read_run, "1 Q0 d 1 2 t\n1 Q0 d 2 1 t\n", 2, "a second score"),
         (read_run, b"1 Q0 d 1 2 t\n1 Q0 \xff 2 1 t\n", 2, "UTF-8"),
-        (read_run, gzip.compress(RUN.encode() * 50, mtime=0)[:-9], None, "damaged or cut off"),
+        (read_run, gzip.compress(RUN.encode(), mtime=0)[:-9], None, "damaged or cut off"),
         (read_run, gzip.compress(RUN.encode())[:5], None, "damaged or cut off"),
         (read_run, "", None, "empty"),
         (read_qrels, " \n", None, "empty"),
@@ -99,8 +99,8 @@ def test_mutated_files_are_read_or_refused(tmp_path, place, inserted, removed):
         path = write(tmp_path, content[:place] + inserted + content[place + removed :])
         try:
             read(path)
-        except RankforceError as error:
-            assert str(error)
+        except RankforceError:
+            continue  # any other exception fails the test
 
 
 @pytest.fixture
