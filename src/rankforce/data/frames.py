@@ -27,6 +27,8 @@ def _family(value: Any) -> str:
 
 def is_frame(value: Any) -> bool:
     """Whether an object has named columns."""
+    if type(value).__name__ == "LazyFrame":
+        raise DataError("X is a lazy frame: pass X.collect()")
     return hasattr(value, "column_names") or (hasattr(value, "columns") and hasattr(value, "shape"))
 
 
@@ -98,7 +100,7 @@ def _from_pandas(values: Any) -> np.ndarray:
     if getattr(dtype, "kind", "O") not in "iufb":  # text, categories, dates
         return np.asarray(values.astype(object))
     if values.isna().any():
-        return values.astype("float64").to_numpy(dtype=np.float64, na_value=np.nan)
+        return values.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.asarray(values.to_numpy(dtype=getattr(dtype, "numpy_dtype", None) or getattr(dtype, "subtype", None)))
 
 
@@ -158,8 +160,6 @@ def as_matrix(X: Any) -> tuple[np.ndarray, list[str] | None]:
 
     A C-contiguous float32 array is taken as it is, not copied.
     """
-    if _family(X) == "polars" and type(X).__name__ == "LazyFrame":
-        raise DataError("X is a lazy frame: pass X.collect()")
     names = column_names(X) if is_frame(X) else None
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         matrix = _from_sparse(X)

@@ -103,7 +103,11 @@ class ColumnOptions:
         if found["qid"] is None:
             remedy = f"name it: qid=...; {listed}"
             raise FileFormatError("no column says which query a row belongs to", path=path, remedy=remedy)
-        sources = {name[len(LABEL_PREFIX) :]: name for name in free if name.lower().startswith(LABEL_PREFIX)}
+        prefixed = [name for name in free if name.lower().startswith(LABEL_PREFIX)]
+        sources = {name[len(LABEL_PREFIX) :]: name for name in prefixed}
+        if len(sources) < len(prefixed) or sources.keys() & self.labels.keys():
+            problem = "two columns are the same label source"
+            raise FileFormatError(problem, path=path, remedy=f"leave one out: ignore=[...]; {listed}")
         sources |= self.labels
         if MAIN_LABEL in sources:
             main = sources.pop(MAIN_LABEL)
@@ -111,11 +115,11 @@ class ColumnOptions:
                 problem = f"two columns are the main label: {found['label']!r} and {main!r}"
                 raise FileFormatError(problem, path=path, remedy="name one of them: label=...")
             found["label"] = main
-        taken = {*(name for name in found.values() if name is not None), *sources.values(), *self.ignore}
+        taken = [*(name for name in found.values() if name is not None), *sources.values(), *self.ignore]
         chosen = self.features if self.features is not None else [name for name in free if name not in taken]
-        clash = [name for name in chosen if name in taken]
-        if clash:
-            raise FileFormatError("a column is both a feature and something else", path=path, text=clash[0])
+        clash, count = Counter([*taken, *chosen]).most_common(1)[0]
+        if count > 1:
+            raise FileFormatError("a column is given two roles", path=path, text=clash)
         return Roles(**found, labels=sources, features={name: _feature_name(name) for name in chosen})
 
     def _found(self, role: str, given: str | bool | None, free: list[str], path: Path, listed: str) -> str | None:
@@ -144,6 +148,7 @@ def feature_column(name: str) -> str:
         name == name.strip() != ""
         and lowered not in _RESERVED
         and not lowered.startswith((LABEL_PREFIX, FEATURE_PREFIX))
+        and not re.fullmatch(_PANDAS_INDEX, name)
     )
     return name if plain else FEATURE_PREFIX + name
 
@@ -153,7 +158,15 @@ def _listed(names: Sequence[str]) -> str:
     return shown + (f" and {len(names) - 30} more" if len(names) > 30 else "")
 
 
+def listed_columns(given: Any, option: str) -> list[str]:
+    """The columns that an option lists; a single text is refused, for it is a sequence of letters."""
+    if isinstance(given, str):
+        raise DataError(f"{option} lists columns: {option}=[{given!r}]")
+    return [str(name) for name in given]
+
+
 def named_labels(labels: Any) -> dict[str, str]:
+    """The further label sources that an option names: source → column."""
     if labels is None:
         return {}
     if isinstance(labels, str) or not isinstance(labels, (Mapping, Sequence)):

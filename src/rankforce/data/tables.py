@@ -18,7 +18,15 @@ from rankforce.data.atomic import replacing
 from rankforce.data.csv_rows import NULLS, header_of, refuse_broken_row, rows
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.frames import as_vector, first_infinite, stack
-from rankforce.data.table_columns import LABEL_PREFIX, TEXT_SUFFIX, ColumnOptions, Roles, feature_column, named_labels
+from rankforce.data.table_columns import (
+    LABEL_PREFIX,
+    TEXT_SUFFIX,
+    ColumnOptions,
+    Roles,
+    feature_column,
+    listed_columns,
+    named_labels,
+)
 from rankforce.errors import DataError, FileFormatError, missing_dependency
 
 _WHOLE_NUMBER = r"^\s*-?(0|[1-9][0-9]*)(\.0+)?\s*$"  # what a column of ids in a CSV file must look like to be numbers
@@ -63,14 +71,12 @@ def read_table(
         weight=weight,
         query_weight=query_weight,
         labels=named_labels(labels),
-        features=None if features is None else list(features),
-        ignore=list(ignore),
+        features=None if features is None else listed_columns(features, "features"),
+        ignore=listed_columns(ignore, "ignore"),
     )
     parts = _read_parquet(path, options) if _is_parquet(path) else _read_csv(path, options, delimiter)
     try:
         return Dataset(**parts)
-    except FileFormatError:
-        raise
     except DataError as error:
         raise FileFormatError(str(error), path=path) from None
 
@@ -89,7 +95,7 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
         if parquet:
             import pyarrow.parquet as pq
 
-            with pq.ParquetWriter(scratch, schema) as writer:
+            with pq.ParquetWriter(scratch, schema, write_page_checksum=True) as writer:
                 for batch in _batches(data, columns, schema):
                     writer.write_batch(batch)
             return
@@ -128,33 +134,40 @@ def _read_parquet(path: Path, options: ColumnOptions) -> dict[str, Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(path) as file:
-            roles = options.roles(file.schema_arrow.names, path)
-            n = file.metadata.num_rows
-            if n == 0:
-                raise FileFormatError("the table has no rows", path=path)
-            types = {name: file.schema_arrow.field(name).type for name in roles.columns}
-            _refuse_types(types, roles, path)
-            head = file.read(columns=[*roles.ids, *roles.numeric])
-            matrix = np.empty((n, len(roles.features)), dtype=dtypes.FEATURE)
-            first = 0
-            for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=list(roles.features)) if roles.features else ():
-                columns = [as_vector(batch.column(name)) for name in roles.features]
-                matrix[first : first + batch.num_rows] = stack([_numbers(column) for column in columns], batch.num_rows)
-                first += batch.num_rows
-    except (pa.ArrowException, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise FileFormatError("there is no such file", path=path) from None
-        remedy = f"is it complete? ({_first_line(error)})"
-        raise FileFormatError("the file cannot be read as Parquet", path=path, remedy=remedy) from None
-
     def fail(row: int, column: str, problem: str, text: str, remedy: str) -> NoReturn:
         raise FileFormatError(f"column {column!r}, row {row + 1}: {problem}", path=path, text=text, remedy=remedy)
 
-    ids = {name: _ids_of_parquet(head.column(name)) for name in roles.ids}
-    numbers = {name: _numbers(as_vector(head.column(name))) for name in roles.numeric}
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            roles = options.roles(file.schema_arrow.names, path)
+            _refuse_types({name: file.schema_arrow.field(name).type for name in roles.columns}, roles, path)
+            head = file.read(columns=[*roles.ids, *roles.numeric])
+            if head.num_rows == 0:
+                raise FileFormatError("the table has no rows", path=path)
+            ids = {name: _ids_of_parquet(head.column(name)) for name in roles.ids}
+            numbers = {name: _numbers(as_vector(head.column(name))) for name in roles.numeric}
+            matrix = _features_of_parquet(file, list(roles.features), head.num_rows)
+    except FileNotFoundError:
+        raise FileFormatError("there is no such file", path=path) from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        remedy = f"is it complete? ({_first_line(error)})"
+        raise FileFormatError("the file cannot be read as Parquet", path=path, remedy=remedy) from None
     return _checked_parts(roles, ids, numbers, matrix, fail)
+
+
+def _features_of_parquet(file: Any, names: list[str], n: int) -> np.ndarray:
+    """The matrix, filled batch by batch: beside it only one batch is in memory."""
+    matrix = np.empty((n, len(names)), dtype=dtypes.FEATURE)
+    first = 0
+    for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=names) if names else ():
+        if first + batch.num_rows > n:
+            raise OSError("its columns are not equally long")
+        columns = [_numbers(as_vector(batch.column(name))) for name in names]
+        matrix[first : first + batch.num_rows] = stack(columns, batch.num_rows)
+        first += batch.num_rows
+    if names and first < n:
+        raise OSError("its columns are not equally long")
+    return matrix
 
 
 def _refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.atomic import replacing
 from rankforce.data.dataset import Dataset
+from rankforce.data.frames import as_numbers
 from rankforce.errors import DataError, FileFormatError, SettingsError
 
 Judgments = Mapping[str, Mapping[str, float]]  # query → document → grade
@@ -75,7 +76,7 @@ def write_run(
     Equal scores keep the order of the rows; note that trec_eval orders them by falling document id instead. Scores
     are written with all their digits. Documents with score −∞ are left out, and so is what ranks below ``depth``.
     """
-    values = np.asarray(scores, dtype=dtypes.SCORE)
+    values = as_numbers(scores, "scores").astype(dtypes.SCORE)
     if values.shape != (data.n_documents,):
         raise DataError(f"scores must have one entry per document ({data.n_documents}), not shape {values.shape}")
     if not (values < np.inf).all():  # NaN compares false
@@ -107,6 +108,8 @@ def judged_run(
     """
     if missing_queries not in ("zero", "skip", "raise"):
         raise SettingsError(f'missing_queries must be "zero", "skip" or "raise", not {missing_queries!r}')
+    if not isinstance(qrels, Mapping) or not isinstance(run, Mapping):
+        raise DataError("judgments and run must be mappings, as read_qrels and read_run give them")
     without_run = tuple(str(query) for query in qrels if query not in run)
     without_judgments = tuple(str(query) for query in run if query not in qrels)
     if without_run and missing_queries == "raise":
@@ -122,7 +125,7 @@ def judged_run(
     grades: list[float] = []
     scores: list[float] = []
     for query in kept:
-        judged, ranked = qrels[query], run.get(query, {})
+        judged, ranked = _numbers(qrels[query], query, "grade"), _numbers(run.get(query, {}), query, "score")
         by_score = sorted(ranked.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
         entries = by_score + [(name, -math.inf) for name in judged if name not in ranked]
         ids += [str(query)] * len(entries)
@@ -133,12 +136,20 @@ def judged_run(
     labels = np.array(grades, dtype=dtypes.LABEL)
     labels[labels < 0] = np.nan
     retrieved = values > -np.inf
-    if not (values < np.inf).all():
-        raise DataError("the scores of a run must be finite numbers")
     data = Dataset(np.empty((len(ids), 0), dtypes.FEATURE), labels, ids, document_ids=documents)
     for array in (values, retrieved):
         array.setflags(write=False)
     return JudgedRun(data, values, retrieved, without_run, without_judgments)
+
+
+def _numbers(of_query: Mapping[str, Any], query: str, what: str) -> dict[str, float]:
+    """What a query has by document, as finite floats."""
+    result = {}
+    for name, value in of_query.items():
+        if isinstance(value, str) or not math.isfinite(value):
+            raise DataError(f"the {what} of document {name!r} and query {query!r} is not a finite number: {value!r}")
+        result[name] = float(value)
+    return result
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,128 @@
+"""Confusion of labels: the matrix comes out of the draws, and out of items judged twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankforce import DataError, Dataset, SettingsError, confuse_labels, confusion_from_repeats
+
+MATRIX = np.array([[0.8, 0.2, 0.0], [0.1, 0.6, 0.3], [0.0, 0.0, 1.0]])
+
+
+def make(grades, qid=None, **parts) -> Dataset:
+    grades = np.asarray(grades, dtype=float)
+    qid = np.arange(len(grades)) // 20 if qid is None else qid
+    return Dataset(np.zeros((len(grades), 0)), grades, qid, **parts)
+
+
+def test_draws_follow_the_matrix():
+    grades = np.tile([0, 1, 2], 20_000)
+    new = confuse_labels(make(grades), MATRIX, seed=1).labels["grades"]
+    for grade in range(3):
+        shares = np.bincount(new[grades == grade].astype(int), minlength=3) / 20_000
+        np.testing.assert_allclose(shares, MATRIX[grade], atol=0.015)
+        assert (shares[MATRIX[grade] == 0] == 0).all()
+
+
+def test_identity_changes_nothing_and_unlabelled_stays():
+    grades = [0, 1, np.nan, 2]
+    np.testing.assert_array_equal(confuse_labels(make(grades), np.eye(3)).labels["grades"], grades)
+    assert np.isnan(confuse_labels(make(grades), MATRIX).labels["grades"][2])
+
+
+def test_only_the_order_within_queries_matters():
+    random = np.random.default_rng(0)
+    grades, qid = random.integers(0, 3, 200), np.repeat(np.arange(20), 10)
+    new = confuse_labels(make(grades, qid), MATRIX, seed=5)
+    order = np.argsort(random.random(20)[qid], kind="stable")  # other order of queries
+    again = confuse_labels(make(grades[order], qid[order]), MATRIX, seed=5)
+    np.testing.assert_array_equal(again.labels["grades"], new.labels["grades"][order])
+    interleaved = np.argsort(np.tile(np.arange(10), 20), kind="stable")
+    mixed = confuse_labels(make(grades[interleaved], qid[interleaved]), MATRIX, seed=5)
+    np.testing.assert_array_equal(mixed.labels["grades"], new.labels["grades"][interleaved])
+
+
+def test_another_seed_is_a_fresh_draw():
+    data = make(np.ones(3000))
+    one, other = (confuse_labels(data, MATRIX, seed=seed).labels["grades"] for seed in (1, 2))
+    assert abs(np.corrcoef(one, other)[0, 1]) < 0.08
+
+
+def test_another_label_source():
+    data = make([0, 1], labels={"clicks": [1, 1]})
+    new = confuse_labels(data, [[0, 1], [1, 0]], label="clicks")
+    assert new.labels["clicks"].tolist() == [0, 0]
+    assert new.labels["grades"].tolist() == [0, 1]
+    with pytest.raises(DataError, match="no label source 'dwell'"):
+        confuse_labels(data, np.eye(2), label="dwell")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        ([[1, 0]], "square"),
+        ([], "square"),
+        ([[0.5, 0.4], [0, 1]], "row 0 .* sums to 0.9"),
+        ([[0.5, 0.2], [0.5, 0.8]], "transpose"),
+        ([[1.5, -0.5], [0, 1]], r"entry \[0, 1\]"),
+        ([[np.nan, 1], [0, 1]], r"entry \[0, 0\]"),
+        ([["a", "b"], ["c", "d"]], "numbers"),
+        ([[1.0]], "whole numbers from 0 to 0"),
+    ],
+)
+def test_impossible_matrices(matrix, message):
+    with pytest.raises(DataError, match=message):
+        confuse_labels(make([0, 1]), matrix)
+
+
+def test_impossible_labels_and_seeds():
+    for grades in ([0.5], [-1], [3]):
+        with pytest.raises(DataError, match="whole numbers from 0 to 2"):
+            confuse_labels(make(grades), MATRIX)
+    with pytest.raises(SettingsError):
+        confuse_labels(make([0]), MATRIX, seed=-1)
+
+
+def test_estimate_by_hand():
+    # pairs (0,0), (0,1), (1,1): symmetric counts [[2, 1], [1, 2]]
+    np.testing.assert_allclose(confusion_from_repeats([0, 0, 1], [0, 1, 1]), [[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
+    np.testing.assert_allclose(confusion_from_repeats([0, np.nan, 1], [1, 0, 0]), [[0, 1], [1, 0]])
+
+
+def test_the_order_of_the_judges_does_not_matter():
+    first, second = np.random.default_rng(3).integers(0, 5, (2, 400))
+    np.testing.assert_array_equal(confusion_from_repeats(first, second), confusion_from_repeats(second, first))
+
+
+def test_a_grade_that_nobody_gave_stays_itself():
+    matrix = confusion_from_repeats([0, 2], [2, 0], grades=4)
+    np.testing.assert_array_equal(matrix, [[0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1]])
+    confuse_labels(make([0, 1, 2, 3]), matrix)
+
+
+def test_estimate_describes_two_exchangeable_judges():
+    truth = np.random.default_rng(0).integers(0, 2, 60_000)
+    flip = 0.1
+    judges = [truth ^ (np.random.default_rng(seed).random(60_000) < flip) for seed in (1, 2)]
+    disagreement = 2 * flip * (1 - flip)
+    np.testing.assert_allclose(confusion_from_repeats(*judges)[0, 1], disagreement, atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "grades", "message"),
+    [
+        ([0], [0, 1], None, "equally long"),
+        ([np.nan], [1], None, "judged twice"),
+        ([], [], None, "judged twice"),
+        ([0.5], [1], None, "whole numbers"),
+        ([-1], [1], None, "whole numbers"),
+        ([np.inf], [1], None, "0 to 999"),
+        ([3], [1], 2, "0 to 1"),
+        ([1], [1], 0, "positive"),
+        (["a"], ["b"], None, "numbers"),
+    ],
+)
+def test_impossible_repeats(first, second, grades, message):
+    with pytest.raises(DataError, match=message):
+        confusion_from_repeats(first, second, grades)
