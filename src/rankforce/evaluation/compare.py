@@ -268,7 +268,7 @@ class Comparison:
         differences = self.b.per_query[name] - self.a.per_query[name]
         counted = ~np.isnan(differences)
         differences = np.where(np.abs(differences) <= EQUAL, 0.0, differences)
-        weights = self.a.query_weights
+        weights = self.a.weights(name)
         return differences[counted], None if weights is None else weights[counted]
 
     def _holm(self, tests: ByMeasure[Significance]) -> ByMeasure[float]:

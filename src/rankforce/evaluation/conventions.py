@@ -29,6 +29,7 @@ class Rule:
     cutoff: Literal["any", "needed", "none"] = "any"
     short_list_is_zero: bool = False  # a list shorter than the cut-off scores 0
     binary_labels: bool = False  # the tool refuses labels other than 0 and 1
+    ignores_weights: bool = False  # though the tool has query weights
     blank_weighs_one: bool = False  # a blank query adds its value once, whatever its weight, but divides by its weight
 
 
@@ -180,10 +181,10 @@ _CATBOOST = Convention(
     rules={
         "NDCG": Rule("one", _LINEAR, free=frozenset({"discount"})),
         "DCG": Rule("zero", _LINEAR, free=frozenset({"discount"})),
-        "MAP": Rule("zero", {"relevant": ABOVE_HALF, "divisor": "cutoff"}),
+        "MAP": Rule("zero", {"relevant": ABOVE_HALF, "divisor": "cutoff"}, ignores_weights=True),
         "MRR": Rule("zero", {"relevant": ABOVE_HALF}),
-        "Precision": Rule("zero", {"relevant": ABOVE_HALF, "divisor": "list"}, cutoff="needed"),
-        "Recall": Rule("one", {"relevant": ABOVE_HALF}, cutoff="needed"),
+        "Precision": Rule("zero", {"relevant": ABOVE_HALF, "divisor": "list"}, cutoff="needed", ignores_weights=True),
+        "Recall": Rule("one", {"relevant": ABOVE_HALF}, cutoff="needed", ignores_weights=True),
     },
 )
 

@@ -79,7 +79,7 @@ def evaluate(
         measured = {
             str(one): _measured(ranking, one if tool is None else tool.applied(one), blank, tool) for one in asked
         }
-    policies = Policies(ties, _blank_words(tool, asked) or blank, convention, _weight_words(data, tool))
+    policies = Policies(ties, _blank_words(tool, asked) or blank, convention, _weight_words(data, tool, asked))
     return Evaluation(
         measured,
         data.query_ids,
@@ -157,7 +157,7 @@ def _measured(ranking: Ranking, one: Measure, blank: str, tool: Convention | Non
             first = data.query_ids[np.flatnonzero(is_blank)[0]]
             raise DataError(
                 f"{one}: {int(is_blank.sum())} of {data.n_queries} queries are blank (no ranking can score), the "
-                f"first is query {first!r}; choose blank='skip', 'zero' or 'one'"
+                f"first is query {first}; choose blank='skip', 'zero' or 'one'"
             )
         values[is_blank] = {"skip": np.nan, "zero": 0.0, "one": 1.0}[policy]
         if rule is not None and rule.blank_weighs_one and data.query_weights is not None:
@@ -165,7 +165,9 @@ def _measured(ranking: Ranking, one: Measure, blank: str, tool: Convention | Non
     if rule is not None and rule.short_list_is_zero and one.cut is not None:
         values[data.query_sizes < one.cut] = 0.0
     unlabelled, top = _unlabelled_in_top(ranking, known)
-    return MeasuredQueries(one, values, is_blank, unlabelled, top, variances, numerator_weights)
+    used = tool is None or (tool.query_weights and rule is not None and not rule.ignores_weights)
+    weights = data.query_weights if used else None
+    return MeasuredQueries(one, values, is_blank, unlabelled, top, variances, weights, numerator_weights)
 
 
 def _unlabelled_in_top(ranking: Ranking, known: Judged) -> tuple[np.ndarray, np.ndarray]:
@@ -202,7 +204,8 @@ def _explainer(ranking: Ranking) -> Callable[[Measure, int], list[dict[str, Any]
         kernel = known.kernel_tuple
         result = []
         for r in range(end - start):
-            value = kernel.value(worth[: r + 1], normaliser) if normaliser != 0.0 else 0.0
+            so_far = np.where(np.arange(end - start) <= r, worth, 0.0)
+            value = kernel.value(so_far, normaliser) if normaliser != 0.0 else 0.0
             result.append(
                 {
                     "rank": r + 1,
@@ -271,7 +274,12 @@ def _blank_words(tool: Convention | None, asked: list[Measure]) -> str | None:
     return ", ".join(f"{name} {word}" for name, word in words.items())
 
 
-def _weight_words(data: Dataset, tool: Convention | None) -> str:
+def _weight_words(data: Dataset, tool: Convention | None, asked: list[Measure]) -> str:
     if data.query_weights is None:
         return "none"
-    return "used" if tool is None or tool.query_weights else f"not used ({tool.tool} has none)"
+    if tool is None:
+        return "used"
+    if not tool.query_weights:
+        return f"not used ({tool.tool} has none)"
+    ignoring = [str(one) for one in asked if tool.rule(one).ignores_weights]
+    return f"used, but not for {', '.join(ignoring)} ({tool.tool} ignores them there)" if ignoring else "used"

@@ -99,12 +99,13 @@ class MeasuredQueries:
     unlabelled: np.ndarray  # unlabelled documents among the first ``cutoff``
     top: np.ndarray  # documents among the first ``cutoff``
     variances: np.ndarray | None  # of values that are means over random orders of ties
+    weights: np.ndarray | None  # of the queries in the mean
     numerator_weights: np.ndarray | None  # where a convention weighs a value and its divisor differently
 
     def taking(self, queries: np.ndarray) -> MeasuredQueries:
         parts: dict[str, Any] = {
             name: None if (array := getattr(self, name)) is None else array[queries]
-            for name in ("values", "blank", "unlabelled", "top", "variances", "numerator_weights")
+            for name in ("values", "blank", "unlabelled", "top", "variances", "weights", "numerator_weights")
         }
         return dataclasses.replace(self, **parts)
 
@@ -114,7 +115,7 @@ class Explanation:
     """How a measure arrives at its value on one query.
 
     ``ranks`` holds one dictionary per ranked document: rank, document, score, label, worth (what the label counts
-    for) and value (that of the list if it ended here, divided as the whole list is).
+    for) and value (that of the list if nothing further down were worth anything).
     """
 
     measure: str
@@ -223,6 +224,10 @@ class Evaluation:
         if self.segments is None:
             return {}
         return {segment: self._taking(self.segments == segment) for segment in sorted(set(self.segments.tolist()))}
+
+    def weights(self, of: str | Measure) -> np.ndarray | None:
+        """The weights of the queries in the mean of a measure; None if all count alike."""
+        return self._measured[self.mean.name(of)].weights
 
     def explain(self, query: Any, of: str | Measure | None = None) -> Explanation:
         """How the value of one query arises, rank by rank; ``of`` is the measure (the first one if left out)."""
@@ -356,21 +361,22 @@ class Evaluation:
     def _counted_values(self, one: MeasuredQueries) -> tuple[np.ndarray, np.ndarray | None]:
         counted = ~np.isnan(one.values)
         if counted.all():
-            return one.values, self.query_weights
-        return one.values[counted], None if self.query_weights is None else self.query_weights[counted]
+            return one.values, one.weights
+        return one.values[counted], None if one.weights is None else one.weights[counted]
 
     def _mean(self, one: MeasuredQueries) -> float:
         values, weights = self._counted_values(one)
         if one.numerator_weights is None or weights is None:
             return significance.mean(values, weights)
         total = math.fsum(weights.tolist())
-        return math.fsum((one.numerator_weights * values).tolist()) / total if total > 0.0 else math.nan
+        counted = one.numerator_weights[~np.isnan(one.values)]
+        return math.fsum((counted * values).tolist()) / total if total > 0.0 else math.nan
 
     def _tie_error(self, one: MeasuredQueries) -> float:
         if one.variances is None:
             return 0.0
         counted = ~np.isnan(one.values)
-        weights = np.ones(len(counted)) if self.query_weights is None else self.query_weights
+        weights = np.ones(len(counted)) if one.weights is None else one.weights
         total = math.fsum(weights[counted].tolist())
         spread = math.fsum((weights[counted] ** 2 * one.variances[counted]).tolist())
         return math.sqrt(spread) / total if total > 0.0 else math.nan

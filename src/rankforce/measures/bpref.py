@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from rankforce.measures.measure import BinaryMeasure
 
 
@@ -11,13 +13,18 @@ class BPref(BinaryMeasure):
     """(1/R) Σ over relevant documents d of 1 − min(n_d, R) / min(N, R) (Buckley and Voorhees, 2004; as trec_eval).
 
     n_d: labelled documents above d that are not relevant; N: all of them; R: all relevant documents. The term is 1
-    where n_d = 0. Unlabelled documents are left out by definition.
+    where n_d = 0. Unlabelled documents are left out by definition, and so are those with a
+    negative label: in trec_eval that means "was not up for judgment".
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("Bpref", "bpref")
     ALWAYS_JUDGED_ONLY: ClassVar[bool] = True
     COUNTS_UNRETRIEVED: ClassVar[bool] = True  # N is the length of the list minus R
     COLUMNS: ClassVar[int] = 4
+
+    def labels_of(self, labels: Any) -> np.ndarray:
+        found = super().labels_of(labels)
+        return np.where(found < 0.0, np.nan, found) if (found < 0.0).any() else found
 
     def normaliser(self: Any, ideal: Any) -> Any:
         relevant = 0.0

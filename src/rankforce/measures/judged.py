@@ -21,7 +21,7 @@ from rankforce.threads import over_queries
 
 MOST_KEPT = 32  # measures remembered per data set: each holds one float64 per document
 
-_sources: WeakKeyDictionary[Dataset, dict[tuple[str, bool], LabelSource]] = WeakKeyDictionary()
+_sources: WeakKeyDictionary[Dataset, dict[tuple[Any, ...], LabelSource]] = WeakKeyDictionary()
 _judged: WeakKeyDictionary[Dataset, dict[Measure, Judged]] = WeakKeyDictionary()
 
 
@@ -129,7 +129,7 @@ def _label_source(data: Dataset, measure: Measure) -> LabelSource:
     return _remembered(
         _sources,
         data,
-        (measure.label, measure.leaves_out_unlabelled),
+        (measure.label, measure.leaves_out_unlabelled, type(measure).labels_of),
         lambda: LabelSource(data.by_query(labels), data.query_starts, measure.leaves_out_unlabelled),
     )
 
