@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -252,3 +254,17 @@ def test_shared_queries_of_files_that_end_at_different_features() -> None:
     X[:, 3] = 0.0
     long, short = make(queries=2, X=X), make(queries=2, X=X[:, :3])
     assert shared_queries(long, short).same_id == ("1", "2")
+
+
+def test_what_is_known_of_mq2008() -> None:
+    beside = Path(__file__).parents[3] / "shared" / "data"
+    folder = Path(os.environ.get("RANKFORCE_DATA", beside)) / "mq2008" / "Fold1"
+    if not folder.is_dir():
+        pytest.skip(f"needs MQ2008 in {folder}; RANKFORCE_DATA says where the data is")
+    train, test = rf.read(folder / "train.txt"), rf.read(folder / "test.txt")
+    report = rf.inspect(train)
+    assert (report.documents, report.queries, report.features) == (9630, 471, 46)
+    assert report.never_seen_features == ("6", "7", "8", "9", "10", "43")
+    assert report.labels[0].blank_queries == 132
+    assert report.answering_features == ()
+    assert shared_queries(train, test).findings == ()

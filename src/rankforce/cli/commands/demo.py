@@ -48,7 +48,7 @@ def demo(seed: options.Seed = 0, json: options.Json = False) -> None:
         ),
         "; ".join(results["linear"].policies.sentences()) + "\n",
         in_words(verdict),
-        "\nMore in a shell in a shell:\n"
+        "\nMore in a shell:\n"
         f"  rankforce generate data.txt --queries 500 --documents 40 --features 20\n"
         f"  rankforce inspect data.txt\n"
         f"  rankforce evaluate data.txt feature:{best} -m NDCG@10 -m MAP\n"
