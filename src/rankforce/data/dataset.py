@@ -361,8 +361,8 @@ def _weights(values: Any, n: int, what: str) -> np.ndarray:
 
 def _ids(values: Any, n: int, what: str) -> np.ndarray:
     array = np.asarray(frames.as_vector(values))
-    if array.dtype.kind not in "iu":
-        array = array.astype(str).astype(object)
+    if array.dtype.kind not in "iu" and not (array.dtype == object and all(type(one) is str for one in array.flat)):
+        array = array.astype(str).astype(object)  # not for text: one long id would make every entry long
     if array.shape != (n,):
         raise DataError(f"{what} must have one entry per document ({n}), not shape {array.shape}")
     return array
