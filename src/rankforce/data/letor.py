@@ -7,6 +7,7 @@ matrix grows as the file turns out longer (or, rarely, wider) than its first lin
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import itertools
 import os
@@ -14,7 +15,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -80,11 +80,14 @@ def read_letor(
     Numbers are read as ``float(text)`` reads them; features are then rounded to float32.
     """
     reader = _Reader(absent, unlabelled, n_features, first_index, allow_wide)
-    with TextFile(path) as file, ByteProgress(file.path, file.size, progress) as bar:
-        with contextlib.closing(file.rounds()) as rounds:
-            for part in rounds:
-                reader.take(file, part)
-                bar.advance_to(part.consumed)
+    with (
+        TextFile(path) as file,
+        ByteProgress(file.path, file.size, progress) as bar,
+        contextlib.closing(file.rounds()) as rounds,
+    ):
+        for part in rounds:
+            reader.take(file, part)
+            bar.advance_to(part.consumed)
     return reader.finish(file, None if group is None else os.fspath(group))
 
 
@@ -138,12 +141,8 @@ class _Reader:
             self._make_room(file, part, documents)
             room = self.store[self.documents * self.width : (self.documents + documents) * self.width]
             rows = room.reshape(documents, self.width)
-            stretches = {first: _Stretch() for first in edges[:-1]}
-
-            def parse(first: int, last: int) -> None:
-                stretches[first].parse(self, part, first, last, first_rows[first], rows, columns)
-
-            over_pieces(edges, parse)
+            stretches = {first: _Stretch(self, part, columns, rows, first_rows[first]) for first in edges[:-1]}
+            over_pieces(edges, functools.partial(_parse, stretches))
             self._refuse(file, part, columns, list(stretches.values()))
             widest, place = max((s.widest, -s.widest_at) for s in stretches.values())
             if widest < self.width:
@@ -164,7 +163,10 @@ class _Reader:
     def _resize(self, file: TextFile, entries: int) -> None:
         # Grown in place: large blocks are moved by the memory manager, not copied. No view outlives a round.
         try:
-            self.store.resize(entries, refcheck=False)
+            if self.documents == 0:
+                self.store = np.empty(entries, dtype=dtypes.FEATURE)
+            else:
+                self.store.resize(entries, refcheck=False)
         except (MemoryError, ValueError, OverflowError):
             raise DataError(
                 f"{file.path}: the features need {_size(4 * entries)} of memory, which cannot be had"
@@ -336,25 +338,27 @@ class _Columns:
         self.comment_at = np.empty(documents, dtype=np.int64)
 
 
+def _parse(stretches: dict[int, _Stretch], first: int, last: int) -> None:
+    stretches[first].parse(first, last)
+
+
 @dataclass
 class _Stretch:
-    """The outcome of one thread's lines."""
+    """The lines of one thread, and their outcome."""
 
+    reader: _Reader
+    part: Round
+    columns: _Columns
+    rows: np.ndarray
+    row: int
     offences: list[tuple[int, int]] = field(default_factory=list)
     widest: int = -1
     widest_at: int = 0
 
-    def parse(
-        self,
-        reader: _Reader,
-        part: Round,
-        first: int,
-        last: int,
-        row: int,
-        rows: np.ndarray,
-        columns: _Columns,
-    ) -> None:
-        text = part.bytes
+    def parse(self, first: int, last: int) -> None:
+        """Parse the lines between two places of the round into ``rows``, from ``row`` on, and into ``columns``."""
+        reader, columns, row = self.reader, self.columns, self.row
+        text = self.part.bytes
         last_index = LARGEST_INDEX
         if reader.n_features is not None:
             last_index = reader.first_index + int(reader.n_features) - 1
@@ -363,12 +367,12 @@ class _Stretch:
         while True:
             kernels.parse_lines(
                 text, first, last, row, reader.first_index, last_index, reader.absent,
-                rows, columns.labels, columns.queries, columns.query_at, columns.comment_at, hard, outcome,
+                self.rows, columns.labels, columns.queries, columns.query_at, columns.comment_at, hard, outcome,
             )  # fmt: skip
             if outcome[kernels.WIDEST] > self.widest:
                 self.widest = int(outcome[kernels.WIDEST])
                 self.widest_at = int(outcome[kernels.WIDEST_AT])
-            self._read_hard_numbers(reader, part, hard[: outcome[kernels.HARDS]], rows, columns.labels)
+            self._read_hard_numbers(hard[: outcome[kernels.HARDS]])
             status = int(outcome[kernels.STATUS])
             if status != kernels.HARD_FULL:
                 if status != kernels.OK:
@@ -379,12 +383,10 @@ class _Stretch:
             row += int(outcome[kernels.DOCUMENTS])
             first = int(outcome[kernels.AT])
 
-    def _read_hard_numbers(
-        self, reader: _Reader, part: Round, hard: np.ndarray, rows: np.ndarray, labels: np.ndarray
-    ) -> None:
+    def _read_hard_numbers(self, hard: np.ndarray) -> None:
         """Read the words that the kernel left over: long numbers, numbers near the limits, and what is no number."""
         for row, column, place in hard.reshape(-1, kernels.HARD_ENTRIES).tolist():
-            word = _word(part.text, place)
+            word = _word(self.part.text, place)
             is_label = column == kernels.LABEL_COLUMN
             value = np.nan
             if _NUMBER.fullmatch(word):
@@ -395,7 +397,7 @@ class _Stretch:
                     self.offences.append((place, kernels.VALUE_OVERFLOW))
                     value = np.nan
             elif _MISSING.fullmatch(word):
-                if is_label and not reader.unlabelled:
+                if is_label and not self.reader.unlabelled:
                     self.offences.append((place, LABEL_MISSING))
             elif _INFINITE.fullmatch(word):
                 self.offences.append((place, LABEL_INFINITE if is_label else VALUE_INFINITE))
@@ -404,9 +406,9 @@ class _Stretch:
             else:
                 self.offences.append((place, VALUE_MALFORMED if word else VALUE_EMPTY))
             if is_label:
-                labels[row] = value
-            elif column < rows.shape[1]:
-                rows[row, column] = value
+                self.columns.labels[row] = value
+            elif column < self.rows.shape[1]:
+                self.rows[row, column] = value
 
 
 _WORD = re.compile(rb"[^ \t\r\n#]*")

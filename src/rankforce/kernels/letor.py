@@ -21,7 +21,7 @@ from rankforce.jit import kernel, subroutine
 TAB, LINE_FEED, RETURN, SPACE = 9, 10, 13, 32
 HASH, PLUS, MINUS, POINT, ZERO, NINE, COLON = 35, 43, 45, 46, 48, 57, 58
 LOWER_CASE = 32  # the bit that makes a letter small
-A, D, E, I, L, N, Q, U = 97, 100, 101, 105, 108, 110, 113, 117
+LETTER_A, LETTER_D, LETTER_E, LETTER_I, LETTER_L, LETTER_N, LETTER_Q, LETTER_U = b"adeilnqu"
 
 # How a number was read; HARD is left to Python.
 EXACT, NEAR, HARD = 0, 1, 2
@@ -55,7 +55,7 @@ POWERS = np.array([float(f"1e{k}") for k in range(NEAR_POWERS + 1)])
 
 @subroutine
 def _ends_word(byte: Any) -> Any:
-    return byte <= HASH and (byte == SPACE or byte == LINE_FEED or byte == TAB or byte == RETURN or byte == HASH)
+    return byte == SPACE or byte == LINE_FEED or byte == TAB or byte == RETURN or byte == HASH
 
 
 @subroutine
@@ -74,13 +74,13 @@ def _skip_blanks(buffer: Any, at: Any) -> Any:
 @subroutine
 def _is_missing(buffer: Any, at: Any, end: Any) -> Any:
     """Whether the word is ``nan`` or ``NULL``, in any case."""
-    if buffer[at] | LOWER_CASE != N:
+    if buffer[at] | LOWER_CASE != LETTER_N:
         return False
     second = buffer[at + 1] | LOWER_CASE
     third = buffer[at + 2] | LOWER_CASE
     if end == at + 3:
-        return second == A and third == N
-    return end == at + 4 and second == U and third == L and buffer[at + 3] | LOWER_CASE == L
+        return second == LETTER_A and third == LETTER_N
+    return end == at + 4 and second == LETTER_U and third == LETTER_L and buffer[at + 3] | LOWER_CASE == LETTER_L
 
 
 @subroutine
@@ -91,7 +91,7 @@ def _query(buffer: Any, at: Any, row: Any, queries: Any, query_at: Any) -> Any:
     if negative:
         at += 1
     begin = at
-    number = 0
+    number: Any = 0
     byte = np.int64(buffer[at])
     while ZERO <= byte <= NINE and at - begin < MOST_DIGITS:
         number = number * 10 + (byte - ZERO)
@@ -176,14 +176,14 @@ def parse_lines(
             while True:
                 # A number: the label, or a value behind its index.
                 word = at
-                byte = np.int64(buffer[at])
+                byte: Any = np.int64(buffer[at])
                 negative = byte == MINUS
                 if negative or byte == PLUS:
                     at += 1
                     byte = np.int64(buffer[at])
                 begin = at
-                mantissa = 0
-                exponent = 0
+                mantissa: Any = 0
+                exponent: Any = 0
                 kind = EXACT
                 while ZERO <= byte <= NINE:
                     mantissa = mantissa * 10 + (byte - ZERO)
@@ -212,16 +212,16 @@ def parse_lines(
                         else:
                             exponent += 1 - decimals
                             kind = NEAR
-                if byte | LOWER_CASE == E and digits > 0:
+                if byte | LOWER_CASE == LETTER_E and digits > 0:
                     at += 1
                     byte = np.int64(buffer[at])
                     sign = 1
                     if byte == MINUS:
                         sign = -1
-                    if byte == MINUS or byte == PLUS:
+                    if sign < 0 or byte == PLUS:
                         at += 1
                         byte = np.int64(buffer[at])
-                    power = 0
+                    power: Any = 0
                     digits = 0
                     while ZERO <= byte <= NINE:
                         digits += 1
@@ -235,7 +235,7 @@ def parse_lines(
                     while not _ends_word(byte):
                         at += 1
                         byte = np.int64(buffer[at])
-                value = np.float64(mantissa)
+                value: Any = np.float64(mantissa)
                 if kind != HARD and mantissa > 0:
                     if mantissa >= EXACT_INTEGERS or exponent < -EXACT_POWERS or exponent > EXACT_POWERS:
                         kind = NEAR
@@ -270,7 +270,12 @@ def parse_lines(
                 if column == LABEL_COLUMN:
                     labels[row] = value
                     at = _skip_blanks(buffer, at)
-                    if buffer[at] == Q and buffer[at + 1] == I and buffer[at + 2] == D and buffer[at + 3] == COLON:
+                    if (
+                        buffer[at] == LETTER_Q
+                        and buffer[at + 1] == LETTER_I
+                        and buffer[at + 2] == LETTER_D
+                        and buffer[at + 3] == COLON
+                    ):
                         at = _query(buffer, at + 4, row, queries, query_at)
                         at = _skip_blanks(buffer, at)
                 elif column < width:
@@ -286,11 +291,11 @@ def parse_lines(
                 if byte < ZERO:
                     at = _skip_blanks(buffer, at)
                     byte = np.int64(buffer[at])
-                    if byte == LINE_FEED or byte == HASH:
+                    if byte == LINE_FEED or byte == HASH:  # noqa: SIM109  # a tuple would be slower to compile
                         break
 
                 index_at = at
-                index = 0
+                index: Any = 0
                 while ZERO <= byte <= NINE:
                     if index < LARGE:
                         index = index * 10 + (byte - ZERO)
