@@ -7,17 +7,22 @@ matrix grows as the file turns out longer (or, rarely, wider) than its first lin
 from __future__ import annotations
 
 import contextlib
+import functools
+import gzip
+import itertools
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.dataset import Dataset
+from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.progress import ByteProgress
-from rankforce.data.streams import Round, TextFile
+from rankforce.data.replacing import replacing
+from rankforce.data.streams import ROUND, Round, TextFile, file_name
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.kernels import letor as kernels
 from rankforce.threads import over_pieces, thread_count
@@ -25,6 +30,7 @@ from rankforce.threads import over_pieces, thread_count
 ABSENT = {"zero": np.float32(0.0), "missing": np.float32(np.nan)}
 LARGEST_INDEX = 2**31 - 2
 HARD_NUMBERS = 4096
+MOST_QUERY_BYTES = 256
 # A matrix may be this many times larger than the text it comes from, or this many bytes, whichever is more.
 DENSE_FACTOR = 64
 DENSE_BYTES = 64 * 2**20
@@ -74,11 +80,14 @@ def read_letor(
     Numbers are read as ``float(text)`` reads them; features are then rounded to float32.
     """
     reader = _Reader(absent, unlabelled, n_features, first_index, allow_wide)
-    with TextFile(path) as file, ByteProgress(file.path, file.size, progress) as bar:
-        with contextlib.closing(file.rounds()) as rounds:
-            for part in rounds:
-                reader.take(file, part)
-                bar.advance_to(part.consumed)
+    with (
+        TextFile(path) as file,
+        ByteProgress(file.path, file.size, progress) as bar,
+        contextlib.closing(file.rounds()) as rounds,
+    ):
+        for part in rounds:
+            reader.take(file, part)
+            bar.advance_to(part.consumed)
     return reader.finish(file, None if group is None else os.fspath(group))
 
 
@@ -98,7 +107,7 @@ class _Reader:
         if n_features is not None and not (whole and 1 <= n_features <= LARGEST_INDEX):
             raise SettingsError(f"n_features must be a positive whole number or None, not {n_features!r}")
         self.absent = ABSENT[absent]
-        self.unlabelled = 1 if unlabelled == "allow" else 0
+        self.unlabelled = unlabelled == "allow"
         self.first_index = first_index
         self.n_features = n_features
         self.allow_wide = allow_wide
@@ -130,17 +139,10 @@ class _Reader:
         columns = _Columns(documents)
         while True:
             self._make_room(file, part, documents)
-            rows = (
-                self.store[: (self.documents + documents) * self.width].reshape(-1, self.width)[self.documents :]
-                if self.width
-                else np.empty((documents, 0), dtype=dtypes.FEATURE)
-            )
-            stretches = {first: _Stretch() for first in edges[:-1]}
-
-            def parse(first: int, last: int) -> None:
-                stretches[first].parse(self, text, first, last, first_rows[first], rows, columns)
-
-            over_pieces(edges, parse)
+            room = self.store[self.documents * self.width : (self.documents + documents) * self.width]
+            rows = room.reshape(documents, self.width)
+            stretches = {first: _Stretch(self, part, columns, rows, first_rows[first]) for first in edges[:-1]}
+            over_pieces(edges, functools.partial(_parse, stretches))
             self._refuse(file, part, columns, list(stretches.values()))
             widest, place = max((s.widest, -s.widest_at) for s in stretches.values())
             if widest < self.width:
@@ -161,7 +163,10 @@ class _Reader:
     def _resize(self, file: TextFile, entries: int) -> None:
         # Grown in place: large blocks are moved by the memory manager, not copied. No view outlives a round.
         try:
-            self.store.resize(entries, refcheck=False)
+            if self.documents == 0:
+                self.store = np.empty(entries, dtype=dtypes.FEATURE)
+            else:
+                self.store.resize(entries, refcheck=False)
         except (MemoryError, ValueError, OverflowError):
             raise DataError(
                 f"{file.path}: the features need {_size(4 * entries)} of memory, which cannot be had"
@@ -180,60 +185,79 @@ class _Reader:
             )
         old = self.width
         self._resize(file, max(len(self.store), self.documents * width))
-        kernels.widen_rows(self.store, self.documents, old, width, self.absent)
+        chunk = max(1, ROUND // (4 * width))
+        for first in reversed(range(0, self.documents, chunk)):  # from the last row on: nothing is overwritten unread
+            last = min(first + chunk, self.documents)
+            rows_before = self.store[first * old : last * old].copy()
+            rows_after = self.store[first * width : last * width].reshape(-1, width)
+            rows_after[:, :old] = rows_before.reshape(-1, old)
+            rows_after[:, old:] = self.absent
         self.width = width
 
     def _keep(self, file: TextFile, part: Round, columns: _Columns) -> None:
         """Keep labels, query ids and document ids of a round."""
-        spans = columns.spans
-        if len(spans) == 0:
+        if len(columns.labels) == 0:
             return
         self.labels.append(columns.labels)
         if self.documents == 0:
-            self.has_queries = bool(spans[0, kernels.QUERY_AT] >= 0)
+            self.has_queries = bool(columns.query_at[0] != kernels.NOWHERE)
         if self.has_queries:
-            if spans[:, kernels.QUERY_IS_NUMBER].all():
-                self.queries.append(columns.queries)
+            words = np.flatnonzero(columns.query_at >= 0)
+            if len(words):
+                self.queries.append(self._text_queries(file, part, columns))
             else:
-                self.queries.append(self._text_queries(file, part, spans))
-        commented = spans[:, kernels.ID_END] > spans[:, kernels.ID_AT]
-        if self.document_ids is None and commented.any():
+                self.queries.append(columns.queries)
+        if self.document_ids is None and (columns.comment_at >= 0).any():
             self.document_ids = [""] * self.documents
         if self.document_ids is not None:
-            text = part.text
-            places = spans[:, [kernels.ID_AT, kernels.ID_END]].tolist()
-            self.document_ids.extend([text[first:last].decode("utf-8", "replace") for first, last in places])
+            self.document_ids.extend(_document_id(part.text, place) for place in columns.comment_at.tolist())
 
-    def _text_queries(self, file: TextFile, part: Round, spans: np.ndarray) -> list[str]:
+    def _text_queries(self, file: TextFile, part: Round, columns: _Columns) -> list[str]:
         result = []
         known: dict[bytes, str] = {}
-        for first, last in spans[:, [kernels.QUERY_AT, kernels.QUERY_END]].tolist():
-            word = bytes(part.text[first:last])
+        for place, number in zip(columns.query_at.tolist(), columns.queries.tolist(), strict=True):
+            if place == kernels.NUMBER:
+                result.append(str(number))
+                continue
+            word = _word(part.text, place)
             if word not in known:
-                try:
-                    known[word] = word.decode()
-                except UnicodeDecodeError:
-                    raise self._error(
-                        file, part, first, "a query id is not UTF-8 text", "Convert the file to UTF-8."
-                    ) from None
+                known[word] = self._query_text(file, part, place, word)
             result.append(known[word])
         return result
+
+    def _query_text(self, file: TextFile, part: Round, place: int, word: bytes) -> str:
+        if not word:
+            raise self._error(file, part, place - len("qid:"), "the query id after qid: is empty", _LINE)
+        if len(word) > MOST_QUERY_BYTES:
+            problem = f"the query id has more than {MOST_QUERY_BYTES} bytes"
+            raise self._error(file, part, place, problem, "Number the queries, or check that the line is whole.")
+        try:
+            text = word.decode()
+        except UnicodeDecodeError:
+            remedy = "Convert the file to UTF-8."
+            raise self._error(file, part, place, "the query id is not UTF-8 text", remedy) from None
+        if any(byte < 32 or byte == 127 for byte in word):
+            remedy = "Query ids are visible characters."
+            raise self._error(file, part, place, "the query id holds a control character", remedy)
+        return text
 
     # -------------------------------------------------------------------------------------------------- complaints
 
     def _refuse(self, file: TextFile, part: Round, columns: _Columns, stretches: list[_Stretch]) -> None:
         """Raise for the first offence of a round, if there is one."""
         found = [offence for stretch in stretches for offence in stretch.offences]
-        if not found and len(columns.spans):  # with an offence, not all rows are written
-            given = columns.spans[:, kernels.QUERY_AT] >= 0
+        if not found and len(columns.query_at):  # with an offence, not all rows are written
+            given = columns.query_at != kernels.NOWHERE
             has_queries = self.has_queries if self.documents else bool(given[0])
             odd = np.flatnonzero(given != has_queries)
             if len(odd):
-                place = int(columns.spans[odd[0], kernels.LABEL_AT])
+                place = _document_place(part, int(odd[0]))
                 found.append((place, _QUERY_ABSENT if has_queries else _QUERY_UNEXPECTED))
         if not found:
             return
         place, status = min(found)
+        if status == kernels.INDEX_MALFORMED:
+            status = _index_offence(_word(part.text, place))
         problem, remedy = _PROBLEMS[status]
         if status == kernels.INDEX_LARGE and self.n_features is not None:
             problem = f"a feature index is beyond n_features={self.n_features}"
@@ -246,20 +270,17 @@ class _Reader:
     def _error(self, file: TextFile, part: Round, place: int, problem: str, remedy: str) -> FileFormatError:
         text = part.text
         line_start = max(text.rfind(b"\n", 0, place) + 1, part.start)
-        end = place
-        while text[end] not in b" \t\r\n":
-            end += 1
-        word = bytes(text[place : min(max(end, place + 1), place + 200)])
+        word = _word(text, place)[:200]
         whole_line = bytes(text[line_start : min(text.find(b"\n", place), line_start + 10_000)])
         if b"\0" in whole_line:
             problem = f"this is not a text file ({problem})"
-            remedy = "LETOR files are UTF-8 text; a UTF-16 file must be converted." if whole_line else remedy
+            remedy = "LETOR files are UTF-8 text; a UTF-16 file must be converted."
         return FileFormatError(
             problem,
             path=file.path,
             line=self.lines + text.count(b"\n", 0, place) + 1,
             column=place - line_start + 1,
-            text=word.decode("utf-8", "replace").rstrip("\n"),
+            text=word.decode("utf-8", "replace"),
             remedy=remedy,
         )
 
@@ -313,62 +334,119 @@ class _Columns:
     def __init__(self, documents: int) -> None:
         self.labels = np.empty(documents, dtype=dtypes.LABEL)
         self.queries = np.empty(documents, dtype=np.int64)
-        self.spans = np.empty((documents, kernels.SPAN_SIZE), dtype=np.int64)
+        self.query_at = np.empty(documents, dtype=np.int64)
+        self.comment_at = np.empty(documents, dtype=np.int64)
+
+
+def _parse(stretches: dict[int, _Stretch], first: int, last: int) -> None:
+    stretches[first].parse(first, last)
 
 
 @dataclass
 class _Stretch:
-    """The outcome of one thread's lines."""
+    """The lines of one thread, and their outcome."""
 
+    reader: _Reader
+    part: Round
+    columns: _Columns
+    rows: np.ndarray
+    row: int
     offences: list[tuple[int, int]] = field(default_factory=list)
     widest: int = -1
     widest_at: int = 0
 
-    def parse(
-        self,
-        reader: _Reader,
-        text: np.ndarray,
-        first: int,
-        last: int,
-        row: int,
-        rows: np.ndarray,
-        columns: _Columns,
-    ) -> None:
+    def parse(self, first: int, last: int) -> None:
+        """Parse the lines between two places of the round into ``rows``, from ``row`` on, and into ``columns``."""
+        reader, columns, row = self.reader, self.columns, self.row
+        text = self.part.bytes
         last_index = LARGEST_INDEX
         if reader.n_features is not None:
             last_index = reader.first_index + int(reader.n_features) - 1
-        hard = np.empty((HARD_NUMBERS, 4), dtype=np.int64)
+        hard = np.empty(HARD_NUMBERS * kernels.HARD_ENTRIES, dtype=np.int64)
         outcome = np.zeros(kernels.OUTCOME_SIZE, dtype=np.int64)
         while True:
             kernels.parse_lines(
-                text, first, last, row, reader.first_index, last_index, reader.unlabelled, reader.absent,
-                rows, columns.labels, columns.queries, columns.spans, hard, outcome,
+                text, first, last, row, reader.first_index, last_index, reader.absent,
+                self.rows, columns.labels, columns.queries, columns.query_at, columns.comment_at, hard, outcome,
             )  # fmt: skip
             if outcome[kernels.WIDEST] > self.widest:
                 self.widest = int(outcome[kernels.WIDEST])
                 self.widest_at = int(outcome[kernels.WIDEST_AT])
-            self._read_hard_numbers(text, hard[: outcome[kernels.HARDS]], rows, columns.labels)
+            self._read_hard_numbers(hard[: outcome[kernels.HARDS]])
             status = int(outcome[kernels.STATUS])
             if status != kernels.HARD_FULL:
                 if status != kernels.OK:
                     self.offences.append((int(outcome[kernels.AT]), status))
                 return
             if outcome[kernels.DOCUMENTS] == 0:  # one line holds more of them
-                hard = np.empty((2 * len(hard), 4), dtype=np.int64)
+                hard = np.empty(2 * len(hard), dtype=np.int64)
             row += int(outcome[kernels.DOCUMENTS])
             first = int(outcome[kernels.AT])
 
-    def _read_hard_numbers(self, text: np.ndarray, hard: np.ndarray, rows: np.ndarray, labels: np.ndarray) -> None:
-        for row, column, first, last in hard.tolist():
-            value = float(text[first:last].tobytes())
-            if column == kernels.LABEL_COLUMN:
-                labels[row] = value
-                if np.isinf(value):
-                    self.offences.append((first, kernels.LABEL_INFINITE))
-            elif abs(value) >= kernels.FLOAT32_OVERFLOW:
-                self.offences.append((first, kernels.VALUE_OVERFLOW))
-            elif column < rows.shape[1]:
-                rows[row, column] = value
+    def _read_hard_numbers(self, hard: np.ndarray) -> None:
+        """Read the words that the kernel left over: long numbers, numbers near the limits, and what is no number."""
+        for row, column, place in hard.reshape(-1, kernels.HARD_ENTRIES).tolist():
+            word = _word(self.part.text, place)
+            is_label = column == kernels.LABEL_COLUMN
+            value = np.nan
+            if _NUMBER.fullmatch(word):
+                value = float(word)
+                if is_label and np.isinf(value):
+                    self.offences.append((place, LABEL_INFINITE))
+                elif not is_label and abs(value) >= kernels.FLOAT32_OVERFLOW:
+                    self.offences.append((place, kernels.VALUE_OVERFLOW))
+                    value = np.nan
+            elif _MISSING.fullmatch(word):
+                if is_label and not self.reader.unlabelled:
+                    self.offences.append((place, LABEL_MISSING))
+            elif _INFINITE.fullmatch(word):
+                self.offences.append((place, LABEL_INFINITE if is_label else VALUE_INFINITE))
+            elif is_label:
+                self.offences.append((place, LABEL_MALFORMED))
+            else:
+                self.offences.append((place, VALUE_MALFORMED if word else VALUE_EMPTY))
+            if is_label:
+                self.columns.labels[row] = value
+            elif column < self.rows.shape[1]:
+                self.rows[row, column] = value
+
+
+_WORD = re.compile(rb"[^ \t\r\n#]*")
+_NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MISSING = re.compile(rb"[+-]?nan|null", re.IGNORECASE)
+_INFINITE = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
+_DOCUMENT_ID = re.compile(rb"#[ \t]*(?:docid[ \t]*=[ \t]*)?([^ \t\r\n]+)", re.IGNORECASE)
+_NEGATIVE_INDEX = re.compile(rb"-[0-9]+:.*", re.DOTALL)
+_DOCUMENT_LINE = re.compile(rb"[ \t\r]*([^ \t\r\n#])[^\n]*\n|[^\n]*\n")
+
+
+def _word(text: bytearray, place: int) -> bytes:
+    """The word at a place, as the kernels see words."""
+    found = _WORD.match(text, place)
+    return found.group() if found else b""
+
+
+def _document_id(text: bytearray, place: int) -> str:
+    """The document id in the comment at a place: the word after ``docid =`` (LETOR 4), else the first word."""
+    found = _DOCUMENT_ID.match(text, place) if place >= 0 else None
+    return found.group(1).decode("utf-8", "replace") if found else ""
+
+
+def _document_place(part: Round, row: int) -> int:
+    """Where the line of the document in a row of the round starts."""
+    places = (found.start(1) for found in _DOCUMENT_LINE.finditer(part.text, part.start, part.stop) if found[1])
+    return next(itertools.islice(places, row, None))
+
+
+def _index_offence(word: bytes) -> int:
+    """What is wrong with a word that does not start with digits and a colon."""
+    if not word:
+        return kernels.STRAY_RETURN
+    if b":" not in word:
+        return COLON_ABSENT
+    if word.lower().startswith(b"qid:"):
+        return QUERY_MISPLACED
+    return kernels.INDEX_SMALL if _NEGATIVE_INDEX.fullmatch(word) else kernels.INDEX_MALFORMED
 
 
 def _pieces(part: Round) -> list[int]:
@@ -390,22 +468,19 @@ def _size(count: float) -> str:
     return f"{count:,.1f} TB"
 
 
-_QUERY_ABSENT, _QUERY_UNEXPECTED = 100, 101
+# Offences that the kernels leave to be found here; theirs have smaller numbers.
+LABEL_MALFORMED, LABEL_INFINITE, LABEL_MISSING = 100, 101, 102
+VALUE_EMPTY, VALUE_MALFORMED, VALUE_INFINITE = 110, 111, 112
+COLON_ABSENT, QUERY_MISPLACED, _QUERY_ABSENT, _QUERY_UNEXPECTED = 120, 121, 122, 123
 _LINE = "A line reads: label qid:ID index:value index:value ... # comment"
 _PROBLEMS = {
-    kernels.LABEL_MALFORMED: ("the label is not a number", _LINE),
-    kernels.LABEL_INFINITE: ("the label is infinite", "Labels are finite numbers."),
-    kernels.LABEL_MISSING: (
+    LABEL_MALFORMED: ("the label is not a number", _LINE),
+    LABEL_INFINITE: ("the label is infinite", "Labels are finite numbers."),
+    LABEL_MISSING: (
         "the label is missing",
         'Pass unlabelled="allow" if the document was not judged, or remove the line.',
     ),
-    kernels.QUERY_EMPTY: ("the query id after qid: is empty", _LINE),
-    kernels.QUERY_LONG: (
-        f"the query id has more than {kernels.MOST_QUERY_BYTES} bytes",
-        "Number the queries, or check that the line is whole.",
-    ),
-    kernels.QUERY_CONTROL: ("the query id holds a control character", "Query ids are visible characters."),
-    kernels.QUERY_MISPLACED: ("qid: must stand directly after the label, once", _LINE),
+    QUERY_MISPLACED: ("qid: must stand directly after the label, once", _LINE),
     kernels.INDEX_MALFORMED: ("the feature index is not a whole number", _LINE),
     kernels.INDEX_SMALL: ("the feature index is too small", "Feature indices are not negative."),
     kernels.INDEX_REPEATED: (
@@ -417,10 +492,10 @@ _PROBLEMS = {
         "Indices must rise within a line: sort them, and check that two lines were not joined.",
     ),
     kernels.INDEX_LARGE: ("the feature index is too large to be one", f"The largest index is {LARGEST_INDEX}."),
-    kernels.COLON_ABSENT: ("a feature without a colon", _LINE),
-    kernels.VALUE_EMPTY: ("the value after the colon is absent", "Write index:value without a space, NULL if missing."),
-    kernels.VALUE_MALFORMED: ("the value is not a number", "Write a missing value as NULL or nan."),
-    kernels.VALUE_INFINITE: ("the value is infinite", "Write a missing value as NULL or nan, else a finite number."),
+    COLON_ABSENT: ("a feature without a colon", _LINE),
+    VALUE_EMPTY: ("the value after the colon is absent", "Write index:value without a space, NULL if missing."),
+    VALUE_MALFORMED: ("the value is not a number", "Write a missing value as NULL or nan."),
+    VALUE_INFINITE: ("the value is infinite", "Write a missing value as NULL or nan, else a finite number."),
     kernels.VALUE_OVERFLOW: ("the value is beyond float32 (3.4e38)", "Scale the feature down."),
     kernels.STRAY_RETURN: (
         "a carriage return within a line",
@@ -476,3 +551,116 @@ def read_group(path: str | os.PathLike[str] | None, *, documents: int, of: str) 
             remedy="Check that the two files belong together.",
         )
     return np.array(sizes, dtype=dtypes.OFFSET)
+
+
+def write_letor(
+    data: Dataset,
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    weights: str = "error",
+    unlabelled: str = "error",
+    absent: str | None = None,
+    first_index: int = 1,
+) -> None:
+    """Write a LETOR/SVMlight file, gzip if its name ends in ``.gz``; the old file stays until the new one is whole.
+
+    Parameters
+    ----------
+    label
+        The label source to write. The format holds one: with several, or one that is not ``"grades"``, choose.
+    weights : "error" or "drop"
+        The format has no weights: whether they may be left out.
+    unlabelled : "error" or "allow"
+        Whether to write labels that are NaN, as ``nan``; to be read with ``unlabelled="allow"``.
+    absent : None, "zero" or "missing"
+        Features to leave out: none, those that are 0, or those that are missing; to be read with the same
+        ``absent=``. The first line names the last feature in any case, so that the number of features is kept.
+    first_index : 1 or 0
+        The index of the first feature. Features are numbered in their order; their names are not part of the format.
+
+    Reading it again gives the same numbers: floats are written with the fewest digits that identify them, missing
+    features as ``nan``. Document ids are written as ``#docid = ID``.
+    """
+    if absent is not None and absent not in ABSENT:
+        raise SettingsError(f'absent must be None, "zero" or "missing", not {absent!r}')
+    if isinstance(first_index, bool) or first_index not in (0, 1):
+        raise SettingsError(f"first_index must be 1 or 0, not {first_index!r}")
+    labels = _label_to_write(data, label, unlabelled)
+    if weights not in ("error", "drop"):
+        raise SettingsError(f'weights must be "error" or "drop", not {weights!r}')
+    if weights == "error" and (data.weights is not None or data.query_weights is not None):
+        raise DataError(
+            'LETOR files hold no weights: write Parquet or CSV to keep them, or pass weights="drop" to lose them'
+        )
+    queries = [_writable(str(one), "query id", b"[^ \t\r\n#]+") for one in data.query_ids.tolist()]
+    lines = _lines(data, labels, queries, absent, first_index)
+    with replacing(path) as file:
+        if file_name(path).endswith(".gz"):
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=6, mtime=0) as packed:
+                packed.writelines(lines)
+        else:
+            file.writelines(lines)
+
+
+def _label_to_write(data: Dataset, label: str | None, unlabelled: str) -> np.ndarray:
+    if unlabelled not in ("error", "allow"):
+        raise SettingsError(f'unlabelled must be "error" or "allow", not {unlabelled!r}')
+    if label is None:
+        if not data.labels:
+            raise DataError("LETOR files need a label and the data has none: add one with with_label()")
+        if list(data.labels) != [MAIN_LABEL]:
+            known = ", ".join(map(repr, data.labels))
+            raise DataError(
+                f"LETOR files hold one label without a name, the data has {known}: choose with "
+                f"label={next(iter(data.labels))!r} (the others are lost), or write Parquet or CSV to keep all"
+            )
+    labels = data.label(label or MAIN_LABEL)
+    missing = np.flatnonzero(np.isnan(labels))
+    if len(missing) and unlabelled == "error":
+        raise DataError(
+            f"{len(missing):,} documents have no label (the first is row {missing[0]}): "
+            'pass unlabelled="allow" to write nan, which must be read with the same'
+        )
+    return labels
+
+
+def _writable(word: str, what: str, pattern: bytes) -> str:
+    try:
+        fits = re.fullmatch(pattern, word.encode()) is not None
+    except UnicodeEncodeError:
+        fits = False
+    if not fits or any(ord(sign) < 32 or ord(sign) == 127 for sign in word):
+        raise DataError(f"the {what} {word!r} cannot be written to a LETOR file: ids are words without white space")
+    return word
+
+
+def _lines(
+    data: Dataset, labels: np.ndarray, queries: list[str], absent: str | None, first_index: int
+) -> Iterator[bytes]:
+    """The lines of a file, without holding more than a few thousand documents as text."""
+    prefixes = np.array([f" {place}:" for place in range(first_index, first_index + data.n_features)], dtype=object)
+    row_queries = data.row_queries
+    chunk = max(1, 2**18 // max(1, data.n_features))
+    for first in range(0, data.n_documents, chunk):
+        values = data.features[first : first + chunk]
+        bits, place = np.unique(values.view(np.uint32), return_inverse=True)  # as bits, −0.0 is not 0.0
+        words = np.array([str(value) for value in bits.view(np.float32)], dtype=object)
+        words = words[place.reshape(values.shape)] if len(bits) else np.empty(values.shape, dtype=object)
+        texts = prefixes + words
+        if absent is not None:
+            left_out = np.isnan(values) if absent == "missing" else values.view(np.uint32) == 0
+            if first == 0 and data.n_features:
+                left_out[0, -1] = False
+            texts[left_out] = ""
+        for row, text in enumerate(texts.tolist(), first):
+            line = f"{_label_text(float(labels[row]))} qid:{queries[row_queries[row]]}{''.join(text)}"
+            if data.document_ids is not None and data.document_ids[row] != "":
+                identity = _writable(str(data.document_ids[row]), "document id", b"[^ \t\r\n]+")
+                line += f" #docid = {identity}"
+            yield (line + "\n").encode()
+
+
+def _label_text(label: float) -> str:
+    """A label with the fewest digits; grades without a decimal point."""
+    return str(int(label)) if label.is_integer() and abs(label) < 2**53 and str(label) != "-0.0" else repr(label)

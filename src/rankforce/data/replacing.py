@@ -25,7 +25,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if target.is_dir():
         raise DataError(f"{path}: cannot be written: it is a directory")
     try:
-        file = open(beside, "xb")
+        file = open(beside, "xb")  # noqa: SIM115  # closed below
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
     try:

@@ -7,7 +7,7 @@ import io
 import os
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO
@@ -50,7 +50,7 @@ class TextFile:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = file_name(path)
         try:
-            self._raw: IO[bytes] = open(self.path, "rb", buffering=1 << 17)
+            self._raw: IO[bytes] = open(self.path, "rb", buffering=1 << 17)  # noqa: SIM115  # closed by __exit__
         except FileNotFoundError:
             raise FileFormatError("there is no such file", path=self.path) from None
         except IsADirectoryError:
@@ -81,7 +81,7 @@ class TextFile:
         self._stream.close()
         self._raw.close()
 
-    def rounds(self) -> Iterator[Round]:
+    def rounds(self) -> Generator[Round, None, None]:
         """All lines, the next round being read (and decompressed) while the caller works on one.
 
         The size of the rounds is fixed: what is found first does not depend on the number of threads. A round is
@@ -94,7 +94,7 @@ class TextFile:
                 coming = reader.submit(next, made, None)
                 yield current
 
-    def _rounds(self) -> Iterator[Round]:
+    def _rounds(self) -> Generator[Round, None, None]:
         size = FIRST_ROUND
         rest = b""
         start = 0

@@ -1,13 +1,13 @@
-"""Lines of LETOR/SVMlight text to numbers and back: ``label qid:ID index:value ... # comment``.
+"""Lines of LETOR/SVMlight text to numbers: ``label qid:ID index:value ... # comment``.
 
-The reading kernels work on a stretch of whole lines: ``buffer[stop - 1]`` is a line feed, so that every loop over
-the bytes of a word ends without looking at ``stop``. Nothing is raised; the first offence is reported as a code and
-the place of the offending word, and put into words elsewhere.
+The kernels work on a stretch of whole lines: ``buffer[stop - 1]`` is a line feed, so that every loop over the bytes
+of a word ends without looking at ``stop``. They know what is common and report the place of everything else: an
+offence, and numbers for Python to read.
 
 Numbers are read as ``float(text)`` reads them, features then rounded to float32. A mantissa below 2^53 and a power of
 ten up to 10^22 are both exact in double precision, so that one multiplication or division rounds correctly. A longer
 number is computed with an error below 2^-50: where both ends of that interval round to the same float32, so does the
-number between them. The few numbers that are left, and long labels, are handed back as places in the text.
+number between them. The few numbers that are left, and long labels, are for Python, with all that is no number.
 """
 
 from __future__ import annotations
@@ -19,173 +19,43 @@ import numpy as np
 from rankforce.jit import kernel, subroutine
 
 TAB, LINE_FEED, RETURN, SPACE = 9, 10, 13, 32
-HASH, PLUS, MINUS, POINT, ZERO, NINE, COLON, EQUALS = 35, 43, 45, 46, 48, 57, 58, 61
+HASH, PLUS, MINUS, POINT, ZERO, NINE, COLON = 35, 43, 45, 46, 48, 57, 58
 LOWER_CASE = 32  # the bit that makes a letter small
+LETTER_A, LETTER_D, LETTER_E, LETTER_I, LETTER_L, LETTER_N, LETTER_Q, LETTER_U = b"adeilnqu"
 
-# How a number was read.
-EXACT, NEAR, HARD, MISSING, INFINITE, MALFORMED = 0, 1, 2, 3, 4, 5
+# How a number was read; HARD is left to Python.
+EXACT, NEAR, HARD = 0, 1, 2
 
-# What can be wrong with a line; 0 is nothing, HARD_FULL asks to be called again.
-OK, HARD_FULL = 0, 1
-LABEL_MALFORMED, LABEL_INFINITE, LABEL_MISSING = 10, 11, 12
-QUERY_EMPTY, QUERY_LONG, QUERY_CONTROL, QUERY_MISPLACED = 20, 21, 22, 23
-INDEX_MALFORMED, INDEX_SMALL, INDEX_REPEATED, INDEX_DECREASING, INDEX_LARGE, COLON_ABSENT = 30, 31, 32, 33, 34, 35
-VALUE_EMPTY, VALUE_MALFORMED, VALUE_INFINITE, VALUE_OVERFLOW = 40, 41, 42, 43
-STRAY_RETURN = 50
+# What a stretch of lines ended with; HARD_FULL asks to be called again.
+OK, HARD_FULL, INDEX_MALFORMED, INDEX_SMALL, INDEX_REPEATED, INDEX_DECREASING, INDEX_LARGE = 0, 1, 2, 3, 4, 5, 6
+VALUE_OVERFLOW, STRAY_RETURN = 7, 8
 
 # Places in ``outcome``.
 DOCUMENTS, LINES, STATUS, AT, WIDEST, WIDEST_AT, HARDS = 0, 1, 2, 3, 4, 5, 6
 OUTCOME_SIZE = 7
 
-# Columns of ``spans``: where words of a document's line are in the buffer.
-LABEL_AT, QUERY_AT, QUERY_END, QUERY_IS_NUMBER, ID_AT, ID_END = 0, 1, 2, 3, 4, 5
-SPAN_SIZE = 6
+# In ``query_at`` and ``comment_at``, beside places in the buffer: there is none; it is a number and in ``queries``.
+NOWHERE, NUMBER = -1, -2
 
-# Columns of ``hard``: a number that the caller must read. LABEL_COLUMN stands for the label.
-HARD_ROW, HARD_COLUMN, HARD_AT, HARD_END = 0, 1, 2, 3
+# In ``hard``, three entries for each word to be read as a number: its row, its column and its place.
+HARD_ENTRIES = 3
 LABEL_COLUMN = -1
 
 MOST_DIGITS = 18  # an int64 holds any number of so many digits
-MOST_QUERY_BYTES = 256
+FULL_MANTISSA = 10 ** (MOST_DIGITS - 1)  # from here on it has them
+LARGE = 10**11  # beyond any index and exponent: further digits do not matter
 EXACT_INTEGERS = 2**53
 EXACT_POWERS = 22
 NEAR_POWERS = 290  # beyond, the product may leave the range of normal doubles
 NEAR_LOW, NEAR_HIGH = 1.0 - 2.0**-50, 1.0 + 2.0**-50
 # Half way between the largest float32 and 2^128: from here on a double rounds to infinity.
 FLOAT32_OVERFLOW = 2.0**128 - 2.0**103
-POWERS = np.array([float(f"1e{k}") for k in range(309)])
+POWERS = np.array([float(f"1e{k}") for k in range(NEAR_POWERS + 1)])
 
 
 @subroutine
 def _ends_word(byte: Any) -> Any:
     return byte == SPACE or byte == LINE_FEED or byte == TAB or byte == RETURN or byte == HASH
-
-
-@subroutine
-def _word_end(buffer: Any, at: Any) -> Any:
-    while not _ends_word(buffer[at]):
-        at += 1
-    return at
-
-
-@subroutine
-def _spells(buffer: Any, at: Any, word: Any) -> Any:
-    """Whether the letters of ``word`` (small) stand at ``at``, in any case. A line feed never matches."""
-    for k in range(len(word)):
-        if buffer[at + k] | LOWER_CASE != word[k]:
-            return False
-    return True
-
-
-NAN, NULL, INF, INFINITY, DOCID = b"nan", b"null", b"inf", b"infinity", b"docid"
-
-
-@subroutine
-def _special(buffer: Any, at: Any, signed: Any) -> Any:
-    """(kind, end) of a word that is no digits: a missing value, an infinity, or malformed."""
-    end = _word_end(buffer, at)
-    size = end - at
-    if size == 3 and _spells(buffer, at, NAN):
-        return MISSING, end
-    if size == 4 and not signed and _spells(buffer, at, NULL):
-        return MISSING, end
-    if (size == 3 and _spells(buffer, at, INF)) or (size == 8 and _spells(buffer, at, INFINITY)):
-        return INFINITE, end
-    return MALFORMED, end
-
-
-@subroutine
-def _significant(buffer: Any, at: Any, end: Any) -> Any:
-    """(mantissa, dropped digits before the point, whether all digits are in it, digits after the point in it)."""
-    mantissa = 0
-    digits = 0
-    dropped = 0
-    decimals = 0
-    whole = True
-    after_point = False
-    for k in range(at, end):
-        byte = buffer[k]
-        if byte == POINT:
-            after_point = True
-            continue
-        if digits < MOST_DIGITS:
-            mantissa = mantissa * 10 + (np.int64(byte) - ZERO)
-            if mantissa > 0:
-                digits += 1
-            if after_point:
-                decimals += 1
-        else:
-            whole = False
-            if not after_point:
-                dropped += 1
-    return mantissa, dropped, whole, decimals
-
-
-@subroutine
-def _number(buffer: Any, at: Any) -> Any:
-    """Read the number at ``at``: (kind, value, end of the word)."""
-    negative = buffer[at] == MINUS
-    signed = negative or buffer[at] == PLUS
-    if signed:
-        at += 1
-    begin = at
-    mantissa = 0
-    decimals = 0
-    digit = np.int64(buffer[at]) - ZERO
-    while 0 <= digit <= 9:
-        mantissa = mantissa * 10 + digit
-        at += 1
-        digit = np.int64(buffer[at]) - ZERO
-    count = at - begin
-    if buffer[at] == POINT:
-        at += 1
-        point = at
-        digit = np.int64(buffer[at]) - ZERO
-        while 0 <= digit <= 9:
-            mantissa = mantissa * 10 + digit
-            at += 1
-            digit = np.int64(buffer[at]) - ZERO
-        decimals = at - point
-        count += decimals
-    if count == 0:
-        if at > begin:
-            return MALFORMED, 0.0, _word_end(buffer, at)
-        kind, end = _special(buffer, at, signed)
-        return kind, 0.0, end
-    digits_end = at
-    exponent = 0
-    if buffer[at] | LOWER_CASE == 101:  # e
-        at += 1
-        falling = buffer[at] == MINUS
-        if falling or buffer[at] == PLUS:
-            at += 1
-        digit = np.int64(buffer[at]) - ZERO
-        if not 0 <= digit <= 9:
-            return MALFORMED, 0.0, _word_end(buffer, at)
-        while 0 <= digit <= 9:
-            exponent = min(exponent * 10 + digit, 100_000_000)
-            at += 1
-            digit = np.int64(buffer[at]) - ZERO
-        if falling:
-            exponent = -exponent
-    if not _ends_word(buffer[at]):
-        return MALFORMED, 0.0, _word_end(buffer, at)
-    whole = True
-    if count > MOST_DIGITS:
-        mantissa, dropped, whole, decimals = _significant(buffer, begin, digits_end)
-        exponent += dropped
-    exponent -= decimals
-    kind = HARD
-    value = 0.0
-    if mantissa == 0:  # then no digit was dropped either: only digits after a first non-zero one are
-        kind = EXACT
-    elif whole and mantissa < EXACT_INTEGERS and -EXACT_POWERS <= exponent <= EXACT_POWERS:
-        kind = EXACT
-        value = mantissa / POWERS[-exponent] if exponent < 0 else mantissa * POWERS[exponent]
-    elif -NEAR_POWERS <= exponent <= NEAR_POWERS:
-        kind = NEAR
-        value = mantissa / POWERS[-exponent] if exponent < 0 else mantissa * POWERS[exponent]
-    return kind, -value if negative else value, at
 
 
 @subroutine
@@ -202,101 +72,56 @@ def _skip_blanks(buffer: Any, at: Any) -> Any:
 
 
 @subroutine
-def _comment(buffer: Any, at: Any, spans: Any, row: Any) -> Any:
-    """Pass over the comment at ``at`` (its ``#``), noting the document id in it: (status, place of the line feed).
-
-    The id is the word after ``docid =``, as LETOR 4 writes it, else the first word.
-    """
-    at += 1
-    while buffer[at] == SPACE or buffer[at] == TAB:
-        at += 1
-    begin = at
-    while buffer[at] != SPACE and buffer[at] != TAB and buffer[at] != RETURN and buffer[at] != LINE_FEED:
-        at += 1
-    end = at
-    if _spells(buffer, begin, DOCID):
-        value = begin + len(DOCID)
-        while buffer[value] == SPACE or buffer[value] == TAB:
-            value += 1
-        if buffer[value] == EQUALS:
-            value += 1
-            while buffer[value] == SPACE or buffer[value] == TAB:
-                value += 1
-            after = value
-            while (
-                buffer[after] != SPACE
-                and buffer[after] != TAB
-                and buffer[after] != RETURN
-                and buffer[after] != LINE_FEED
-            ):
-                after += 1
-            if after > value:
-                begin = value
-                end = after
-    if row >= 0:
-        spans[row, ID_AT] = begin
-        spans[row, ID_END] = end
-    while buffer[at] != LINE_FEED:
-        if buffer[at] == RETURN and buffer[at + 1] != LINE_FEED and buffer[at + 1] != RETURN:
-            return STRAY_RETURN, at
-        at += 1
-    return OK, at
+def _is_missing(buffer: Any, at: Any, end: Any) -> Any:
+    """Whether the word is ``nan`` or ``NULL``, in any case."""
+    if buffer[at] | LOWER_CASE != LETTER_N:
+        return False
+    second = buffer[at + 1] | LOWER_CASE
+    third = buffer[at + 2] | LOWER_CASE
+    if end == at + 3:
+        return second == LETTER_A and third == LETTER_N
+    return end == at + 4 and second == LETTER_U and third == LETTER_L and buffer[at + 3] | LOWER_CASE == LETTER_L
 
 
 @subroutine
-def _query(buffer: Any, at: Any, row: Any, queries: Any, spans: Any) -> Any:
-    """Read the query id at ``at``: (status, end). A whole number in its usual spelling is kept as a number."""
-    end = at
-    number = 0
-    digits = 0
-    while not _ends_word(buffer[end]):
-        byte = np.int64(buffer[end])
-        if byte < SPACE or byte == 127:
-            return QUERY_CONTROL, end
-        if ZERO <= byte <= NINE:
-            digits += 1
-            if digits <= MOST_DIGITS:
-                number = number * 10 + (byte - ZERO)
-        end += 1
-    size = end - at
-    if size == 0:
-        return QUERY_EMPTY, end
-    if size > MOST_QUERY_BYTES:
-        return QUERY_LONG, end
+def _query(buffer: Any, at: Any, row: Any, queries: Any, query_at: Any) -> Any:
+    """Read the query id at ``at``; its end. A whole number in its usual spelling is kept as a number."""
+    query_at[row] = at
     negative = buffer[at] == MINUS
-    usual = digits == size - (1 if negative else 0) and 0 < digits <= MOST_DIGITS
-    if usual and buffer[end - digits] == ZERO and (digits > 1 or negative):
-        usual = False  # 007 is another query than 7
-    spans[row, QUERY_AT] = at
-    spans[row, QUERY_END] = end
-    spans[row, QUERY_IS_NUMBER] = 1 if usual else 0
+    if negative:
+        at += 1
+    begin = at
+    number: Any = 0
+    byte = np.int64(buffer[at])
+    while ZERO <= byte <= NINE and at - begin < MOST_DIGITS:
+        number = number * 10 + (byte - ZERO)
+        at += 1
+        byte = np.int64(buffer[at])
+    # 007 is another query than 7
+    if at > begin and _ends_word(byte) and (buffer[begin] != ZERO or (at == begin + 1 and not negative)):
+        query_at[row] = NUMBER
+    while not _ends_word(byte):
+        at += 1
+        byte = np.int64(buffer[at])
     queries[row] = -number if negative else number
-    return OK, end
+    return at
 
 
 @kernel
 def count_lines(buffer: Any, start: Any, stop: Any, outcome: Any) -> None:
     """Count the documents and the lines of ``buffer[start:stop]``; blank and comment lines hold no document."""
     lines = 0
-    suspects = 0
-    for k in range(start, stop - 1):  # plain enough to be vectorised
-        feed = buffer[k] == LINE_FEED
-        follower = buffer[k + 1]
-        lines += feed
-        suspects += feed & ((follower <= SPACE) | (follower == HASH))
-    lines += 1
-    documents = lines
-    if suspects > 0 or buffer[start] <= SPACE or buffer[start] == HASH:
-        documents = 0
-        at = start
-        while at < stop:
-            while buffer[at] == SPACE or buffer[at] == TAB or buffer[at] == RETURN:
-                at += 1
-            if buffer[at] != LINE_FEED and buffer[at] != HASH:
-                documents += 1
-            while buffer[at] != LINE_FEED:
-                at += 1
+    documents = 0
+    at = start
+    while at < stop:
+        while buffer[at] == SPACE or buffer[at] == TAB or buffer[at] == RETURN:
             at += 1
+        if buffer[at] != LINE_FEED and buffer[at] != HASH:
+            documents += 1
+        while buffer[at] != LINE_FEED:
+            at += 1
+        at += 1
+        lines += 1
     outcome[DOCUMENTS] = documents
     outcome[LINES] = lines
 
@@ -309,24 +134,25 @@ def parse_lines(
     row: Any,
     first_index: Any,
     last_index: Any,
-    unlabelled: Any,
     absent: Any,
     features: Any,
     labels: Any,
     queries: Any,
-    spans: Any,
+    query_at: Any,
+    comment_at: Any,
     hard: Any,
     outcome: Any,
 ) -> None:
     """Parse the lines of ``buffer[start:stop]`` into rows ``row``, ``row + 1``, ... of the arrays.
 
-    buffer uint8; indices from ``first_index`` to ``last_index`` are allowed; ``unlabelled`` 1 allows a NaN label;
-    ``absent`` float32 is the value of a feature that a line does not name.
+    buffer uint8; indices from ``first_index`` to ``last_index`` are allowed; ``absent`` float32 is the value of a
+    feature that a line does not name.
 
     features float32 (documents, width): an index beyond the width is passed over and reported in
-    ``outcome[WIDEST]``; labels float64; queries int64; spans int64 (documents, SPAN_SIZE), ``QUERY_AT`` −1 where a
-    line has no query; hard int64 (any, 4); outcome int64 (OUTCOME_SIZE,). ``outcome[AT]`` is the place of an
-    offence, or the line to go on with after HARD_FULL; ``outcome[DOCUMENTS]`` the rows that are complete.
+    ``outcome[WIDEST]``; labels float64; queries int64; query_at, comment_at int64: places in the buffer, or NOWHERE,
+    or NUMBER; hard int64; outcome int64 (OUTCOME_SIZE,). ``outcome[AT]`` is the place of an offence, or the line to go
+    on with after HARD_FULL; ``outcome[DOCUMENTS]`` the rows that are complete; ``outcome[HARDS]`` the entries of
+    ``hard`` in use.
     """
     width = features.shape[1]
     first_row = row
@@ -337,139 +163,176 @@ def parse_lines(
     widest_at = 0
     at = start
     line = start
-    while at < stop:
+    while at < stop and status == OK:
         line = at
         hards_before = hards
         at = _skip_blanks(buffer, at)
-        if buffer[at] == LINE_FEED:
-            at += 1
-            continue
-        if buffer[at] == HASH:
-            status, at = _comment(buffer, at, spans, -1)
-            if status != OK:
-                break
-            at += 1
-            continue
-        if buffer[at] == RETURN:
-            status = STRAY_RETURN
-            break
-        spans[row, LABEL_AT] = at
-        spans[row, QUERY_AT] = -1
-        spans[row, QUERY_IS_NUMBER] = 0
-        spans[row, ID_AT] = 0
-        spans[row, ID_END] = 0
-
-        kind, value, end = _number(buffer, at)
-        if kind >= MISSING:
-            if kind == MISSING and unlabelled == 1:
-                value = np.nan
-            else:
-                status = LABEL_MALFORMED
-                if kind == MISSING:
-                    status = LABEL_MISSING
-                elif kind == INFINITE:
-                    status = LABEL_INFINITE
-                break
-        labels[row] = value
-        if kind == NEAR or kind == HARD:
-            if hards == hard.shape[0]:
-                status = HARD_FULL
-                break
-            hard[hards, HARD_ROW] = row
-            hard[hards, HARD_COLUMN] = LABEL_COLUMN
-            hard[hards, HARD_AT] = at
-            hard[hards, HARD_END] = end
-            hards += 1
-        at = _skip_blanks(buffer, end)
-
-        if buffer[at] == 113 and buffer[at + 1] == 105 and buffer[at + 2] == 100 and buffer[at + 3] == COLON:  # qid:
-            status, end = _query(buffer, at + 4, row, queries, spans)
-            if status != OK:
-                break
-            at = _skip_blanks(buffer, end)
-
-        column = 0  # the next column to be filled
-        while True:
-            byte = buffer[at]
-            if byte == LINE_FEED or byte == HASH:
-                break
-            word = at
-            index = 0
-            digit = np.int64(byte) - ZERO
-            while 0 <= digit <= 9:
-                index = min(index * 10 + digit, 100_000_000_000)
-                at += 1
-                digit = np.int64(buffer[at]) - ZERO
-            if buffer[at] != COLON or at == word:
-                at = word
-                status = _index_offence(buffer, word)
-                break
-            place = index - first_index
-            if place < column or index > last_index:
-                at = word
-                if place < 0:
-                    status = INDEX_SMALL
-                elif index > last_index:
-                    status = INDEX_LARGE
-                elif place == column - 1:
-                    status = INDEX_REPEATED
-                else:
-                    status = INDEX_DECREASING
-                break
-            at += 1
-            kind, value, end = _number(buffer, at)
-            if kind != EXACT:
-                if kind == NEAR:
-                    if abs(value) >= FLOAT32_OVERFLOW * NEAR_LOW or np.float32(value * NEAR_LOW) != np.float32(
-                        value * NEAR_HIGH
+        is_document = buffer[at] != LINE_FEED and buffer[at] != HASH and buffer[at] != RETURN
+        if is_document:
+            query_at[row] = NOWHERE
+            comment_at[row] = NOWHERE
+            column = LABEL_COLUMN
+            index_at = at
+            while True:
+                # A number: the label, or a value behind its index.
+                word = at
+                byte: Any = np.int64(buffer[at])
+                negative = byte == MINUS
+                if negative or byte == PLUS:
+                    at += 1
+                    byte = np.int64(buffer[at])
+                begin = at
+                mantissa: Any = 0
+                exponent: Any = 0
+                kind = EXACT
+                while ZERO <= byte <= NINE:
+                    mantissa = mantissa * 10 + (byte - ZERO)
+                    at += 1
+                    byte = np.int64(buffer[at])
+                digits = at - begin
+                if byte == POINT:
+                    at += 1
+                    byte = np.int64(buffer[at])
+                    while ZERO <= byte <= NINE:
+                        mantissa = mantissa * 10 + (byte - ZERO)
+                        at += 1
+                        byte = np.int64(buffer[at])
+                    exponent = digits - (at - begin - 1)
+                    digits -= exponent
+                if digits > MOST_DIGITS:  # the mantissa has overflown: take the first digits behind leading zeros
+                    mantissa = 0
+                    exponent = 0
+                    decimals = 0  # 1 behind the point
+                    for k in range(begin, at):
+                        if buffer[k] == POINT:
+                            decimals = 1
+                        elif mantissa < FULL_MANTISSA:
+                            mantissa = mantissa * 10 + (np.int64(buffer[k]) - ZERO)
+                            exponent -= decimals
+                        else:
+                            exponent += 1 - decimals
+                            kind = NEAR
+                if byte | LOWER_CASE == LETTER_E and digits > 0:
+                    at += 1
+                    byte = np.int64(buffer[at])
+                    sign = 1
+                    if byte == MINUS:
+                        sign = -1
+                    if sign < 0 or byte == PLUS:
+                        at += 1
+                        byte = np.int64(buffer[at])
+                    power: Any = 0
+                    digits = 0
+                    while ZERO <= byte <= NINE:
+                        digits += 1
+                        if power < LARGE:
+                            power = power * 10 + (byte - ZERO)
+                        at += 1
+                        byte = np.int64(buffer[at])
+                    exponent += sign * power
+                if digits == 0 or not _ends_word(byte):
+                    kind = HARD
+                    while not _ends_word(byte):
+                        at += 1
+                        byte = np.int64(buffer[at])
+                value: Any = np.float64(mantissa)
+                if kind != HARD and mantissa > 0:
+                    if mantissa >= EXACT_INTEGERS or exponent < -EXACT_POWERS or exponent > EXACT_POWERS:
+                        kind = NEAR
+                    if exponent < -NEAR_POWERS or exponent > NEAR_POWERS:
+                        kind = HARD
+                    elif exponent < 0:
+                        value /= POWERS[-exponent]
+                    elif exponent > 0:
+                        value *= POWERS[exponent]
+                    if kind == NEAR and (
+                        column == LABEL_COLUMN
+                        or value >= FLOAT32_OVERFLOW * NEAR_LOW
+                        or np.float32(value * NEAR_LOW) != np.float32(value * NEAR_HIGH)
                     ):
                         kind = HARD
                 if kind == HARD:
-                    if hards == hard.shape[0]:
-                        status = HARD_FULL
-                        break
-                    hard[hards, HARD_ROW] = row
-                    hard[hards, HARD_COLUMN] = place
-                    hard[hards, HARD_AT] = at
-                    hard[hards, HARD_END] = end
-                    hards += 1
-                    value = 0.0
-                elif kind == MISSING:
                     value = np.nan
-                elif kind == INFINITE:
-                    status = VALUE_INFINITE
+                    if column == LABEL_COLUMN or not _is_missing(buffer, word, at):
+                        if hards == hard.shape[0]:
+                            status = HARD_FULL
+                            break
+                        hard[hards] = row
+                        hard[hards + 1] = column
+                        hard[hards + 2] = word
+                        hards += HARD_ENTRIES
+                elif value >= FLOAT32_OVERFLOW and column != LABEL_COLUMN:
+                    status = VALUE_OVERFLOW
+                    at = word
                     break
-                elif kind == MALFORMED:
-                    status = VALUE_EMPTY if end == at else VALUE_MALFORMED
+                if negative:
+                    value = -value
+                if column == LABEL_COLUMN:
+                    labels[row] = value
+                    at = _skip_blanks(buffer, at)
+                    if (
+                        buffer[at] == LETTER_Q
+                        and buffer[at + 1] == LETTER_I
+                        and buffer[at + 2] == LETTER_D
+                        and buffer[at + 3] == COLON
+                    ):
+                        at = _query(buffer, at + 4, row, queries, query_at)
+                        at = _skip_blanks(buffer, at)
+                elif column < width:
+                    features[row, column] = value
+                elif column > widest:
+                    widest = column
+                    widest_at = index_at
+                column += 1  # from here on the next column to be filled
+                byte = np.int64(buffer[at])
+                if byte == SPACE:
+                    at += 1
+                    byte = np.int64(buffer[at])
+                if byte < ZERO:
+                    at = _skip_blanks(buffer, at)
+                    byte = np.int64(buffer[at])
+                    if byte == LINE_FEED or byte == HASH:  # noqa: SIM109  # a tuple would be slower to compile
+                        break
+
+                index_at = at
+                index: Any = 0
+                while ZERO <= byte <= NINE:
+                    if index < LARGE:
+                        index = index * 10 + (byte - ZERO)
+                    at += 1
+                    byte = np.int64(buffer[at])
+                place = index - first_index
+                if byte != COLON or at == index_at:
+                    status = INDEX_MALFORMED
+                elif place < 0:
+                    status = INDEX_SMALL
+                elif index > last_index:
+                    status = INDEX_LARGE
+                elif place < column:
+                    status = INDEX_REPEATED if place == column - 1 else INDEX_DECREASING
+                if status != OK:
+                    at = index_at
                     break
-            if abs(value) >= FLOAT32_OVERFLOW:
-                status = VALUE_OVERFLOW
-                break
-            if place < width:
-                while column < place:
+                at += 1
+                while column < place and column < width:
                     features[row, column] = absent
                     column += 1
-                features[row, place] = value
-            elif place > widest:
-                widest = place
-                widest_at = word
-            column = place + 1
-            at = end
-            if buffer[at] == SPACE:
-                at += 1
-            if np.int64(buffer[at]) - ZERO > 9 or np.int64(buffer[at]) < ZERO:
-                at = _skip_blanks(buffer, at)
-        if status != OK:
-            break
-        while column < width:
-            features[row, column] = absent
-            column += 1
-        if buffer[at] == HASH:
-            status, at = _comment(buffer, at, spans, row)
+                column = place
             if status != OK:
                 break
-        at += 1
-        row += 1
+            while column < width:
+                features[row, column] = absent
+                column += 1
+            if buffer[at] == HASH:
+                comment_at[row] = at
+            row += 1
+        while buffer[at] != LINE_FEED:
+            if buffer[at] == RETURN and buffer[at + 1] != LINE_FEED and buffer[at + 1] != RETURN:
+                status = STRAY_RETURN
+                break
+            at += 1
+        if status == OK:
+            at += 1
     if status == HARD_FULL:
         at = line
         hards = hards_before
@@ -479,34 +342,3 @@ def parse_lines(
     outcome[WIDEST] = widest
     outcome[WIDEST_AT] = widest_at
     outcome[HARDS] = hards
-
-
-@subroutine
-def _index_offence(buffer: Any, at: Any) -> Any:
-    """What is wrong with a word that does not start with digits and a colon."""
-    if buffer[at] == RETURN:
-        return STRAY_RETURN
-    end = _word_end(buffer, at)
-    colon = at
-    while colon < end and buffer[colon] != COLON:
-        colon += 1
-    if colon == end:
-        return COLON_ABSENT
-    if colon - at == 3 and _spells(buffer, at, b"qid"):
-        return QUERY_MISPLACED
-    if buffer[at] == MINUS and colon > at + 1:
-        for k in range(at + 1, colon):
-            if not ZERO <= buffer[k] <= NINE:
-                return INDEX_MALFORMED
-        return INDEX_SMALL
-    return INDEX_MALFORMED
-
-
-@kernel
-def widen_rows(store: Any, rows: Any, old: Any, new: Any, absent: Any) -> None:
-    """Lay out ``rows`` rows of ``old`` values as rows of ``new`` ones, in place; the new places become ``absent``."""
-    for row in range(rows - 1, -1, -1):
-        for column in range(new - 1, old - 1, -1):
-            store[row * new + column] = absent
-        for column in range(old - 1, -1, -1):
-            store[row * new + column] = store[row * old + column]

@@ -1,0 +1,66 @@
+"""Data sets in files: the ending of the name says the format."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any
+
+from rankforce.data.dataset import Dataset
+from rankforce.data.streams import file_name
+from rankforce.errors import SettingsError
+
+TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
+
+
+def read(path: str | os.PathLike[str], **options: Any) -> Dataset:
+    """Read a data set.
+
+    ``.parquet``, ``.pq``, ``.csv`` and ``.tsv`` (the last two also with ``.gz``) are tables with named columns: options
+    as for ``rankforce.data.tables.read_table``. Every other file is LETOR/SVMlight text, plain or gzip: options as for
+    ``rankforce.data.letor.read_letor``.
+    """
+    name = file_name(path)
+    if _is_table(name):
+        from rankforce.data.tables import read_table
+
+        reader: Callable[..., Dataset] = read_table
+    else:
+        from rankforce.data.letor import read_letor
+
+        reader = read_letor
+    _check_options(reader, options, f"reading {os.path.basename(name)}")
+    return reader(name, **options)
+
+
+def write(data: Dataset, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write a data set: a table or LETOR text, by the ending of the name as in ``read``.
+
+    The file is replaced whole or not at all. What a format cannot hold is an error, never dropped unasked.
+    """
+    name = file_name(path)
+    if _is_table(name):
+        from rankforce.data.tables import write_table
+
+        writer: Callable[..., None] = write_table
+    else:
+        from rankforce.data.letor import write_letor
+
+        writer = write_letor
+    _check_options(writer, options, f"writing {os.path.basename(name)}")
+    writer(data, name, **options)
+
+
+def _is_table(name: str) -> bool:
+    return name.lower().endswith(TABLES)
+
+
+def _check_options(function: Callable[..., Any], options: dict[str, Any], purpose: str) -> None:
+    parameters = inspect.signature(function).parameters.values()
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
+        return
+    known = [one.name for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY]
+    for option in options:
+        if option not in known:
+            raise SettingsError(f"{purpose} has no option {option!r} (it has: {', '.join(known)})")
