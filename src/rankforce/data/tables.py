@@ -139,7 +139,15 @@ def _read_parquet(path: Path, options: ColumnOptions) -> dict[str, Any]:
         raise FileFormatError(f"column {column!r}, row {row + 1}: {problem}", path=path, text=text, remedy=remedy)
 
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False, buffer_size=1 << 16) as file:
+        # nothing in a file is longer than the file: damage must not make Arrow ask for gigabytes
+        limit = min(max(path.stat().st_size, 1), 1_000_000)
+        with pq.ParquetFile(
+            path,
+            page_checksum_verification=True,
+            pre_buffer=False,
+            thrift_string_size_limit=100 * limit,
+            thrift_container_size_limit=limit,
+        ) as file:
             roles = options.roles(file.schema_arrow.names, path)
             _refuse_types({name: file.schema_arrow.field(name).type for name in roles.columns}, roles, path)
             head = file.read(columns=[*roles.ids, *roles.numeric])
