@@ -90,7 +90,8 @@ def test_plain_data_comes_back(tmp_path, ending):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_several_batches_come_back(tmp_path, ending, monkeypatch):
-    monkeypatch.setattr("rankforce.data.tables._ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr("rankforce.data.tables._ROWS_TO_WRITE", 7)
+    monkeypatch.setattr("rankforce.data.tables._ROWS_TO_READ", 4)
     write_table(random_data(1), tmp_path / f"data.{ending}")
     assert_same(random_data(1), read_table(tmp_path / f"data.{ending}"))
 
@@ -362,7 +363,7 @@ def test_without_pyarrow(tmp_path, monkeypatch):
             action()
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edits=st.lists(st.tuples(st.integers(0, 200), st.binary(max_size=3), st.integers(0, 4)), min_size=1, max_size=4))
 def test_mutated_csv_is_read_or_refused(tmp_path, edits):
     content = CSV.encode()
@@ -377,7 +378,7 @@ def test_mutated_csv_is_read_or_refused(tmp_path, edits):
     assert not np.isinf(data.features).any()
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     edits=st.lists(st.tuples(st.integers(0, 5000), st.binary(max_size=3), st.integers(0, 4)), min_size=1, max_size=4)
 )

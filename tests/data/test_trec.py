@@ -91,7 +91,7 @@ def test_no_file(tmp_path):
         read_qrels(tmp_path)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 120), inserted=st.binary(max_size=4), removed=st.integers(0, 4))
 def test_mutated_files_are_read_or_refused(tmp_path, place, inserted, removed):
     for read, text in ((read_run, RUN), (read_qrels, QRELS)):

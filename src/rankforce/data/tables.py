@@ -14,10 +14,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.atomic import replacing
 from rankforce.data.csv_rows import NULLS, header_of, refuse_broken_row, rows
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.frames import as_vector, first_infinite, stack
+from rankforce.data.replacing import replacing
 from rankforce.data.table_columns import (
     LABEL_PREFIX,
     TEXT_SUFFIX,
@@ -30,7 +30,8 @@ from rankforce.data.table_columns import (
 from rankforce.errors import DataError, FileFormatError, missing_dependency
 
 _WHOLE_NUMBER = r"^\s*-?(0|[1-9][0-9]*)(\.0+)?\s*$"  # what a column of ids in a CSV file must look like to be numbers
-_ROWS_AT_A_TIME = 65536
+_ROWS_TO_WRITE = 65536
+_ROWS_TO_READ = 4096
 
 
 def read_table(
@@ -91,11 +92,11 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
     parquet = _is_parquet(path)
     columns = _columns_to_write(data, mark_text=not parquet)
     schema = pa.schema([(name, _arrow_type(values)) for name, values in columns])
-    with replacing(path) as scratch:
+    with replacing(path) as file:
         if parquet:
             import pyarrow.parquet as pq
 
-            with pq.ParquetWriter(scratch, schema, write_page_checksum=True) as writer:
+            with pq.ParquetWriter(file, schema, write_page_checksum=True) as writer:
                 for batch in _batches(data, columns, schema):
                     writer.write_batch(batch)
             return
@@ -103,7 +104,7 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
 
         options = arrow_csv.WriteOptions(delimiter=_delimiter(path, delimiter))
         with (
-            pa.output_stream(str(scratch), compression="gzip" if path.suffix == ".gz" else None) as stream,
+            pa.output_stream(file, compression="gzip" if path.suffix == ".gz" else None) as stream,
             arrow_csv.CSVWriter(stream, schema, write_options=options) as writer,
         ):
             for batch in _batches(data, columns, schema):
@@ -138,7 +139,15 @@ def _read_parquet(path: Path, options: ColumnOptions) -> dict[str, Any]:
         raise FileFormatError(f"column {column!r}, row {row + 1}: {problem}", path=path, text=text, remedy=remedy)
 
     try:
-        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        # nothing in a file is longer than the file: damage must not make Arrow ask for gigabytes
+        limit = min(max(path.stat().st_size, 1), 1_000_000)
+        with pq.ParquetFile(
+            path,
+            page_checksum_verification=True,
+            pre_buffer=False,
+            thrift_string_size_limit=100 * limit,
+            thrift_container_size_limit=limit,
+        ) as file:
             roles = options.roles(file.schema_arrow.names, path)
             _refuse_types({name: file.schema_arrow.field(name).type for name in roles.columns}, roles, path)
             head = file.read(columns=[*roles.ids, *roles.numeric])
@@ -159,7 +168,7 @@ def _features_of_parquet(file: Any, names: list[str], n: int) -> np.ndarray:
     """The matrix, filled batch by batch: beside it only one batch is in memory."""
     matrix = np.empty((n, len(names)), dtype=dtypes.FEATURE)
     first = 0
-    for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=names) if names else ():
+    for batch in file.iter_batches(_ROWS_TO_READ, columns=names) if names else ():
         if first + batch.num_rows > n:
             raise OSError("its columns are not equally long")
         columns = [_numbers(as_vector(batch.column(name))) for name in names]
@@ -330,8 +339,8 @@ def _batches(data: Dataset, columns: Sequence[tuple[str, np.ndarray]], schema: A
     """The rows in record batches; NaN becomes null."""
     import pyarrow as pa
 
-    for first in range(0, data.n_documents, _ROWS_AT_A_TIME):
-        block = slice(first, first + _ROWS_AT_A_TIME)
+    for first in range(0, data.n_documents, _ROWS_TO_WRITE):
+        block = slice(first, first + _ROWS_TO_WRITE)
         arrays = [
             pa.array(values[block], type=field.type, from_pandas=values.dtype.kind == "f")
             for (_, values), field in zip(columns, schema, strict=True)

@@ -15,9 +15,9 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.atomic import replacing
 from rankforce.data.dataset import Dataset
 from rankforce.data.frames import as_numbers
+from rankforce.data.replacing import replacing
 from rankforce.errors import DataError, FileFormatError, SettingsError
 
 Judgments = Mapping[str, Mapping[str, float]]  # query → document → grade
@@ -88,7 +88,7 @@ def write_run(
     names = [_checked_word(str(name), "document id") for name in data.document_ids]
     queries = [_checked_word(str(name), "query id") for name in data.query_ids]
     _checked_word(tag, "tag")
-    with replacing(path) as scratch, _open_to_write(scratch, Path(path)) as file:
+    with replacing(path) as raw, _text_to(raw, Path(path)) as file:
         for query, rows in zip(queries, data.each_query(), strict=True):
             ranked = rows[np.argsort(-values[rows], kind="stable")][:depth]
             for rank, row in enumerate(ranked, start=1):
@@ -236,9 +236,9 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 @contextlib.contextmanager
-def _open_to_write(scratch: Path, target: Path) -> Iterator[IO[str]]:
+def _text_to(raw: IO[bytes], target: Path) -> Iterator[IO[str]]:
     with contextlib.ExitStack() as opened:
-        file: Any = opened.enter_context(scratch.open("wb"))
+        file: Any = raw
         if target.suffix == ".gz":  # without name and time: same run, same bytes
             file = opened.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
         yield opened.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline="\n"))
