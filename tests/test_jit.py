@@ -130,6 +130,20 @@ def test_an_edited_measure_of_ours_is_compiled_again(installation):
 
 
 @pytest.mark.compiled_only
+def test_a_measure_of_ours_that_is_gone_leaves_no_trace(installation):
+    """As after an upgrade that renames a file: what was cached for it must not disturb the other measures."""
+    source = installation.package / "measures" / "gone.py"
+    source.write_text(USERS_FILE.replace("FACTOR", "5.0").replace("Mine", "Gone"))
+    code = VALUE + "report(value=value(rf.Gone(), [3, 0]))"
+    assert installation.run(code)[0] == {"value": 15.0, "misses": 1, "hits": 0}
+    source.unlink()
+    assert installation.run(BUILT_IN)[0] == {"value": 1.0, "misses": 1, "hits": 0}
+    # ... and files of other versions of the sources are cleared away
+    files = list((installation.home / "cache").rglob("values.query_values-*.nbc"))
+    assert len(files) == 1
+
+
+@pytest.mark.compiled_only
 def test_works_where_nothing_can_be_written(tmp_path):
     made = Installation(tmp_path)
     (tmp_path / "no-directory").write_text("")
@@ -145,7 +159,7 @@ def test_numba_is_loaded_with_the_first_kernel_and_not_before(installation):
     code = """
 import json, sys
 import rankforce as rf
-rf.NDCG(10); rf.measure("ERR@10(max_grade=5)"); rf.measure("NDCG@10:clicks").kernel_tuple(); dir(rf)
+rf.NDCG(10); rf.measure("ERR@10(max_grade=5)"); rf.measure("NDCG@10:clicks").kernel_tuple()
 import rankforce.kernels.values, rankforce.measures.judged, rankforce.threads
 print(json.dumps([name for name in ("numba", "llvmlite", "sklearn", "scipy", "pandas") if name in sys.modules]))
 """
@@ -267,9 +281,17 @@ def test_fields_must_be_what_they_are_declared_to_be(bad):
         Whole(bad)
 
 
+@pytest.mark.compiled_only
+def test_two_signatures_never_share_a_file():
+    """Whatever the order in which processes write: the name of a file follows from the signature alone."""
+    files = query_values.own._cache._cache_file
+    names = {files._name(("signature", number)) for number in range(100)}
+    assert len(names) == 100
+    assert files._name(("signature", 1)) in names
+    assert all(name.endswith(".nbc") and jit.package_fingerprint()[:12] in name for name in names)
+
+
 def test_compiled_code_stands_where_the_fingerprint_sees_it():
-    before = jit.package_fingerprint()
-    assert len(before) == 64
     for one in jit.KERNELS:
         place = one.py_func.__module__.removeprefix("rankforce.").partition(".")[0]
         assert place in jit.COMPILED_SOURCES or one.py_func.__module__.startswith("test")

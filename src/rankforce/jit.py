@@ -3,8 +3,8 @@
 Three things are defined here.
 
 ``@kernel``
-    A compiled function called from Python. Compiled lazily, once per signature, kept on disk. The stamp of a cached
-    kernel is a digest of all compiled sources of the package: Numba's own stamp covers one file only, so that an
+    A compiled function called from Python. Compiled lazily, once per signature, kept on disk. The name of a cached
+    kernel holds a digest of all compiled sources of the package: Numba's own stamp covers one file only, so that an
     edited ``ndcg.py`` would leave the cached pair loop running the old NDCG.
 ``@subroutine``
     A function called from kernels, compiled as part of each caller.
@@ -23,6 +23,7 @@ import collections
 import contextlib
 import dataclasses
 import functools
+import glob
 import hashlib
 import inspect
 import itertools
@@ -139,10 +140,40 @@ class Kernel:
                 dispatcher = numba.njit(cache=True, **options)(self.py_func)
             except RuntimeError:  # nowhere to write: compile in memory
                 return numba.njit(**options)(self.py_func)
-            dispatcher._cache._cache_file._source_stamp = package_fingerprint()
+            dispatcher._cache._cache_file = _CacheFiles(dispatcher._cache._cache_file)
             _announce_compilation(dispatcher)
             return dispatcher
         return numba.njit(**options)(self.py_func)
+
+
+class _CacheFiles:
+    """The compiled forms of one kernel on disk: a file per signature, named by a digest of all it was made from.
+
+    Numba numbers the files and keeps an index. Two processes that start cold may then give one number to two
+    signatures and run each other's code, a killed one may leave an index that points to an older file, and the index
+    cannot be read at all once a class named in it is gone.
+    """
+
+    def __init__(self, numbas: Any) -> None:
+        self._numbas = numbas  # knows the folder, and writes a file as a whole or not at all
+        self._kernel = f"{numbas._index_name.removesuffix('.nbi')}."
+        self._version = f"{self._kernel}{package_fingerprint()[:12]}."
+
+    def load(self, key: Any) -> Any:
+        try:
+            return self._numbas._load_data(self._name(key))
+        except OSError:
+            return None
+
+    def save(self, key: Any, data: Any) -> None:
+        for file in Path(self._numbas._cache_path).glob(f"{glob.escape(self._kernel)}*.nbc"):
+            if not file.name.startswith(self._version):  # of sources that are no more
+                file.unlink(missing_ok=True)
+        self._numbas._save_data(self._name(key), data)
+
+    def _name(self, key: Any) -> str:
+        made_from = repr((self._numbas._version, key))  # version of Numba; signature, processor, bytecode
+        return f"{self._version}{hashlib.sha256(made_from.encode()).hexdigest()[:24]}.nbc"
 
 
 def kernel(
