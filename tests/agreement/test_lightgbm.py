@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from judged_lists import JudgedLists, judged_lists
 
 import rankforce as rf
-
-sys.path.insert(0, str(Path(__file__).parent))
-from judged_lists import JudgedLists, judged_lists
 
 lightgbm = pytest.importorskip("lightgbm")
 

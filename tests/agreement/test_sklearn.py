@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from judged_lists import judged_lists
 from sklearn import metrics
 
 import rankforce as rf
-
-sys.path.insert(0, str(Path(__file__).parent))
-from judged_lists import judged_lists
 
 
 @pytest.mark.parametrize("cutoff", [1, 3, 10, 30, None])

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+import slow_twin
 
 import rankforce as rf
 from rankforce.errors import DataError
 from rankforce.evaluation.ties import document_id_keys, rising
-
-sys.path.insert(0, str(Path(__file__).parent))
-import slow_twin
 
 MEASURES = ["NDCG@3", "DCG@2", "MAP@3", "MAP", "MRR@2", "ERR@3", "Precision@2", "Recall@2", "BPref", "Success@2", "WTA"]
 

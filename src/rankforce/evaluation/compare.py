@@ -42,8 +42,8 @@ def compare(
     for ``rf.evaluate``, whose other arguments are the same. Two evaluations of the same queries can be compared too
     (``data`` and ``measures`` are then left out). Queries that the blank policy leaves out count in neither.
     """
-    if len(names) != 2 or names[0] == names[1]:
-        raise SettingsError(f"names must be two different names, not {names!r}")
+    if len(names) != 2 or names[0] == names[1] or "difference" in names:
+        raise SettingsError(f"names must be two different names (and not 'difference'), not {names!r}")
     if isinstance(a, Evaluation) and isinstance(b, Evaluation):
         if data is not None:
             raise SettingsError("two evaluations are compared as they are: leave data out")
@@ -168,8 +168,8 @@ class Comparison:
             **dataclasses.asdict(self.a.policies),
             "measures": {
                 name: {
-                    self.names[0]: _json(self.a.mean[name]),
-                    self.names[1]: _json(self.b.mean[name]),
+                    "a": _json(self.a.mean[name]),
+                    "b": _json(self.b.mean[name]),
                     "difference": _json(self.difference[name]),
                     "interval": [_json(end) for end in self.interval[name]],
                     "bootstrap_interval": [_json(end) for end in self.bootstrap_interval[name]],

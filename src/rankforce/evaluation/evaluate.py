@@ -14,7 +14,7 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.conventions import Convention, convention_named
 from rankforce.evaluation.result import Evaluation, MeasuredQueries, Policies
 from rankforce.evaluation.significance import check_level
-from rankforce.evaluation.ties import POLICIES, Ranking
+from rankforce.evaluation.ties import POLICIES, QueryValues, Ranking
 from rankforce.measures.catalogue import measure
 from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import Measure
@@ -76,8 +76,13 @@ def evaluate(
         scores = _single_precision(scores)
     with using_threads(threads):
         ranking = Ranking(data, scores, ties, seed)
+        known = [judged(data, one if tool is None else tool.applied(one)) for one in asked]
+        if tool is not None:
+            for one in known:
+                tool.check_labels(one.measure, one.labels)
         measured = {
-            str(one): _measured(ranking, one if tool is None else tool.applied(one), blank, tool) for one in asked
+            str(one): _measured(ranking, of, values, blank, tool)
+            for one, of, values in zip(asked, known, ranking.values(known), strict=True)
         }
     policies = Policies(ties, _blank_words(tool, asked) or blank, convention, _weight_words(data, tool, asked))
     return Evaluation(
@@ -142,12 +147,11 @@ def scores_of(model_or_scores: Any, data: Dataset) -> np.ndarray:
     return data.by_query(scores)
 
 
-def _measured(ranking: Ranking, one: Measure, blank: str, tool: Convention | None) -> MeasuredQueries:
-    data = ranking.data
-    known = judged(data, one)
-    if tool is not None:
-        tool.check_labels(one, known.labels)
-    values, variances = ranking.values(known)
+def _measured(
+    ranking: Ranking, known: Judged, found: QueryValues, blank: str, tool: Convention | None
+) -> MeasuredQueries:
+    data, one = ranking.data, known.measure
+    values, variances = found
     is_blank = known.normalisers == 0.0
     rule = None if tool is None else tool.rule(one)
     numerator_weights = None

@@ -18,6 +18,8 @@ and in the number of relevant documents.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -71,14 +73,11 @@ class RankedDocuments:
         self.scores = scores
         self.starts = starts
         self.keys = np.zeros(len(scores), dtype=dtypes.HASH) if keys is None else keys
-        self._order: np.ndarray | None = None
 
-    @property
+    @cached_property
     def order(self) -> np.ndarray:
         """The order that does not depend on worth, made once for all measures."""
-        if self._order is None:
-            self._order = self.ordered_by(self.keys)
-        return self._order
+        return self.ordered_by(self.keys)
 
     def ordered_by(self, keys: np.ndarray) -> np.ndarray:
         """Documents by falling score, equal scores by rising key, equal keys in the order of the rows."""
@@ -147,45 +146,90 @@ class Ranking:
             return ranked.ordered_by(~rising(ranked.worth(judged)))
         return ranked.order
 
-    def values(self, judged: Judged) -> QueryValues:
-        """The value of every query under the tie policy."""
-        ranked = self.documents(judged)
-        normalisers = judged.normalisers
-        # A query of which nothing was retrieved earns nothing; measures need not know how to rank no documents.
-        empty = np.diff(ranked.starts) == 0
-        asked = np.where(empty, 0.0, normalisers) if empty.any() else normalisers
-        worth = ranked.worth(judged)
-        variances = None
-        if self.ties != "expected":
-            values = _values(judged, ranked, worth, asked, self.order(judged))
-        elif hasattr(judged.measure.Kernel, "expected_value"):
-            values = _expected_values(judged, ranked, worth, asked)
-        else:
-            values, variances = self._sampled_values(judged, ranked, worth, asked)
-        values[empty & (normalisers != 0.0)] = 0.0
-        return QueryValues(values, variances)
+    def values(self, judgements: Sequence[Judged]) -> list[QueryValues]:
+        """The value of every query under the tie policy, for each of several measures.
 
-    def _sampled_values(
-        self, judged: Judged, ranked: RankedDocuments, worth: np.ndarray, normalisers: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        values = _values(judged, ranked, worth, normalisers, ranked.order)
+        Measures that share an order are computed in the same walk over the queries that makes it.
+        """
+        jobs = [_Job(judged, self.documents(judged), self.ties == "expected") for judged in judgements]
+        walks: dict[int, _Walk] = {}
+        for number, job in enumerate(jobs):
+            if self.ties in ("pessimistic", "optimistic"):
+                keys = rising(job.worth)
+                walks[-number - 1] = _Walk(job.ranked, ~keys if self.ties == "optimistic" else keys, [job])
+            else:
+                walks.setdefault(id(job.ranked), _Walk(job.ranked, job.ranked.keys, [])).jobs.append(job)
+        for number, walk in walks.items():
+            over_queries(walk.ranked.starts, walk.run)
+            if number >= 0:
+                walk.ranked.order = walk.order
+        return [self._finished(job) for job in jobs]
+
+    def _finished(self, job: _Job) -> QueryValues:
+        variances = None
+        if self.ties == "expected" and not job.exact:
+            variances = self._sample(job)
+        job.values[job.empty & (job.judged.normalisers != 0.0)] = 0.0
+        return QueryValues(job.values, variances)
+
+    def _sample(self, job: _Job) -> np.ndarray | None:
+        """Replace the values of queries with ties by means over random orders; their variances."""
+        ranked = job.ranked
         tied = ranked.tied_queries()
-        tied = tied[normalisers[tied] != 0.0]
+        tied = tied[job.normalisers[tied] != 0.0]
         if not len(tied):
-            return values, None
+            return None
         part, places = ranked.taking(tied)
-        worth, normalisers = worth[places], normalisers[tied]
         sizes = np.diff(part.starts)
         queries = np.repeat(self.data.query_hashes[tied], sizes)
         positions = np.arange(len(places)) - np.repeat(part.starts[:-1], sizes)
+        worth, normalisers, measure = job.worth[places], job.normalisers[tied], job.judged.kernel_tuple
         sampled = np.empty((RANDOM_ORDERS, len(tied)))
         for number in range(RANDOM_ORDERS):
             order = part.ordered_by(combine(self.seed, queries, positions, number))
-            sampled[number] = _values(judged, part, worth, normalisers, order)
-        values[tied] = sampled.mean(axis=0)
-        variances = np.zeros(len(values))
+            query_values(measure, worth, order, normalisers, part.starts, 0, len(tied), sampled[number])
+        job.values[tied] = sampled.mean(axis=0)
+        variances = np.zeros(len(job.values))
         variances[tied] = sampled.var(axis=0, ddof=1) / RANDOM_ORDERS
-        return values, variances
+        return variances
+
+
+class _Job:
+    """One measure on the documents it ranks: ``run`` fills ``values`` for a range of queries."""
+
+    def __init__(self, judged: Judged, ranked: RankedDocuments, expected: bool) -> None:
+        self.judged = judged
+        self.ranked = ranked
+        self.worth = ranked.worth(judged)
+        # A query of which nothing was retrieved earns nothing; measures need not know how to rank no documents.
+        self.empty = np.diff(ranked.starts) == 0
+        self.normalisers = np.where(self.empty, 0.0, judged.normalisers) if self.empty.any() else judged.normalisers
+        self.values = np.empty(len(self.normalisers))
+        self.exact = expected and hasattr(judged.measure.Kernel, "expected_value")
+
+    def run(self, order: np.ndarray, first: int, last: int) -> None:
+        measure, worth, ranked, out = self.judged.kernel_tuple, self.worth, self.ranked, self.values
+        if self.exact:
+            query_expected_values(
+                measure, worth, order, ranked.scores, self.normalisers, ranked.starts, first, last, out
+            )
+        else:
+            query_values(measure, worth, order, self.normalisers, ranked.starts, first, last, out)
+
+
+class _Walk:
+    """One order and the measures computed from it."""
+
+    def __init__(self, ranked: RankedDocuments, keys: np.ndarray, jobs: list[_Job]) -> None:
+        self.ranked = ranked
+        self.keys = keys
+        self.jobs = jobs
+        self.order = np.empty(len(ranked.scores), dtype=dtypes.INDEX)
+
+    def run(self, first: int, last: int) -> None:
+        order_documents(self.ranked.scores, self.keys, self.ranked.starts, first, last, self.order)
+        for job in self.jobs:
+            job.run(self.order, first, last)
 
 
 def rising(worth: np.ndarray) -> np.ndarray:
@@ -208,22 +252,3 @@ def document_id_keys(data: Dataset) -> np.ndarray:
         keys = (len(texts) - places).astype(dtypes.HASH)
         _id_keys[data] = np.array(data.by_query(keys))
     return _id_keys[data]
-
-
-def _values(
-    judged: Judged, ranked: RankedDocuments, worth: np.ndarray, normalisers: np.ndarray, order: np.ndarray
-) -> np.ndarray:
-    result = np.empty(len(normalisers))
-    measure, starts = judged.kernel_tuple, ranked.starts
-    over_queries(starts, lambda a, b: query_values(measure, worth, order, normalisers, starts, a, b, result))
-    return result
-
-
-def _expected_values(judged: Judged, ranked: RankedDocuments, worth: np.ndarray, normalisers: np.ndarray) -> np.ndarray:
-    result = np.empty(len(normalisers))
-    measure, starts, order, scores = judged.kernel_tuple, ranked.starts, ranked.order, ranked.scores
-    over_queries(
-        starts,
-        lambda a, b: query_expected_values(measure, worth, order, scores, normalisers, starts, a, b, result),
-    )
-    return result

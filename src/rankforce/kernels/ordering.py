@@ -11,7 +11,8 @@ import numpy as np
 
 from rankforce.jit import kernel, subroutine
 
-BLOCK = 64  # this many keys are sorted by counting
+BLOCK = 128  # this many keys are sorted by counting
+VECTORS = 16  # keys that a processor compares at a stroke
 INSERTION_LIMIT = 32  # runs up to this length are sorted by insertion before they are merged
 
 
@@ -63,28 +64,33 @@ def _merge_sort(order: Any, scratch: Any, low: Any, high: Any, scores: Any, tie_
 
 
 @subroutine
-def _sort_blocks(keys: Any, sorted_keys: Any, sorted_documents: Any) -> Any:
-    """Sort each block of ``BLOCK`` keys: a key's place is the number of keys before it, counted without branches.
+def _sort_blocks(keys: Any, block: Any, taken: Any, sorted_keys: Any, sorted_documents: Any) -> Any:
+    """Sort each block of ``BLOCK`` keys: a key's place is the number of larger keys, counted without branches.
 
-    Unsigned indices: a signed one may count from the end, and a loop that allows for that is not vectorised.
+    Equal keys follow each other: ``taken`` counts those that have a place already. The copy in ``block`` is filled up
+    with −∞ to whole vectors. Unsigned indices: a signed one may count from the end, and a loop that allows for that
+    is not vectorised.
     """
     size = np.uint64(keys.shape[0])
     low = np.uint64(0)
     while low < size:
-        high = min(low + np.uint64(BLOCK), size)
-        block = keys[low:high]
-        count = np.uint64(block.shape[0])
+        count = min(np.uint64(BLOCK), size - low)
+        whole = min((count // np.uint64(VECTORS) + np.uint64(1)) * np.uint64(VECTORS), np.uint64(BLOCK))
+        for i in range(count):
+            block[i] = keys[low + np.uint64(i)]
+            taken[i] = 0
+        for i in range(count, whole):
+            block[i] = -np.inf
         for i in range(count):
             key = block[i]
-            before = np.int64(0)
-            for j in range(i):
-                before += np.int64(block[j] >= key)
-            for j in range(i + np.uint64(1), count):
-                before += np.int64(block[j] > key)
-            place = low + np.uint64(before)
+            larger = np.int64(0)
+            for j in range(whole):
+                larger += np.int64(block[j] > key)
+            place = low + np.uint64(larger + taken[larger])
+            taken[larger] += 1
             sorted_keys[place] = key
             sorted_documents[place] = low + np.uint64(i)
-        low = high
+        low += count
 
 
 @subroutine
@@ -124,6 +130,8 @@ def order_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: A
     longest = 0
     for q in range(first, last):
         longest = max(longest, starts[q + 1] - starts[q])
+    block = np.empty(BLOCK)
+    taken = np.empty(BLOCK, dtype=np.int64)
     keys = np.empty(longest)
     documents = np.empty(longest, dtype=order.dtype)
     other_keys = np.empty(longest)
@@ -131,7 +139,7 @@ def order_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: A
     for q in range(first, last):
         start = starts[q]
         size = starts[q + 1] - start
-        _sort_blocks(scores[start : start + size], keys, documents)
+        _sort_blocks(scores[start : start + size], block, taken, keys, documents)
         end = np.uint64(size)
         width = np.uint64(BLOCK)
         while width < end:
