@@ -42,7 +42,7 @@ class CompiledTrees:
     def __init__(self, ensemble: TreeEnsemble) -> None:
         self.ensemble = ensemble
         self.largest = int(ensemble.tree_leaves.max(initial=1))
-        self._tests: Tests | None = None
+        self._tests: NodeTests | None = None
 
     def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
         """Add trees ``first_tree`` to ``last_tree`` to the scores, in tree order."""
@@ -53,7 +53,7 @@ class CompiledTrees:
         by_block = 0 if self.largest > LARGE_TREE else len(scores) - (rest if rest <= few else 0)
         if by_block:
             if self._tests is None:
-                self._tests = Tests(self.ensemble)
+                self._tests = NodeTests(self.ensemble)
             self._tests.add_scores(matrix[:by_block], first_tree, last_tree, scores[:by_block])
         if by_block < len(scores):
             self._walk_scores(matrix[by_block:], first_tree, last_tree, scores[by_block:])
@@ -80,7 +80,7 @@ class CompiledTrees:
         )
 
 
-class Tests:
+class NodeTests:
     """The tests of all nodes by word of leaves: what ``score_by_blocks`` reads (see kernels/tree_scoring.py)."""
 
     def __init__(self, ensemble: TreeEnsemble) -> None:
