@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=lambda sizes: f"{len(sizes)}x{max(sizes)}")
-@pytest.mark.parametrize("documents", [1, 3, 5, 64, 131])
+@pytest.mark.parametrize("documents", [1, 9, 20, 64, 131, 150])
 def test_scores_equal_the_recursive_definition_bit_for_bit(engine: str, sizes: list[int], documents: int) -> None:
     model = random_ensemble(1, sizes)
     matrix = random_features(2, documents)
@@ -67,6 +68,16 @@ def test_the_same_bits_for_any_number_of_threads() -> None:
     for count in (1, 2, 5):
         with using_threads(count):
             np.testing.assert_array_equal(model.predict(matrix), alone)
+
+
+def test_threads_may_ask_one_model_for_different_numbers_of_trees() -> None:
+    model = random_ensemble(28, [31] * 60)
+    matrix = random_features(29, 200)
+    counts = [10, 30, 60] * 20
+    expected = {count: model.predict(matrix, n_trees=count) for count in set(counts)}
+    with ThreadPoolExecutor(4) as pool:
+        for count, scores in zip(counts, pool.map(lambda c: model.predict(matrix, n_trees=c), counts), strict=True):
+            np.testing.assert_array_equal(scores, expected[count])
 
 
 @pytest.mark.compiled_only
@@ -157,7 +168,7 @@ def test_impossible_bases() -> None:
 
 def test_importance() -> None:
     model = TreeEnsemble.from_trees([STUMP, STUMP, Tree(**{**vars(STUMP), "feature": np.array([0])})], ["a", "b", "c"])
-    assert list(model.feature_importance().items()) == [("b", 4.0), ("a", 2.0), ("c", 0.0)]
+    assert list(model.feature_importance().items()) == [("a", 2.0), ("b", 4.0), ("c", 0.0)]
     assert model.feature_importance("split") == {"b": 2.0, "a": 1.0, "c": 0.0}
     with pytest.raises(SettingsError, match="kind"):
         model.feature_importance("cover")

@@ -17,7 +17,7 @@ from rankforce.threads import over_queries
 if TYPE_CHECKING:
     from rankforce.models.tree_ensemble import TreeEnsemble
 
-FEW_DOCUMENTS = 8  # up to here walking is faster than a block of 64
+FEW_DOCUMENTS = 8  # up to here walking is faster than a block of 64; of large trees, up to twice as many
 LARGE_TREE = 400  # leaves; above this walking is faster than all tests of the tree
 BUNDLE_TESTS = 4096  # tests (48 kB) that stay in the second-level cache while blocks of documents pass through
 
@@ -42,18 +42,21 @@ class CompiledTrees:
     def __init__(self, ensemble: TreeEnsemble) -> None:
         self.ensemble = ensemble
         self.largest = int(ensemble.tree_leaves.max(initial=1))
-        self._tests: Tests | None = None
+        self._tests: NodeTests | None = None
 
     def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
         """Add trees ``first_tree`` to ``last_tree`` to the scores, in tree order."""
         if first_tree == last_tree or not len(scores):
             return
-        if len(scores) <= FEW_DOCUMENTS or self.largest > LARGE_TREE:
-            self._walk_scores(matrix, first_tree, last_tree, scores)
-            return
-        if self._tests is None:
-            self._tests = Tests(self.ensemble)
-        self._tests.add_scores(matrix, first_tree, last_tree, scores)
+        few = FEW_DOCUMENTS * (1 if self.largest <= jit.DOCUMENT_BLOCK else 2)
+        rest = len(scores) % jit.DOCUMENT_BLOCK  # of the last block, which costs as much as a full one
+        by_block = 0 if self.largest > LARGE_TREE else len(scores) - (rest if rest <= few else 0)
+        if by_block:
+            if self._tests is None:
+                self._tests = NodeTests(self.ensemble)
+            self._tests.add_scores(matrix[:by_block], first_tree, last_tree, scores[:by_block])
+        if by_block < len(scores):
+            self._walk_scores(matrix[by_block:], first_tree, last_tree, scores[by_block:])
 
     def _walk_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
         from rankforce.kernels.tree_scoring import score_by_walking
@@ -77,7 +80,7 @@ class CompiledTrees:
         )
 
 
-class Tests:
+class NodeTests:
     """The tests of all nodes by word of leaves: what ``score_by_blocks`` reads (see kernels/tree_scoring.py)."""
 
     def __init__(self, ensemble: TreeEnsemble) -> None:

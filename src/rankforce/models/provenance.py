@@ -13,7 +13,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 
 # What decides how fast or how talkative a training is, never what it yields: the same model has the same bytes.
-NOT_KEPT = frozenset({"threads", "progress", "callbacks", "checkpoint", "checkpoint_every", "resume", "memory"})
+NOT_KEPT = frozenset({"threads", "progress", "memory"})
 
 
 @dataclasses.dataclass(frozen=True)

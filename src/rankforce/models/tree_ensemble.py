@@ -140,13 +140,12 @@ class TreeEnsemble(Model):
         return dataclasses.replace(self, node_starts=self.node_starts[: count + 1], **fields)
 
     def feature_importance(self, kind: str = "gain") -> dict[str, float]:
-        """What each feature did, the most important first: total gain, or number of splits (``kind="split"``)."""
+        """What each feature did, in the order of the features: total gain, or number of splits (``kind="split"``)."""
         if kind not in ("gain", "split"):
             raise SettingsError(f"kind must be 'gain' or 'split', not {kind!r}")
         shares = self.gain if kind == "gain" else np.ones(len(self.feature))
         totals = np.bincount(self.feature, weights=shares, minlength=self.n_features)
-        order = np.argsort(-totals, kind="stable")
-        return {self.feature_names[place]: float(totals[place]) for place in order}
+        return dict(zip(self.feature_names, totals.tolist(), strict=True))
 
     # --------------------------------------------------------------------------------------------------------- scores
 

@@ -158,7 +158,7 @@ class BoostedTrees(Ranker):
         trees: list[Tree] = []
         stop = False
         if checkpoint is not None and (last := checkpoint.last()) is not None:
-            trees = last.trees()
+            trees = last.trees
             running.restart(last.predict(data), data)
             if held_out is not None:
                 validating.restart(last.predict(held_out), held_out)
