@@ -7,7 +7,6 @@ from typing import Any
 
 from rankforce.errors import SettingsError
 
-
 _LISTS = ("features", "labels", "ignore")
 
 

@@ -13,7 +13,7 @@ from rankforce.errors import NotFittedError
 from rankforce.models.model import Model
 
 
-class Ranker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Ranker(BaseEstimator):
     """Base of all rankers: settings in ``__init__``, learning in ``fit``, which leaves the model in ``model_``."""
 
     model_: Model
