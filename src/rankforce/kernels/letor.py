@@ -55,7 +55,7 @@ POWERS = np.array([float(f"1e{k}") for k in range(NEAR_POWERS + 1)])
 
 @subroutine
 def _ends_word(byte: Any) -> Any:
-    return byte in (SPACE, LINE_FEED, TAB, RETURN, HASH)
+    return byte == SPACE or byte == LINE_FEED or byte == TAB or byte == RETURN or byte == HASH
 
 
 @subroutine
