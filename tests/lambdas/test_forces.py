@@ -9,6 +9,7 @@ import pytest
 
 import rankforce as rf
 from rankforce.lambdas.forces import Forces, Ranking, SlowMeasureWarning, TermForces
+from rankforce.lambdas.near_pairs import NearPairs
 from rankforce.lambdas.objective import Objective, Pairs, Term
 from rankforce.lambdas.pairs import PairRanges
 from rankforce.lambdas.ranknet import RankNetCost
@@ -139,11 +140,12 @@ def test_wide_gaps_and_steep_sigmas_are_safe(sigma, spread):
     check(data, Term(rf.NDCG(), RankNetWeightPairs(sigma)), scores)
 
 
-def test_coordinates_and_gaps_say_the_same():
-    cost = RankNetWeightPairs(2.0).kernel_tuple()
+@pytest.mark.parametrize("cost", [RankNetCost(2.0), RankNetWeightPairs(2.0), NearPairs(2.0)], ids=repr)
+def test_coordinates_and_gaps_say_the_same(cost):
+    cost = cost.kernel_tuple()
     for better, worse in [(0.0, 0.0), (3.0, -4.0), (-100.0, 150.0)]:
         top = max(better, worse)
-        by_coordinate = cost.pair(cost.coordinate(better, top), cost.coordinate(worse, top), 0.3, 1.0)
+        by_coordinate = cost.pair(cost.coordinate(better, top), cost.coordinate(worse, top), better - worse, 0.3, 1.0)
         np.testing.assert_allclose(by_coordinate, cost.pair_of_gap(better - worse, 0.3, 1.0), rtol=1e-12)
 
 
@@ -233,3 +235,24 @@ def test_ranking_again_from_the_last_order_gives_the_same():
     for _ in range(3):
         scores = rng.integers(0, 9, data.n_documents).astype(float)
         np.testing.assert_array_equal(kept.update(scores), Ranking(data, 3).update(scores))
+
+
+def test_near_pairs_count_most():
+    data = some_data()
+    check(data, Term(rf.NDCG(), NearPairs(0.7)), np.random.default_rng(1).normal(size=data.n_documents))
+
+
+def test_the_log_normalisation_by_hand():
+    """One pair per query: the sum of the pairs' forces is the force on the better document."""
+    data = some_data(sizes=(2, 2, 2), seed=4)
+    scores = np.random.default_rng(1).normal(size=data.n_documents)
+    order = Ranking(data, 3).update(scores)
+    term = Term(rf.NDCG(), share=7.0)
+    forces, curvatures = slow_forces(data, term, scores, order)
+    got = Forces(data, Objective((term,)), 3, normalise="log").at(scores, order)
+    assert forces.any()
+    for rows in data.each_query():
+        pull = abs(forces[rows]).max()
+        factor = np.log2(1 + 2 * pull) / (2 * pull) if pull > 0 else 1.0
+        np.testing.assert_allclose(got[0][rows], factor * forces[rows], rtol=1e-9)
+        np.testing.assert_allclose(got[1][rows], factor * curvatures[rows], rtol=1e-9)

@@ -291,7 +291,7 @@ def parse_lines(
                 if byte < ZERO:
                     at = _skip_blanks(buffer, at)
                     byte = np.int64(buffer[at])
-                    if byte == LINE_FEED or byte == HASH:  # noqa: SIM109  # a tuple would be slower to compile
+                    if byte == LINE_FEED or byte == HASH:  # a tuple would be slower to compile
                         break
 
                 index_at = at

@@ -21,18 +21,29 @@ from rankforce.kernels.swaps import prepare_swaps, swap_change
 
 @vector_subroutine
 def _all_pairs(
-    measure: Any, cost: Any, columns: Any, x: Any, weight: Any, worse: Any, normaliser: Any, f: Any, c: Any
+    measure: Any,
+    cost: Any,
+    columns: Any,
+    x: Any,
+    s: Any,
+    weight: Any,
+    worse: Any,
+    normaliser: Any,
+    f: Any,
+    c: Any,
 ) -> Any:
-    """Every pair, by coordinates."""
+    """Every pair, by coordinates x and scores s. Returns the sum of the pairs' forces."""
+    pull = 0.0
     for i in range(x.shape[0]):
         mine = column_of(measure, columns, i)
         x_i = x[i]
+        s_i = s[i]
         w_i = weight[i]
         f_i = 0.0
         c_i = 0.0
         for j in range(np.uint64(worse[i, 0]), np.uint64(worse[i, 1])):
             change = abs(measure.swap_delta(mine, column_of(measure, columns, j)))
-            force, curvature = cost.pair(x_i, x[j], change, normaliser)
+            force, curvature = cost.pair(x_i, x[j], s_i - s[j], change, normaliser)
             force *= w_i * weight[j]
             curvature *= w_i * weight[j]
             f_i += force
@@ -41,6 +52,8 @@ def _all_pairs(
             c[j] += curvature
         f[i] += f_i
         c[i] += c_i
+        pull += f_i
+    return pull
 
 
 @subroutine
@@ -83,6 +96,7 @@ def add_forces_by_columns(
     first: Any,
     last: Any,
     wide: Any,  # uint8 (queries): set to 1 for queries left out because their scores are too far apart
+    pulls: Any,  # float64 (queries): the sum of the pairs' forces is added to
     forces: Any,  # float64 (documents): added to
     curvatures: Any,  # float64 (documents): added to
 ) -> None:
@@ -93,6 +107,7 @@ def add_forces_by_columns(
     by_rank = np.empty((column_count, longest))
     columns = np.empty((column_count, longest))
     x = np.empty(longest)
+    s = np.empty(longest)
     weight = np.empty(longest)
     f = np.empty(longest)
     c = np.empty(longest)
@@ -110,13 +125,14 @@ def add_forces_by_columns(
         for p in range(size):
             document = members[start + p]
             x[p] = cost.coordinate(scores[document], top)
+            s[p] = scores[document]
             weight[p] = document_weights[document]
             f[p] = 0.0
             c[p] = 0.0
             for k in range(column_count):
                 columns[k, p] = by_rank[k, rank[document - start]]
         ranges = worse[start : start + size]
-        _all_pairs(measure, cost, columns, x[:size], weight, ranges, normalisers[q], f, c)
+        pulls[q] += scales[q] * _all_pairs(measure, cost, columns, x[:size], s, weight, ranges, normalisers[q], f, c)
         for p in range(size):
             forces[members[start + p]] += scales[q] * f[p]
             curvatures[members[start + p]] += scales[q] * c[p]
@@ -140,7 +156,7 @@ def _add_pair(
     forces: Any,
     curvatures: Any,
 ) -> Any:
-    """One pair, document i better than j, for any measure."""
+    """One pair, document i better than j, for any measure. Returns its force."""
     upper = min(rank[i - start], rank[j - start])
     lower = max(rank[i - start], rank[j - start])
     change = abs(swap_change(measure, columns, ranked, normaliser, before, upper, lower))
@@ -150,6 +166,7 @@ def _add_pair(
     forces[j] -= scale * force
     curvatures[i] += scale * curvature
     curvatures[j] += scale * curvature
+    return scale * force
 
 
 @kernel
@@ -172,6 +189,7 @@ def add_forces_by_rank(
     draws: Any,  # uint64 (documents): where each document's draws begin
     first: Any,
     last: Any,
+    pulls: Any,
     forces: Any,
     curvatures: Any,
 ) -> None:
@@ -204,19 +222,19 @@ def add_forces_by_rank(
                     o = int(word % np.uint64(n_worse + n_better))
                     if o < n_worse:
                         j = members[start + worse[start + p, 0] + o]
-                        _add_pair(
+                        pulls[q] += _add_pair(
                             measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
                             document_weights, scale, start, i, j, forces, curvatures,
                         )  # fmt: skip
                     else:
                         j = members[start + better[start + p, 0] + o - n_worse]
-                        _add_pair(
+                        pulls[q] += _add_pair(
                             measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
                             document_weights, scale, start, j, i, forces, curvatures,
                         )  # fmt: skip
             elif sample == 0 and (top >= size or rank[i - start] < top):
                 for o in range(worse[start + p, 0], worse[start + p, 1]):
-                    _add_pair(
+                    pulls[q] += _add_pair(
                         measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
                         document_weights, scales[q], start, i, members[start + o], forces, curvatures,
                     )  # fmt: skip
@@ -224,10 +242,25 @@ def add_forces_by_rank(
                     for o in range(better[start + p, 0], better[start + p, 1]):
                         j = members[start + o]
                         if rank[j - start] >= top:  # else the pair was met from the other end
-                            _add_pair(
+                            pulls[q] += _add_pair(
                                 measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
                                 document_weights, scales[q], start, j, i, forces, curvatures,
                             )  # fmt: skip
+
+
+@kernel
+def scale_by_log(starts: Any, pulls: Any, first: Any, last: Any, forces: Any, curvatures: Any) -> None:
+    """Multiply forces and curvatures of each query by log2(1 + P)/P, P twice the sum of its pairs' forces.
+
+    Queries that pull hard (many pairs, far from their ideal order) count more than others, but not in proportion.
+    """
+    for q in range(first, last):
+        if pulls[q] <= 0.0:
+            continue
+        factor = np.log2(1.0 + 2.0 * pulls[q]) / (2.0 * pulls[q])
+        for k in range(starts[q], starts[q + 1]):
+            forces[k] *= factor
+            curvatures[k] *= factor
 
 
 @kernel

@@ -21,7 +21,7 @@ class Cost(KernelValue):
     ``pair_of_gap(gap, change, normaliser) -> (force, curvature)``
         The definition. ``gap`` is the better document's score minus the worse one's, ``change`` is |ΔZ|, the absolute
         change of the measure if the two swapped ranks, ``normaliser`` the query's (ΔẐ = ΔZ × normaliser).
-    ``coordinate(score, top)`` and ``pair(better, worse, change, normaliser)``
+    ``coordinate(score, top)`` and ``pair(better, worse, gap, change, normaliser)``
         The same from a number that is computed once per document: for the logistic family e^{σ(score − top)}, so
         that no exponential is left in the pair loop. ``top`` is the query's highest score.
     ``widest()``
@@ -34,8 +34,8 @@ class Cost(KernelValue):
     def coordinate(self: Any, score: Any, top: Any) -> Any:
         return score - top
 
-    def pair(self: Any, better: Any, worse: Any, change: Any, normaliser: Any) -> Any:
-        return self.pair_of_gap(better - worse, change, normaliser)
+    def pair(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
+        return self.pair_of_gap(gap, change, normaliser)
 
     def widest(self: Any) -> Any:
         return 1e300

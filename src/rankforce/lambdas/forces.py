@@ -10,7 +10,12 @@ from rankforce import dtypes
 from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.hashing import combine
 from rankforce.kernels.ordering import reorder_documents
-from rankforce.kernels.pair_forces import add_forces_by_columns, add_forces_by_rank, divide_by_deviation
+from rankforce.kernels.pair_forces import (
+    add_forces_by_columns,
+    add_forces_by_rank,
+    divide_by_deviation,
+    scale_by_log,
+)
 from rankforce.lambdas.objective import Objective, Term
 from rankforce.lambdas.pairs import PairRanges
 from rankforce.measures.judged import Judged
@@ -71,6 +76,7 @@ class TermForces:
         share: float,
         iteration: int,
         queries: np.ndarray | None,
+        pulls: np.ndarray,
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
@@ -79,13 +85,13 @@ class TermForces:
             return
         kept = self.judged.kept
         if kept is None:
-            self._add(order, scores, share, iteration, queries, forces, curvatures)
+            self._add(order, scores, share, iteration, queries, pulls, forces, curvatures)
             return
         assert self._places is not None
         places = self._places[order]
         own_forces = np.zeros(len(kept))
         own_curvatures = np.zeros(len(kept))
-        self._add(places[places >= 0], scores[kept], share, iteration, queries, own_forces, own_curvatures)
+        self._add(places[places >= 0], scores[kept], share, iteration, queries, pulls, own_forces, own_curvatures)
         forces[kept] += own_forces
         curvatures[kept] += own_curvatures
 
@@ -96,13 +102,14 @@ class TermForces:
         share: float,
         iteration: int,
         queries: np.ndarray | None,
+        pulls: np.ndarray,
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
         scales = share * (self.query_weights if queries is None else self.query_weights * queries)
         everything = not self.term.pairs.sample and self.term.pairs.top >= self.longest
         if not (everything and self.term.measure.swap_kind == "columns"):
-            self._add_by_rank(order, scores, scales, iteration, forces, curvatures)
+            self._add_by_rank(order, scores, scales, iteration, pulls, forces, curvatures)
             return
         judged, ranges = self.judged, self.ranges
         normalisers = judged.normalisers
@@ -111,11 +118,12 @@ class TermForces:
             judged.starts,
             lambda a, b: add_forces_by_columns(
                 judged.kernel_tuple, self.cost, self.column_count, judged.worth, scores, order, ranges.members,
-                ranges.worse, judged.starts, normalisers, self.document_weights, scales, a, b, wide, forces, curvatures,
+                ranges.worse, judged.starts, normalisers, self.document_weights, scales, a, b, wide, pulls, forces,
+                curvatures,
             ),
         )  # fmt: skip
         if wide.any():
-            self._add_by_rank(order, scores, scales * wide, iteration, forces, curvatures)
+            self._add_by_rank(order, scores, scales * wide, iteration, pulls, forces, curvatures)
 
     def _add_by_rank(
         self,
@@ -123,6 +131,7 @@ class TermForces:
         scores: np.ndarray,
         scales: np.ndarray,
         iteration: int,
+        pulls: np.ndarray,
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
@@ -135,7 +144,7 @@ class TermForces:
             lambda a, b: add_forces_by_rank(
                 judged.kernel_tuple, self.cost, self.column_count, judged.worth, scores, order, ranges.members,
                 ranges.worse, ranges.better, judged.starts, normalisers, self.document_weights, scales, pairs.top,
-                pairs.sample, self._draws, a, b, forces, curvatures,
+                pairs.sample, self._draws, a, b, pulls, forces, curvatures,
             ),
         )  # fmt: skip
 
@@ -143,14 +152,16 @@ class TermForces:
 class Forces:
     """The forces of an objective on a data set.
 
-    With ``deviation`` the forces of each query are divided by their standard deviation, and the curvatures mean
-    nothing any more.
+    ``normalise`` says how the forces of a query are scaled against those of other queries: ``"none"``; ``"log"`` by
+    log2(1 + P)/P, P twice the sum of its pairs' forces, curvatures likewise; ``"deviation"`` divides by their standard
+    deviation, after which the curvatures mean nothing.
     """
 
-    def __init__(self, data: Dataset, objective: Objective, seed: int, *, deviation: bool = False) -> None:
+    def __init__(self, data: Dataset, objective: Objective, seed: int, *, normalise: str = "none") -> None:
         self.objective = objective
         self.terms = [TermForces(data, term, seed) for term in objective.terms]
-        self.deviation = deviation
+        self.normalise = normalise
+        self.pulls = np.zeros(data.n_queries)
         self.starts = data.query_starts
         self.forces = np.zeros(data.n_documents, dtype=dtypes.FORCE)
         self.curvatures = np.zeros(data.n_documents, dtype=dtypes.CURVATURE)
@@ -170,10 +181,15 @@ class Forces:
         """
         self.forces.fill(0.0)
         self.curvatures.fill(0.0)
+        self.pulls.fill(0.0)
         for term, share in zip(self.terms, self.objective.shares(iteration), strict=True):
-            term.add(order, scores, share, iteration, queries, self.forces, self.curvatures)
-        if self.deviation:
+            term.add(order, scores, share, iteration, queries, self.pulls, self.forces, self.curvatures)
+        if self.normalise == "deviation":
             over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces))
+        elif self.normalise == "log":
+            over_queries(
+                self.starts, lambda a, b: scale_by_log(self.starts, self.pulls, a, b, self.forces, self.curvatures)
+            )
         return self.forces, self.curvatures
 
 

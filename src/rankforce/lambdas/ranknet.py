@@ -10,7 +10,7 @@ from rankforce.lambdas.logistic import LogisticCost
 class RankNetCost(LogisticCost):
     """C = log(1 + e^{−σ·gap}): force σρ, curvature σ²ρ(1 − ρ), whatever the measure says."""
 
-    def pair(self: Any, better: Any, worse: Any, change: Any, normaliser: Any) -> Any:
+    def pair(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
         rho = worse / (better + worse)
         force = self.sigma * rho
         return force, self.sigma * force * (1.0 - rho)

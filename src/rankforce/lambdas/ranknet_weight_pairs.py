@@ -10,7 +10,7 @@ from rankforce.lambdas.logistic import LogisticCost
 class RankNetWeightPairs(LogisticCost):
     """RankNet's force times the change of the measure: force σρ|ΔZ|, curvature σ²ρ(1 − ρ)|ΔZ|."""
 
-    def pair(self: Any, better: Any, worse: Any, change: Any, normaliser: Any) -> Any:
+    def pair(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
         rho = worse / (better + worse)
         force = self.sigma * rho * change
         return force, self.sigma * force * (1.0 - rho)

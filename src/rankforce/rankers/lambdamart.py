@@ -40,6 +40,10 @@ class LambdaMART(BoostedTrees):
         divided by their standard deviation.
     sigma : float
         Steepness of the logistic cost.
+    normalise : "auto", "none", "log" or "deviation"
+        How the λ's of a query are scaled against those of other queries: not at all; by log2(1 + P)/P with P twice the
+        sum of its pairs' forces (as LightGBM does); or divided by their standard deviation, for the gradient step
+        only. ``"auto"``: none with Newton's step, deviation with the gradient step.
     pairs : "all", ("top", k) or ("sample", m)
         Which pairs exert forces; the last two are for very long lists.
     max_bins : int
@@ -80,6 +84,7 @@ class LambdaMART(BoostedTrees):
         min_gain: float = 0.0,
         max_depth: int | None = None,
         max_bins: int = 255,
+        normalise: str = "auto",
         pairs: Any = "all",
         feature_fraction: float = 1.0,
         query_fraction: float = 1.0,
@@ -107,6 +112,7 @@ class LambdaMART(BoostedTrees):
         self.min_gain = min_gain
         self.max_depth = max_depth
         self.max_bins = max_bins
+        self.normalise = normalise
         self.pairs = pairs
         self.feature_fraction = feature_fraction
         self.query_fraction = query_fraction
@@ -142,6 +148,11 @@ class LambdaMART(BoostedTrees):
             return "newton" if self.step == "newton" else "least_squares"
         return self.split
 
+    def _normalisation(self) -> str:
+        if self.normalise == "auto":
+            return "none" if self.step == "newton" else "deviation"
+        return self.normalise
+
     def _objective_name(self) -> str:
         return str(self._objective())
 
@@ -156,6 +167,9 @@ class LambdaMART(BoostedTrees):
             raise SettingsError(
                 f"Newton's step needs a cost with a positive curvature, which {objective} has not: use step='gradient'"
             )
+        check_choice("normalise", self.normalise, ("auto", "none", "log", "deviation"))
+        if self.step == "newton" and self.normalise == "deviation":
+            raise SettingsError("normalise='deviation' goes with step='gradient': it leaves no curvature")
         if self.step == "gradient" and self.split == "newton":
             raise SettingsError("the gradient step goes with split='least_squares' (or 'auto')")
 
@@ -165,7 +179,7 @@ class LambdaPull:
 
     def __init__(self, data: Dataset, objective: Objective, settings: LambdaMART) -> None:
         self.newton = settings.step == "newton"
-        self.forces = Forces(data, objective, settings.seed, deviation=not self.newton)
+        self.forces = Forces(data, objective, settings.seed, normalise=settings._normalisation())
         self.l2 = settings.l2
         self.longest_step = settings.max_step / settings.sigma
         if self.forces.n_pairs == 0:

@@ -1,0 +1,33 @@
+"""The λ-function of LambdaMART with the weight on pairs that are close."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankforce.errors import SettingsError
+from rankforce.lambdas.logistic import LogisticCost
+
+
+class NearPairs(LogisticCost):
+    """RankNetWeightPairs divided by the distance of the scores: force σρ|ΔZ| / (margin + σ|gap|), curvature likewise.
+
+    Documents that stand close are those whose order a small step can still change; pairs far apart, rightly or
+    wrongly, count little. LightGBM and XGBoost do the same by default (margin 0.01).
+    """
+
+    margin: float = 0.01
+
+    def check(self) -> None:
+        super().check()
+        if not self.margin > 0:
+            raise SettingsError(f"margin must be positive, not {self.margin!r}")
+
+    def pair(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
+        rho = worse / (better + worse)
+        force = self.sigma * rho * change / (self.margin + self.sigma * abs(gap))
+        return force, self.sigma * force * (1.0 - rho)
+
+    def pair_of_gap(self: Any, gap: Any, change: Any, normaliser: Any) -> Any:
+        rho = self.rho_of_gap(gap)
+        force = self.sigma * rho * change / (self.margin + self.sigma * abs(gap))
+        return force, self.sigma * force * (1.0 - rho)
