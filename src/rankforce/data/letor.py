@@ -157,7 +157,8 @@ class _Reader:
         if needed <= len(self.store):
             return
         share = part.consumed / file.size if file.size else 0.0
-        expected = needed * 1.01 / share if 0.0 < share < 1.0 else needed * (1.25 if file.size is None else 1.0)
+        # Room that is not written to costs nothing; growing later does.
+        expected = needed * 1.25 / share if 0.0 < share < 1.0 else needed * (1.25 if file.size is None else 1.0)
         self._resize(file, max(needed, int(expected)))
 
     def _resize(self, file: TextFile, entries: int) -> None:

@@ -52,7 +52,7 @@ class ByteProgress:
             DownloadColumn(),
             TimeRemainingColumn(),
             console=Console(stderr=True),
-            transient=True,
+            transient=self._wanted is None,
         )
         self._bar.start()
         self._task = self._bar.add_task(self._name, total=self._total)

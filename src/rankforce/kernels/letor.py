@@ -20,6 +20,7 @@ from rankforce.jit import kernel, subroutine
 
 TAB, LINE_FEED, RETURN, SPACE = 9, 10, 13, 32
 HASH, PLUS, MINUS, POINT, ZERO, NINE, COLON = 35, 43, 45, 46, 48, 57, 58
+WORD_ENDS = 1 << SPACE | 1 << TAB | 1 << LINE_FEED | 1 << RETURN | 1 << HASH  # as a set of bits
 LOWER_CASE = 32  # the bit that makes a letter small
 LETTER_A, LETTER_D, LETTER_E, LETTER_I, LETTER_L, LETTER_N, LETTER_Q, LETTER_U = b"adeilnqu"
 
@@ -55,7 +56,7 @@ POWERS = np.array([float(f"1e{k}") for k in range(NEAR_POWERS + 1)])
 
 @subroutine
 def _ends_word(byte: Any) -> Any:
-    return byte == SPACE or byte == LINE_FEED or byte == TAB or byte == RETURN or byte == HASH
+    return byte <= HASH and (WORD_ENDS >> byte) & 1 == 1
 
 
 @subroutine
