@@ -114,9 +114,8 @@ def in_own_process(*arguments: str, **environment: str) -> dict[str, float] | st
 def report(title: str, path: Path, documents: int, features: int) -> None:
     size = path.stat().st_size
     matrix = 4 * documents * features
-    print(
-        f"\n{title}: {documents:,} documents × {features} features, {size / 1e6:.0f} MB of text, matrix {matrix / 1e6:.0f} MB"
-    )
+    sizes = f"{size / 1e6:.0f} MB of text, matrix {matrix / 1e6:.0f} MB"
+    print(f"\n{title}: {documents:,} documents × {features} features, {sizes}")
     print(f"{'reader':14}{'seconds':>10}{'MB/s':>10}{'rankforce is':>16}{'peak memory':>14}{'/ matrix':>10}")
     results = {reader: in_own_process(reader, str(path)) for reader in READERS}
     ours = results["rankforce"]
