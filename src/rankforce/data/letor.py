@@ -395,7 +395,7 @@ class _Stretch:
                 if is_label and np.isinf(value):
                     self.offences.append((place, LABEL_INFINITE))
                 elif not is_label and abs(value) >= kernels.FLOAT32_OVERFLOW:
-                    self.offences.append((place, kernels.VALUE_OVERFLOW))
+                    self.offences.append((place, VALUE_OVERFLOW))
                     value = np.nan
             elif _MISSING.fullmatch(word):
                 if is_label and not self.reader.unlabelled:
@@ -471,7 +471,7 @@ def _size(count: float) -> str:
 
 # Offences that the kernels leave to be found here; theirs have smaller numbers.
 LABEL_MALFORMED, LABEL_INFINITE, LABEL_MISSING = 100, 101, 102
-VALUE_EMPTY, VALUE_MALFORMED, VALUE_INFINITE = 110, 111, 112
+VALUE_EMPTY, VALUE_MALFORMED, VALUE_INFINITE, VALUE_OVERFLOW = 110, 111, 112, 113
 COLON_ABSENT, QUERY_MISPLACED, _QUERY_ABSENT, _QUERY_UNEXPECTED = 120, 121, 122, 123
 _LINE = "A line reads: label qid:ID index:value index:value ... # comment"
 _PROBLEMS = {
@@ -497,7 +497,7 @@ _PROBLEMS = {
     VALUE_EMPTY: ("the value after the colon is absent", "Write index:value without a space, NULL if missing."),
     VALUE_MALFORMED: ("the value is not a number", "Write a missing value as NULL or nan."),
     VALUE_INFINITE: ("the value is infinite", "Write a missing value as NULL or nan, else a finite number."),
-    kernels.VALUE_OVERFLOW: ("the value is beyond float32 (3.4e38)", "Scale the feature down."),
+    VALUE_OVERFLOW: ("the value is beyond float32 (3.4e38)", "Scale the feature down."),
     kernels.STRAY_RETURN: (
         "a carriage return within a line",
         "Lines end in LF or CRLF: convert a file whose lines end in CR alone.",

@@ -29,7 +29,7 @@ EXACT, NEAR, HARD = 0, 1, 2
 
 # What a stretch of lines ended with; HARD_FULL asks to be called again.
 OK, HARD_FULL, INDEX_MALFORMED, INDEX_SMALL, INDEX_REPEATED, INDEX_DECREASING, INDEX_LARGE = 0, 1, 2, 3, 4, 5, 6
-VALUE_OVERFLOW, STRAY_RETURN = 7, 8
+STRAY_RETURN = 7
 
 # Places in ``outcome``.
 DOCUMENTS, LINES, STATUS, AT, WIDEST, WIDEST_AT, HARDS = 0, 1, 2, 3, 4, 5, 6
@@ -262,10 +262,6 @@ def parse_lines(
                         hard[hards + 1] = column
                         hard[hards + 2] = word
                         hards += HARD_ENTRIES
-                elif value >= FLOAT32_OVERFLOW and column != LABEL_COLUMN:
-                    status = VALUE_OVERFLOW
-                    at = word
-                    break
                 if negative:
                     value = -value
                 if column == LABEL_COLUMN:
