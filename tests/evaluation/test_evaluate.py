@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import math
+import pickle
 import weakref
 
 import numpy as np
@@ -242,6 +243,16 @@ def test_explanation_adds_up_to_the_value() -> None:
     assert "query c: NDCG" in str(result.explain("c"))
     with pytest.raises(DataError, match="there is no query 'z'"):
         result.explain("z")
+
+
+def test_a_result_can_be_pickled() -> None:
+    result = rf.evaluate(SCORES, small(), ["NDCG", "MAP"], by=[1, 1, 2])
+    copy = pickle.loads(pickle.dumps(result))
+    assert str(copy) == str(result)
+    with pytest.raises(DataError, match="evaluate again to explain"):
+        copy.explain("c")
+    compared = rf.compare("good", "bad", small(), "NDCG")
+    assert str(pickle.loads(pickle.dumps(compared))) == str(compared)
 
 
 def test_remembered_labels_are_those_of_a_new_judgement_and_die_with_the_data() -> None:

@@ -261,6 +261,9 @@ class Comparison:
 
     # ------------------------------------------------------------------------------------------------------- internals
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Comparison, (self.a, self.b, self.names)
+
     def _by_measure(self, compute: Callable[[np.ndarray, np.ndarray | None], Value]) -> ByMeasure[Value]:
         return ByMeasure(self.measures, lambda name: compute(*self._differences(name)))
 

@@ -355,6 +355,11 @@ class Evaluation:
 
     # ------------------------------------------------------------------------------------------------------- internals
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled without its ranking, which ``explain`` would need: that holds the whole data set."""
+        of_queries = (self.query_ids, self.query_weights, self.query_sizes)
+        return Evaluation, (self._measured, *of_queries, self.policies, self.level, self.seed, self.segments)
+
     def _by_measure(self, compute: Callable[[MeasuredQueries], Value]) -> ByMeasure[Value]:
         return ByMeasure(tuple(self._measured), lambda name: compute(self._measured[name]))
 
