@@ -72,7 +72,8 @@ def lightgbm_seconds(X: np.ndarray, y: np.ndarray, leaves: int, **options: objec
 
     settings = {
         "objective": "regression", "num_leaves": leaves, "max_bin": 255, "min_data_in_leaf": MIN_DOCUMENTS,
-        "min_sum_hessian_in_leaf": 0.0, "learning_rate": RATE, "verbosity": -1, "num_threads": thread_count(), **options,
+        "min_sum_hessian_in_leaf": 0.0, "learning_rate": RATE, "verbosity": -1, "num_threads": thread_count(),
+        **options,
     }  # fmt: skip
     booster = lightgbm.Booster(settings, lightgbm.Dataset(X, y, params={"max_bin": 255, "verbosity": -1, **options}))
     return median_of_trees(lambda number: booster.update())
