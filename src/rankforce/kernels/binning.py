@@ -16,40 +16,72 @@ def _between(low: Any, high: Any) -> Any:
     return middle if middle < high else low
 
 
+@subroutine
+def _run_end(values: Any, begin: Any, end: Any) -> Any:
+    """Where the run of equal values that starts at ``begin`` ends."""
+    k = begin + 1
+    while k < end and values[k] == values[begin]:
+        k += 1
+    return k
+
+
 @kernel
 def cut_points(values: Any, most: Any, cuts: Any) -> Any:
     """Write the thresholds between the bins of a sorted float32 column (NaN last) into ``cuts``.
 
     Returns (number of bins, number of values that are not missing). A bin holds the values ≤ its threshold, and the
-    last bin has none, so there is one threshold fewer than bins. Up to ``most`` distinct values get a bin each;
-    otherwise each bin in turn takes as near as possible to its fair share of the rows that are left, so that a value
-    of great weight has a bin of its own and the others share the rest evenly.
+    last bin has none, so there is one threshold fewer than bins. Up to ``most`` distinct values get a bin each.
+    Otherwise a heavy value, one with at least 1/most of the rows, gets a bin of its own, and each bin of light values
+    in turn takes as near as possible to its fair share of the light rows that are left. Light values for which no bin
+    is left join the heavy value above them (or below, at the end).
     """
     present = len(values)
     while present > 0 and values[present - 1] != values[present - 1]:
         present -= 1
     distinct = 0
-    for k in range(present):
-        if k == 0 or values[k] != values[k - 1]:
-            distinct += 1
-    exact = distinct <= most
-    bins = 0
-    begin = 0  # of the bin being filled
+    heavies = 0
+    light_rows = present
     k = 0
     while k < present:
-        end = k + 1  # of the run of equal values
-        while end < present and values[end] == values[k]:
-            end += 1
-        if k > begin and bins < most - 1:
-            fair = (present - begin) / (most - bins)
-            if exact or (k - begin) >= fair or (end - begin) - fair > fair - (k - begin):
+        end = _run_end(values, k, present)
+        distinct += 1
+        if (end - k) * most >= present:
+            heavies += 1
+            light_rows -= end - k
+        k = end
+    exact = distinct <= most
+    light_bins = most - heavies
+    bins = 0
+    begin = 0  # of the bin being filled
+    holds_heavy = False
+    k = 0
+    while k < present:
+        end = _run_end(values, k, present)
+        heavy = (end - k) * most >= present
+        if k > begin:
+            held = k - begin
+            fair = light_rows / max(light_bins, 1)
+            if exact:
+                close = True
+            elif holds_heavy:
+                close = heavies > 0 or light_bins > 0
+            elif heavy:
+                close = light_bins > 0
+            else:
+                close = light_bins > 1 and (held >= fair or held + (end - k) - fair > fair - held)
+            if close:
+                if not holds_heavy:
+                    light_bins -= 1
+                    light_rows -= held
                 cuts[bins] = _between(values[k - 1], values[k])
                 bins += 1
                 begin = k
+                holds_heavy = False
+        if heavy:
+            holds_heavy = True
+            heavies -= 1
         k = end
-    if present > 0:
-        bins += 1
-    return bins, present
+    return bins + (1 if present > 0 else 0), present
 
 
 @kernel

@@ -28,7 +28,8 @@ def leaf_sums(values: np.ndarray, leaf_of: np.ndarray, n_leaves: int) -> np.ndar
         return np.zeros(n_leaves)
     _, exponent = math.frexp(largest)  # largest < 2^exponent
     k = 62 - len(values).bit_length() - exponent
-    k = min(k, 1023)
+    if k > 1000:  # beyond what a scale can be
+        return np.ldexp(leaf_sums(np.ldexp(values, 200), leaf_of, n_leaves), -200)
     parts: list[np.ndarray] = []
 
     def add(first: int, last: int) -> None:

@@ -1,0 +1,195 @@
+"""Thresholds against a slow twin, and bins against thresholds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from rankforce.binning import binning as binning_module
+from rankforce.binning.binned import Binned
+from rankforce.binning.binning import BEYOND, Binning
+from rankforce.data.dataset import Dataset
+from rankforce.errors import DataError, SettingsError
+
+
+def dataset(X, n_queries=1):
+    return Dataset(X, qid=np.arange(len(X)) * n_queries // len(X))
+
+
+def cuts_of(binning, column):
+    return binning.thresholds[binning.cut_starts[column] : binning.cut_starts[column + 1]]
+
+
+def slow_cuts(values, most):
+    """Thresholds of one column, with Python lists."""
+    values = [v for v in values.tolist() if v == v]
+    counts = sorted(Counter(values).items())
+    heavy = {value for value, count in counts if count * most >= len(values)}
+    light_bins = most - len(heavy)
+    light_rows = sum(count for value, count in counts if value not in heavy)
+    to_come = len(heavy)
+    bins, current, held = [], [], 0  # lists of distinct values
+    for value, count in counts:
+        with_heavy = any(v in heavy for v in current)
+        fair = light_rows / max(light_bins, 1)
+        if current and (
+            len(counts) <= most
+            or (with_heavy and (to_come > 0 or light_bins > 0))
+            or (not with_heavy and value in heavy and light_bins > 0)
+            or (not with_heavy and value not in heavy and light_bins > 1
+                and (held >= fair or held + count - fair > fair - held))
+        ):  # fmt: skip
+            if not with_heavy:
+                light_bins -= 1
+                light_rows -= held
+            bins.append(current)
+            current, held = [], 0
+        current.append(value)
+        held += count
+        to_come -= value in heavy
+    bins.append(current)
+    cuts = []
+    for one, following in pairwise(bins):
+        low, high = one[-1], following[0]
+        middle = np.float32((low + high) / 2)
+        cuts.append(middle if middle < high else np.float32(low))
+    return [*cuts, BEYOND]
+
+
+@pytest.mark.parametrize("most", [2, 3, 7, 30, 255])
+@pytest.mark.parametrize("seed", range(4))
+def test_thresholds_equal_the_slow_twin(most, seed):
+    rng = np.random.default_rng(seed)
+    n = 200
+    X = np.column_stack(
+        [
+            rng.normal(size=n),
+            rng.integers(0, 5, n),
+            np.where(rng.random(n) < 0.8, 0, rng.integers(1, 90, n)),
+            np.where(rng.random(n) < 0.6, 3, rng.normal(size=n)),
+            rng.exponential(size=n).round(1),
+        ]
+    ).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    made = Binning.of(dataset(X), most)
+    assert made.features.tolist() == [0, 1, 2, 3, 4]
+    assert made.n_bins.max() <= most
+    for column in range(5):
+        assert cuts_of(made, column).tolist() == [float(cut) for cut in slow_cuts(X[:, column], most)]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_never_too_many_bins(seed):
+    rng = np.random.default_rng(seed)
+    column = np.repeat(np.arange(40), rng.choice([1, 1, 2, 30, 60], 40)).astype(np.float32)
+    for most in (2, 3, 5, 9, 20, 39):
+        made = Binning.of(dataset(column[:, None]), most)
+        assert 2 <= made.n_bins[0] <= most
+        assert cuts_of(made, 0).tolist() == [float(cut) for cut in slow_cuts(column, most)]
+
+
+def test_quantile_bins_are_even():
+    rng = np.random.default_rng(0)
+    binned = Binned.of(dataset(rng.normal(size=(5100, 1))), 50)
+    sizes = np.bincount(binned.rows[:, 0])
+    assert len(sizes) == 50
+    assert sizes.min() >= 101
+    assert sizes.max() <= 103
+
+
+def test_a_heavy_value_has_a_bin_of_its_own():
+    rng = np.random.default_rng(0)
+    column = np.where(rng.random(4000) < 0.9, 0.0, rng.normal(size=4000))
+    binned = Binned.of(dataset(column[:, None]), 64)
+    zero = binned.rows[column == 0, 0]
+    assert len(set(zero.tolist())) == 1
+    assert (binned.rows[column != 0, 0] != zero[0]).all()
+    assert np.bincount(np.delete(binned.rows[:, 0], np.flatnonzero(column == 0))).max() < 12
+
+
+@pytest.mark.parametrize("memory", ["fast", "low"])
+def test_bins_are_counts_of_thresholds_below(memory):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 11)).astype(np.float32)
+    X[:, 3] = 4.0
+    X[:, 5] = np.nan
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[:, 7] = rng.integers(0, 3, 300)
+    qid = rng.permutation(np.arange(300) // 10)
+    data = Dataset(X, qid=qid)
+    binned = Binned.of(data, 20, memory)
+    assert binned.rows.shape == (300, 16)
+    assert (binned.rows[:, len(binned.binning.features) :] == 0).all()
+    ordered = data.by_query(X)
+    for column, feature in enumerate(binned.binning.features):
+        cuts = cuts_of(binned.binning, column)
+        for document in range(300):
+            value = ordered[document, feature]
+            wanted = binned.binning.n_bins[column] if np.isnan(value) else int((cuts < value).sum())
+            assert binned.rows[document, column] == wanted
+        if memory == "fast":
+            np.testing.assert_array_equal(binned.columns[column], binned.rows[:, column])
+    assert 5 not in binned.binning.features
+    assert (binned.columns is None) == (memory == "low")
+
+
+def test_constant_features_are_left_out_unless_some_are_missing():
+    X = np.ones((20, 3), dtype=np.float32)
+    X[:4, 1] = np.nan
+    X[:, 2] = np.nan
+    made = Binning.of(dataset(X))
+    assert made.features.tolist() == [1]
+    assert made.n_bins.tolist() == [1]
+    assert made.thresholds.tolist() == [BEYOND]
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(1.0, 2.0), (1.0, np.nextafter(np.float32(1), np.float32(2))), (-3e38, 3e38), (0.0, 1e-45), (-1e-45, 0.0)],
+)
+def test_thresholds_separate_neighbours(low, high):
+    X = np.array([[low]] * 5 + [[high]] * 5, dtype=np.float32)
+    binned = Binned.of(dataset(X))
+    threshold = cuts_of(binned.binning, 0)[0]
+    assert X[0, 0] <= threshold < X[-1, 0]
+    assert binned.rows[:, 0].tolist() == [0] * 5 + [1] * 5
+
+
+def test_other_data_at_the_same_thresholds():
+    rng = np.random.default_rng(2)
+    train = dataset(rng.normal(size=(100, 2)))
+    made = Binning.of(train, 10)
+    X = np.array([[-1e30, 1e30], [np.nan, 0.0]], dtype=np.float32)
+    rows = Binned.by(made, dataset(X)).rows
+    assert rows[0, 0] == 0
+    assert rows[0, 1] == made.n_bins[1] - 1
+    assert rows[1, 0] == made.n_bins[0]
+    with pytest.raises(DataError, match="3 features"):
+        Binned.by(made, dataset(np.ones((2, 3))))
+
+
+def test_nothing_depends_on_the_order_of_queries(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 3)).astype(np.float32)
+    qid = np.arange(400) // 8
+    rows = np.arange(400).reshape(50, 8)[rng.permutation(50)].ravel()
+    one, two = Dataset(X, qid=qid), Dataset(X[rows], qid=qid[rows])
+    assert Binning.of(one, 30) == Binning.of(two, 30)
+    everything = Binning.of(one, 30)
+    monkeypatch.setattr(binning_module, "EXACT_ROWS", 150)  # now from a sample of queries
+    assert Binning.of(one, 30) == Binning.of(two, 30)
+    assert Binning.of(one, 30) != everything
+
+
+@pytest.mark.parametrize("wrong", [1, 256, 2.5, True, None])
+def test_impossible_numbers_of_bins(wrong):
+    with pytest.raises(SettingsError, match="max_bins"):
+        Binning.of(dataset(np.ones((3, 1))), wrong)
+
+
+def test_unknown_memory():
+    with pytest.raises(SettingsError, match="memory"):
+        Binned.of(dataset(np.arange(6.0)[:, None]), memory="medium")

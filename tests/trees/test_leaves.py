@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rankforce.errors import DataError
+from rankforce.threads import using_threads
+from rankforce.trees.leaves import leaf_sums
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-5, 1.0, 1e300])
+def test_sums_equal_exact_ones(size):
+    rng = np.random.default_rng(0)
+    values = size * rng.normal(size=3000)
+    leaf_of = rng.integers(-1, 7, 3000).astype(np.int32)
+    result = leaf_sums(values, leaf_of, 7)
+    for leaf in range(7):
+        exact = float(sum((Fraction(v) for v in values[leaf_of == leaf]), Fraction(0)))
+        assert abs(result[leaf] - exact) <= 3000 * np.abs(values).max() * 2.0**-48
+
+
+def test_order_and_threads_do_not_matter():
+    rng = np.random.default_rng(1)
+    values = np.exp(8 * rng.normal(size=20_000)) * rng.choice([-1, 1], 20_000)
+    leaf_of = rng.integers(0, 31, 20_000).astype(np.int32)
+    with using_threads(1):
+        one = leaf_sums(values, leaf_of, 31)
+    shuffled = rng.permutation(20_000)
+    assert one.tobytes() == leaf_sums(values[shuffled], leaf_of[shuffled], 31).tobytes()
+
+
+def test_nothing_and_too_much():
+    assert leaf_sums(np.zeros(3), np.zeros(3, dtype=np.int32), 2).tolist() == [0.0, 0.0]
+    assert leaf_sums(np.zeros(0), np.zeros(0, dtype=np.int32), 1).tolist() == [0.0]
+    with pytest.raises(DataError, match="finite"):
+        leaf_sums(np.array([1.0, np.nan]), np.zeros(2, dtype=np.int32), 1)
