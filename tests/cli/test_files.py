@@ -33,7 +33,7 @@ def test_generate_with_clicks(run: Any, tmp_path: Path) -> None:
 
 
 def test_generate_refuses_nonsense(run: Any, tmp_path: Path) -> None:
-    for arguments in (("a.txt", "--queries", 0), ("a.nonsense",), ("no/such/folder/a.txt",)):
+    for arguments in (("a.txt", "--queries", 0), ("a.txt", "--clicks"), ("no/such/folder/a.txt",)):
         outcome = run("generate", tmp_path / arguments[0], *arguments[1:], "--features", 3)
         assert outcome.code == 2
         assert outcome.err.startswith("rankforce: ")

@@ -19,7 +19,8 @@ def convert(
 ) -> None:
     """Convert a data file: LETOR text (also gzip), Parquet, CSV.
 
-    The endings of the files say their formats: .txt, .letor, .svm (also with .gz), .parquet, .csv.
+    The endings of the files say their formats: .parquet and .csv or .tsv (also with .gz) are tables, everything else
+    is LETOR/SVMlight text (with .gz compressed). What a format cannot hold is refused, never dropped.
     """
     import rankforce as rf
     from rankforce.cli.reading import reading_options

@@ -1,0 +1,40 @@
+"""``rankforce train`` and ``score``: a model goes into a file and ranks from there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rankforce as rf
+
+
+@pytest.fixture
+def training(tmp_path: Path) -> Path:
+    path = tmp_path / "train.txt"
+    rf.make_artificial(queries=30, documents=10, features=4, seed=0).write(path)
+    return path
+
+
+def test_train_score_and_evaluate(run: Any, training: Path, tmp_path: Path) -> None:
+    model, scores = tmp_path / "model.json", tmp_path / "scores.txt"
+    trained = run("train", training, "--out", model, "--trees", 5, "--leaves", 4, "--quiet", "--json")
+    assert trained.code == 0, trained.err
+    assert json.loads(trained.out)["iterations"] == 5
+    assert run("score", model, training, "--out", scores).code == 0
+    values = [json.loads(run("evaluate", training, one, "--json").out) for one in (model, scores)]
+    assert [value["kind"] for value in values] == ["model", "scores"]
+    assert values[0]["measures"]["NDCG@10"]["mean"] == values[1]["measures"]["NDCG@10"]["mean"] > 0.5
+
+
+def test_broken_settings_and_models_are_refused(run: Any, training: Path, tmp_path: Path) -> None:
+    for wrong in (("--ranker", "nonsense"), ("--set", "nonsense=1"), ("--trees", 0), ("--measure", "nonsense")):
+        outcome = run("train", training, "--out", tmp_path / "model.json", "--quiet", *wrong)
+        assert outcome.code == 2, wrong
+        assert outcome.err.startswith("rankforce: ")
+    (tmp_path / "broken.json").write_text('{"format": "rankforce model"')
+    outcome = run("evaluate", training, tmp_path / "broken.json")
+    assert outcome.code == 2
+    assert "broken.json" in outcome.err
