@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import hashlib
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -126,7 +127,8 @@ class BoostedTrees(Ranker):
 
     def _settings(self) -> dict[str, Any]:
         """All settings by name, as the model file keeps them."""
-        return {"ranker": type(self).__name__, **self.get_params(deep=False)}
+        base = BaseScores(self.base_model).written()
+        return {"ranker": type(self).__name__, **self.get_params(deep=False), "base_model": base}
 
     def _boost(
         self,
@@ -157,7 +159,7 @@ class BoostedTrees(Ranker):
         watch = Watch(self.early_stopping)
         trees: list[Tree] = []
         stop = False
-        if checkpoint is not None and (last := checkpoint.last()) is not None:
+        if checkpoint is not None and (last := checkpoint.last(self.n_trees)) is not None:
             trees = last.trees
             running.restart(last.predict(data), data)
             if held_out is not None:
@@ -282,6 +284,15 @@ class BaseScores:
                 f"base_model must be a rankforce model, a fitted ranker, a Path, or a feature's name, not {base!r}"
             )
         self.model: Model | str | None = base
+
+    def written(self) -> str | None:
+        """The base as a model file names it: a feature by its name, a model by a digest of its file."""
+        if not isinstance(self.model, Model):
+            return self.model
+        from rankforce.models.storage import to_bytes
+
+        digest = hashlib.blake2b(to_bytes(self.model), digest_size=8).hexdigest()
+        return f"{self.model!r}, {digest}"
 
     def of(self, data: Dataset) -> np.ndarray:
         """One score per row."""
