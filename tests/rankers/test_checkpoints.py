@@ -26,6 +26,7 @@ def data(seed):
     made = rf.make_artificial(queries=40, documents=(3, 25), features=8, seed=seed)
     X = np.round(made.features, 1)  # ties
     X[np.random.default_rng(seed).random(X.shape) < 0.1] = np.nan
+    X[:, 2] = made.features[:, 2]  # the base
     return made.replace(features=X)
 
 checkpoint, out, begun = sys.argv[1:]
@@ -241,6 +242,13 @@ def test_another_base_model_of_the_same_size_is_refused(data, other, tmp_path):
         ranker(base_model=two).fit(data, checkpoint=path)
     again = ranker(base_model=one.model_).fit(data, checkpoint=path)  # the same model, given otherwise
     assert files_equal(again, ranker(base_model=one).fit(data), tmp_path)
+
+
+def test_a_base_that_is_missing_is_refused(data):
+    X = np.array(data.features)
+    X[3, 1] = np.nan
+    with pytest.raises(rf.DataError, match="feature '2' of row 3 is missing"):
+        ranker(base_model="2").fit(data.replace(features=X))
 
 
 def test_where_a_base_model_lay_is_not_kept(data, tmp_path):

@@ -299,8 +299,13 @@ class BaseScores:
         if self.model is None:
             return np.zeros(data.n_documents)
         if isinstance(self.model, str):
-            place = data.take_features([self.model]).features[:, 0].astype(dtypes.SCORE)
-            return np.nan_to_num(place, nan=0.0)
+            scores = data.features[:, data.feature_place(self.model)].astype(dtypes.SCORE)
+            missing = np.flatnonzero(np.isnan(scores))
+            if len(missing):
+                raise DataError(
+                    f"feature {self.model!r} of row {missing[0]} is missing, but scores start from it: fill it in"
+                )
+            return scores
         return self.model.predict(data)
 
 
