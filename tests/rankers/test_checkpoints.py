@@ -31,8 +31,8 @@ def data(seed):
 
 checkpoint, out, begun = sys.argv[1:]
 train, valid = data(1), data(2)
-ranker = rf.LambdaMART("NDCG@5", n_trees=400, n_leaves=8, min_documents=3, learning_rate=0.1, query_fraction=0.6,
-                       feature_fraction=0.6, early_stopping=120, seed=4, progress=False, base_model="3")
+ranker = rf.LambdaMART("NDCG@5", n_trees=150, n_leaves=8, min_documents=3, learning_rate=0.1, query_fraction=0.6,
+                       feature_fraction=0.6, early_stopping=60, seed=4, progress=False, base_model="3")
 open(begun, "w").close()
 if checkpoint == "none":
     ranker.fit(train, validation=valid)

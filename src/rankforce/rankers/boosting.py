@@ -22,7 +22,7 @@ from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.rankers.checkpoint import Checkpoint, Identity
-from rankforce.rankers.inputs import as_dataset, as_validation
+from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
@@ -113,7 +113,7 @@ class BoostedTrees(Ranker):
         anew, ``"always"`` wants one) and ends with the same bytes as without the interruption. A checkpoint of
         other data, settings or processor is refused.
         """
-        data = as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights)
+        data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         held_out = as_validation(validation)
         self._check_settings(data, held_out)
         with using_threads(self.threads):
