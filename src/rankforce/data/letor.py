@@ -21,10 +21,10 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.progress import ByteProgress
-from rankforce.data.replacing import replacing
 from rankforce.data.streams import ROUND, Round, TextFile, file_name
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.kernels import letor as kernels
+from rankforce.replacing import replacing
 from rankforce.threads import over_pieces, thread_count
 
 ABSENT = {"zero": np.float32(0.0), "missing": np.float32(np.nan)}

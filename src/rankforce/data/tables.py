@@ -17,7 +17,6 @@ from rankforce import dtypes
 from rankforce.data.csv_rows import NULLS, header_of, refuse_broken_row, rows
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.frames import as_vector, first_infinite, stack
-from rankforce.data.replacing import replacing
 from rankforce.data.table_columns import (
     LABEL_PREFIX,
     TEXT_SUFFIX,
@@ -28,6 +27,7 @@ from rankforce.data.table_columns import (
     named_labels,
 )
 from rankforce.errors import DataError, FileFormatError, missing_dependency
+from rankforce.replacing import replacing
 
 _WHOLE_NUMBER = r"^\s*-?(0|[1-9][0-9]*)(\.0+)?\s*$"  # what a column of ids in a CSV file must look like to be numbers
 _ROWS_TO_WRITE = 65536

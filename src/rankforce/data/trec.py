@@ -17,8 +17,8 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset
 from rankforce.data.frames import as_numbers
-from rankforce.data.replacing import replacing
 from rankforce.errors import DataError, FileFormatError, SettingsError
+from rankforce.replacing import replacing
 
 Judgments = Mapping[str, Mapping[str, float]]  # query → document → grade
 Rankings = Mapping[str, Mapping[str, float]]  # query → document → score

@@ -17,7 +17,6 @@ A path that ends in ``.gz`` is compressed (without time and name, so that its by
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import gzip
@@ -28,10 +27,8 @@ import io
 import itertools
 import json
 import math
-import os
 import pkgutil
 import re
-import secrets
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,6 +40,7 @@ import rankforce.models
 from rankforce.errors import ModelFileError, RankforceError
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
+from rankforce.replacing import replacing
 
 FORMAT = "rankforce model"
 VERSION = 1
@@ -54,24 +52,11 @@ _GZIP = b"\x1f\x8b"
 
 def save(model: Model, path: str | Path) -> None:
     """Write a model to one file. The file is complete or, if writing fails, what it was before."""
-    target = Path(os.path.realpath(path))
     data = to_bytes(model)
-    if target.suffix == ".gz":
+    if Path(path).suffix == ".gz":
         data = _compressed(data)
-    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(6)}.unfinished")
-    try:
-        try:
-            with open(unfinished, "xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                unfinished.unlink()
-            raise
-    except OSError as error:
-        raise ModelFileError(f"{path}: the model cannot be written: {error.strerror or error}") from None
+    with replacing(path, ModelFileError) as file:
+        file.write(data)
 
 
 def load(path: str | Path) -> Model:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import hashlib
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.rankers.checkpoint import Checkpoint, Identity
-from rankforce.rankers.inputs import as_dataset, as_validation
+from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
@@ -112,7 +113,7 @@ class BoostedTrees(Ranker):
         anew, ``"always"`` wants one) and ends with the same bytes as without the interruption. A checkpoint of
         other data, settings or processor is refused.
         """
-        data = as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights)
+        data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         held_out = as_validation(validation)
         self._check_settings(data, held_out)
         with using_threads(self.threads):
@@ -126,7 +127,8 @@ class BoostedTrees(Ranker):
 
     def _settings(self) -> dict[str, Any]:
         """All settings by name, as the model file keeps them."""
-        return {"ranker": type(self).__name__, **self.get_params(deep=False)}
+        base = BaseScores(self.base_model).written()
+        return {"ranker": type(self).__name__, **self.get_params(deep=False), "base_model": base}
 
     def _boost(
         self,
@@ -157,7 +159,7 @@ class BoostedTrees(Ranker):
         watch = Watch(self.early_stopping)
         trees: list[Tree] = []
         stop = False
-        if checkpoint is not None and (last := checkpoint.last()) is not None:
+        if checkpoint is not None and (last := checkpoint.last(self.n_trees)) is not None:
             trees = last.trees
             running.restart(last.predict(data), data)
             if held_out is not None:
@@ -283,13 +285,27 @@ class BaseScores:
             )
         self.model: Model | str | None = base
 
+    def written(self) -> str | None:
+        """The base as a model file names it: a feature by its name, a model by a digest of its file."""
+        if not isinstance(self.model, Model):
+            return self.model
+        from rankforce.models.storage import to_bytes
+
+        digest = hashlib.blake2b(to_bytes(self.model), digest_size=8).hexdigest()
+        return f"{self.model!r}, {digest}"
+
     def of(self, data: Dataset) -> np.ndarray:
         """One score per row."""
         if self.model is None:
             return np.zeros(data.n_documents)
         if isinstance(self.model, str):
-            place = data.take_features([self.model]).features[:, 0].astype(dtypes.SCORE)
-            return np.nan_to_num(place, nan=0.0)
+            scores = data.features[:, data.feature_place(self.model)].astype(dtypes.SCORE)
+            missing = np.flatnonzero(np.isnan(scores))
+            if len(missing):
+                raise DataError(
+                    f"feature {self.model!r} of row {missing[0]} is missing, but scores start from it: fill it in"
+                )
+            return scores
         return self.model.predict(data)
 
 

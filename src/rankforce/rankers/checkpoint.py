@@ -7,6 +7,7 @@ ends with the same bytes as one that was never interrupted, and one that would n
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
 from rankforce.models.storage import load, save
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.rankers.settings import check_choice, check_number
+from rankforce.replacing import remove_leftovers
 from rankforce.trees.tree import Tree
 
 # Settings that may change between an interrupted training and the one that goes on from it: they decide when training
@@ -71,9 +73,13 @@ class Checkpoint:
         self.every = every
         self.resume = resume
         self.identity = identity
+        folder = self.path.resolve().parent
+        if not folder.is_dir():  # better now than after the first trees
+            raise SettingsError(f"{self.path}: a checkpoint cannot be written: there is no folder {folder}")
+        remove_leftovers(self.path)
 
-    def last(self) -> TreeEnsemble | None:
-        """The model to go on from, or None to begin anew."""
+    def last(self, n_trees: int) -> TreeEnsemble | None:
+        """The model to go on from, of at most ``n_trees`` trees, or None to begin anew."""
         if self.resume == "never" or not self.path.exists():
             if self.resume == "always":
                 raise SettingsError(f"{self.path}: there is no checkpoint to resume from; resume='auto' begins anew")
@@ -88,7 +94,15 @@ class Checkpoint:
                 f"{self.path}: the checkpoint belongs to another training: {'; '.join(differences)}. "
                 "Train as before, or give another path, or resume='never' to begin anew"
             )
-        return model
+        if model.n_trees <= n_trees:
+            return model
+        history = {name: values[:n_trees] for name, values in model.provenance.history.items()}
+        return TreeEnsemble.from_trees(
+            model.trees[:n_trees],
+            model.feature_names,
+            base_model=model.base_model or model.base_feature,
+            provenance=dataclasses.replace(model.provenance, history=history),
+        )
 
     def write(
         self,

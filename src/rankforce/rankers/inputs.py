@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rankforce.data import frames
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError
 
@@ -20,10 +21,10 @@ def as_dataset(
 ) -> Dataset:
     """A data set is returned as it is; arrays and frames are made into one."""
     if isinstance(X, Dataset):
-        if y is not None or qid is not None or group is not None:
-            raise DataError("fit(data): a Dataset holds its labels and queries; give nothing beside it")
+        if any(part is not None for part in (y, qid, group, labels, weights, query_weights)):
+            raise DataError("a Dataset holds its labels, queries and weights: give nothing beside it")
         return X
-    if qid is None and group is None and hasattr(X, "columns") and "qid" in list(X.columns):
+    if qid is None and group is None and names_queries(X):
         qid = "qid"
     if qid is None and group is None:
         raise DataError(
@@ -31,6 +32,21 @@ def as_dataset(
             "or group=... with the sizes of consecutive queries, or a column named 'qid', or fit(Dataset(...))"
         )
     return Dataset(X, y, qid, group=group, labels=labels, weights=weights, query_weights=query_weights)
+
+
+def names_queries(X: Any) -> bool:
+    """Whether X is a data frame with a column ``qid``."""
+    return frames.is_frame(X) and "qid" in frames.column_names(X)
+
+
+def with_features(data: Dataset) -> Dataset:
+    """The data set, unless there is nothing in it to rank by."""
+    if data.n_features == 0:
+        raise DataError(
+            f"the data has 0 feature(s) (shape={data.features.shape}) while a minimum of 1 is required. "
+            "A ranker needs something to rank by"
+        )
+    return data
 
 
 def as_validation(validation: Any) -> Dataset | None:

@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
+import abc
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import sklearn.exceptions
 from sklearn.base import BaseEstimator
 
+from rankforce import errors
 from rankforce.data.dataset import Dataset
-from rankforce.errors import NotFittedError
+from rankforce.errors import DataError
+from rankforce.evaluation.evaluate import evaluate
+from rankforce.measures.measure import Measure
 from rankforce.models.model import Model
+from rankforce.rankers.inputs import as_dataset, names_queries
 
 
-class Ranker(BaseEstimator):
-    """Base of all rankers: settings in ``__init__``, learning in ``fit``, which leaves the model in ``model_``."""
+class NotFittedError(errors.NotFittedError, sklearn.exceptions.NotFittedError):
+    """A ranker was asked for something that only exists after ``fit``; scikit-learn knows it by its own name."""
+
+
+class Ranker(BaseEstimator, abc.ABC):
+    """Base of all rankers: settings in ``__init__``, learning in ``fit``, which leaves the model in ``model_``.
+
+    With ``sklearn.set_config(enable_metadata_routing=True)`` scikit-learn's searches and cross-validations hand
+    ``qid`` on to ``fit`` and ``score`` unasked.
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
     model_: Model
+    watched_measure_: Measure
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
 
     def _fitted(self) -> Model:
         if not hasattr(self, "model_"):
@@ -33,6 +58,21 @@ class Ranker(BaseEstimator):
     def rank(self, X: Any, k: int | None = None) -> Any:
         """The documents of each query by falling score, the best ``k`` of each (None: all)."""
         return self._fitted().rank(X, k)
+
+    def score(self, X: Any, y: Any = None, qid: Any = None, *, sample_weight: Any = None) -> float:
+        """The mean over the queries of the measure that training watched: ``evaluate``'s, with its default policies.
+
+        ``sample_weight`` holds the weights of the queries, one per row and equal within a query.
+        """
+        self._fitted()
+        if not isinstance(X, Dataset) and qid is None and not names_queries(X):
+            raise DataError(
+                "score must know which documents belong to one query: score(X, y, qid=...), a column named 'qid', or "
+                "score(Dataset(...)). In scikit-learn's searches, sklearn.set_config(enable_metadata_routing=True) "
+                "makes qid reach score"
+            )
+        data = as_dataset(X, y, qid, query_weights=sample_weight)
+        return evaluate(self, data, self.watched_measure_).mean[self.watched_measure_]
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file that ``rankforce.load`` reads."""

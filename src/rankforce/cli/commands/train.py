@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from rankforce.cli import options, output
+from rankforce.errors import SettingsError
 
 
 def train(
@@ -31,6 +33,22 @@ def train(
         str | None,
         typer.Option(metavar="MODEL|FEATURE", help="Start from a model file, or from a feature.", show_default=False),
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what was learned here now and then, and go on from it after a crash.",
+            show_default=False,
+        ),
+    ] = None,
+    checkpoint_every: Annotated[int, typer.Option(metavar="N", help="Trees between two checkpoints.")] = 50,
+    resume: Annotated[
+        Literal["auto", "never", "always"],
+        typer.Option(
+            metavar="auto|never|always",
+            help="Go on from the checkpoint if there is one, begin anew, or insist on one.",
+        ),
+    ] = "auto",
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any setting of the ranker; repeatable.", show_default=False),
@@ -68,7 +86,14 @@ def train(
     model = kind(**chosen)
     chosen_reading = reading_options(read)
     held_out = None if validation is None else rf.read(validation, **chosen_reading)
-    model.fit(rf.read(data, **chosen_reading), validation=held_out)
+    saving: dict[str, Any] = {}
+    if checkpoint is not None:
+        if "checkpoint" not in inspect.signature(kind.fit).parameters:
+            raise SettingsError(f"{kind.__name__} writes no checkpoints: leave --checkpoint out")
+        saving = {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every, "resume": resume}
+    elif resume == "always":
+        raise SettingsError("--resume always needs --checkpoint FILE")
+    model.fit(rf.read(data, **chosen_reading), validation=held_out, **saving)
     model.save(out)
     history = model.history_
     kept = model.best_iteration_

@@ -1,0 +1,69 @@
+"""Files that are replaced whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from rankforce.errors import DataError, ModelFileError
+from rankforce.replacing import replacing
+
+
+def test_the_file_then_the_rename_then_the_folder_reach_the_disk(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_text("old")
+    steps = []
+    real_fsync, real_replace = os.fsync, os.replace
+
+    def fsync(descriptor):
+        folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        steps.append("folder" if folder else "file")
+        real_fsync(descriptor)
+
+    def replace(source, target):
+        steps.append("rename")
+        assert path.read_text() == "old"
+        real_replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    with replacing(path) as file:
+        file.write(b"new")
+    assert steps == ["file", "rename", "folder"]
+    assert path.read_text() == "new"
+
+
+def test_a_failure_in_the_block_leaves_the_old_file(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def write_half():
+        with replacing(path) as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_links_and_permissions_stay(tmp_path):
+    path, link = tmp_path / "file", tmp_path / "link"
+    path.write_text("old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    with replacing(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_the_error_is_of_the_kind_asked_for(tmp_path):
+    with pytest.raises(ModelFileError, match="cannot be written"), replacing(tmp_path / "no" / "file", ModelFileError):
+        pass
+    with pytest.raises(DataError, match="directory"), replacing(tmp_path):
+        pass
