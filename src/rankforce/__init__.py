@@ -27,6 +27,11 @@ _HOME = {
     "Measure": "rankforce.measures.measure",
     "BinaryMeasure": "rankforce.measures.measure",
     "measure": "rankforce.measures.catalogue",
+    # λ-functions
+    "Cost": "rankforce.lambdas.cost",
+    "NearPairs": "rankforce.lambdas.near_pairs",
+    "RankNetCost": "rankforce.lambdas.ranknet",
+    "RankNetWeightPairs": "rankforce.lambdas.ranknet_weight_pairs",
     # models
     "Model": "rankforce.models.model",
     "load": "rankforce.models.storage",

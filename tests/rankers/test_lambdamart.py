@@ -114,7 +114,7 @@ def test_newtons_step_is_the_ratio_of_the_sums(data):
     """The first tree by hand: all scores are 0, so ρ = ½ for every pair."""
     from rankforce.lambdas.forces import Forces, Ranking
 
-    ranker = fitted(data, n_trees=1, learning_rate=1.0)
+    ranker = fitted(data, n_trees=1, learning_rate=1.0, normalise="none")
     objective = ranker._objective()
     zero = np.zeros(data.n_documents)
     forces, curvatures = Forces(data, objective, 0).at(zero, Ranking(data, 0).update(zero))
@@ -136,8 +136,10 @@ def test_the_step_is_bounded():
 @pytest.mark.parametrize("sigma", [0.25, 4.0])
 def test_sigma_does_not_change_the_ranking(data, sigma):
     """Newton's step from 0 without regularisation: σ scales the scores by 1/σ, exactly so for powers of two."""
-    reference = fitted(data, min_gain=0.0).predict(data)
-    np.testing.assert_array_equal(fitted(data, sigma=sigma).predict(data) * sigma, reference)
+    published = {"normalise": "none"}
+    reference = fitted(data, cost=rf.RankNetWeightPairs(1.0), **published).predict(data)
+    scaled = fitted(data, cost=rf.RankNetWeightPairs(sigma), sigma=sigma, **published).predict(data)
+    np.testing.assert_array_equal(scaled * sigma, reference)
 
 
 def test_the_gradient_step_is_the_mean_of_the_scaled_forces(data):
