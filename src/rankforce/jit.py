@@ -95,6 +95,7 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any], parallel: bool, fastmath: frozenset[str]) -> None:
         self.py_func = function
+        self.name = function.__name__
         self.parallel = parallel
         self.fastmath = fastmath
         self._lock = threading.Lock()
@@ -120,6 +121,11 @@ class Kernel:
     @property
     def foreign(self) -> Any:
         return self._dispatcher("foreign")
+
+    @property
+    def compiled(self) -> bool:
+        """Whether this process has compiled it, or loaded it from disk, for some arguments."""
+        return any(dispatcher.signatures for dispatcher in self._dispatchers.values())
 
     def _dispatcher(self, kind: str) -> Any:
         with self._lock:

@@ -10,8 +10,8 @@ from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.cost import Cost
 from rankforce.lambdas.forces import Forces
-from rankforce.lambdas.objective import Objective, Pairs, Term
 from rankforce.lambdas.near_pairs import NearPairs
+from rankforce.lambdas.objective import Objective, Pairs, Term
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.rankers.boosting import BoostedTrees, RunningScores

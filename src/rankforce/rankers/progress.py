@@ -23,7 +23,8 @@ class Progress:
         self.wanted = wanted
         self._bar: Any = None
         self._task: Any = None
-        self._began = self._said = time.monotonic()
+        self._said = time.monotonic()
+        self._first: tuple[int, float] | None = None  # steps and time when the first step was done
 
     def __enter__(self) -> Progress:
         if self.wanted and sys.stderr.isatty():
@@ -59,9 +60,12 @@ class Progress:
             self._bar.update(self._task, completed=done, note=_written(values))
             return
         now = time.monotonic()
+        if self._first is None:  # the first step may have compiled kernels: it says nothing of the others
+            self._first = (done, now)
+            return
         if now - self._said >= SECONDS_BETWEEN_LINES:
             self._said = now
-            left = (now - self._began) / max(done, 1) * (self.total - done)
+            left = (now - self._first[1]) / max(done - self._first[0], 1) * (self.total - done)
             print(
                 f"{self.name}: {done}/{self.total} {self.unit}, {_written(values)}, about {left:.0f} s left",
                 file=sys.stderr,

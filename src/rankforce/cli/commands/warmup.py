@@ -1,0 +1,27 @@
+"""``rankforce warmup``: compile the kernels now, not during the first training."""
+
+from __future__ import annotations
+
+import time
+
+from rankforce.cli import options, output
+
+
+def warmup(measure: options.Measures = None, imports: options.Imports = None, json: options.Json = False) -> None:
+    """Compile what training, scoring and evaluating need.
+
+    Once per installation; later processes load the compiled code. Useful when an image is built, and before many
+    processes start at once.
+    """
+    import rankforce as rf
+    from rankforce.cli.own_measures import import_measures
+    from rankforce.rankers.warmup import warm_up
+
+    import_measures(imports or ())
+    begin = time.perf_counter()
+    kernels = warm_up([rf.measure(written) for written in measure or ["NDCG@10"]])
+    seconds = time.perf_counter() - begin
+    if json:
+        output.show_json({"kernels": [kernel.name for kernel in kernels], "seconds": seconds})
+    else:
+        output.show(f"{len(kernels)} kernels ready after {seconds:.1f} s")
