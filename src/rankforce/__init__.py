@@ -32,6 +32,8 @@ _HOME = {
     "NearPairs": "rankforce.lambdas.near_pairs",
     "RankNetCost": "rankforce.lambdas.ranknet",
     "RankNetWeightPairs": "rankforce.lambdas.ranknet_weight_pairs",
+    # rankers (a test holds that all of them are here)
+    "LambdaMART": "rankforce.rankers.lambdamart",
     # models
     "Model": "rankforce.models.model",
     "load": "rankforce.models.storage",
@@ -53,8 +55,10 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
-    elif name[0].isupper():
-        value = _found_by_file(name)
+    elif name[0].isupper():  # every measure is a public name, found by its file
+        from rankforce.measures.catalogue import measure_classes
+
+        value = measure_classes().get(name)
     else:
         value = None
     if value is None:
@@ -63,19 +67,7 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-def _found_by_file(name: str) -> Any:
-    """Every measure and every ranker is a public name. Measures come first: rankers import scikit-learn."""
-    from rankforce.measures.catalogue import measure_classes
-
-    if name in measure_classes():
-        return measure_classes()[name]
-    from rankforce.rankers.catalogue import ranker_classes
-
-    return ranker_classes().get(name)
-
-
 def __dir__() -> list[str]:
     from rankforce.measures.catalogue import measure_classes
-    from rankforce.rankers.catalogue import ranker_classes
 
-    return sorted({*globals(), *_HOME, *measure_classes(), *ranker_classes()})
+    return sorted({*globals(), *_HOME, *measure_classes()})
