@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rankforce.binning.packing import Packing
 from rankforce.jit import kernel
-from rankforce.kernels.histograms import add_documents, subtract_histogram
-from rankforce.trees.grower import histogram_offsets
+from rankforce.kernels.histograms import add_documents, add_up_columns, subtract_histogram
+from rankforce.trees.layout import HistogramLayout
 
 
 @kernel
-def add(words, offsets, documents, entries, keep, put, first_word, last_word, histogram):
-    add_documents(words, offsets, documents, entries, keep, put, first_word, last_word, histogram)
+def build(words, offsets, documents, entries, keep, put, starts, byte, stride, size, histogram):
+    add_documents(words, offsets, documents, entries, keep, put, 0, words.shape[1], histogram)
+    add_up_columns(histogram, offsets, starts, byte, stride, size, 0, words.shape[1] * 4)
 
 
 @kernel
@@ -20,51 +22,68 @@ def subtract(histogram, part, begin, end):
     subtract_histogram(histogram, part, begin, end)
 
 
-def case(n, features, seed=0):
-    rng = np.random.default_rng(seed)
-    n_bins = rng.integers(1, 256, features)
-    rows = np.zeros((n, -(-features // 8) * 8), dtype=np.uint8)
-    for f in range(features):
-        rows[:, f] = rng.integers(0, n_bins[f] + 1, n)
-    entries = rng.integers(-(2**31) // n, 2**31 // n, n) * 2**32 + rng.integers(0, 2**32 // n, n)
-    return n_bins, rows, entries, histogram_offsets(n_bins)
+class Case:
+    def __init__(self, n, columns, seed=0, most=255):
+        rng = np.random.default_rng(seed)
+        self.n_bins = rng.integers(1, most + 1, columns)
+        self.bins = np.column_stack([rng.integers(0, most + 1, n) for most in self.n_bins])
+        self.packing = Packing.of(self.n_bins)
+        self.rows = np.zeros((n, -(-self.packing.n_bytes // 4) * 4), dtype=np.uint8)
+        for j in range(columns):
+            self.rows[:, self.packing.byte[j]] += (self.bins[:, j] * self.packing.stride[j]).astype(np.uint8)
+        self.entries = rng.integers(-(2**31) // n, 2**31 // n, n) * 2**32 + rng.integers(0, 2**32 // n, n)
+        self.layout = HistogramLayout.of(self.packing, self.rows.shape[1])
+
+    def histogram(self, documents, keep=-1, put=0):
+        packing, layout = self.packing, self.layout
+        result = np.zeros(layout.total, dtype=np.int64)
+        build(
+            self.rows.view(np.uint32), layout.offsets, documents, self.entries, keep, put,
+            layout.starts, packing.byte, packing.stride, packing.size, result,
+        )  # fmt: skip
+        return result
 
 
 @pytest.mark.parametrize("n", [1, 2, 35, 60])
-@pytest.mark.parametrize("features", [1, 8, 11])
-def test_sums_equal_python_integers(n, features):
-    n_bins, rows, entries, offsets = case(n, features)
+@pytest.mark.parametrize(("columns", "most"), [(1, 255), (8, 255), (11, 255), (13, 5), (9, 1), (10, 16)])
+def test_sums_equal_python_integers(n, columns, most):
+    case = Case(n, columns, most=most)
     documents = np.arange(0, n, 2 if n > 2 else 1, dtype=np.int32)
-    words = rows.view(np.uint64)
-    histogram = np.zeros(int(offsets[-1]), dtype=np.int64)
-    counts = histogram.copy()
-    add(words, offsets, documents, entries, -1, 0, 0, words.shape[1], histogram)
-    add(words, offsets, documents, entries, 0, 1, 0, words.shape[1], counts)
-    for f in range(features):
-        for b in range(n_bins[f] + 1):
-            inside = [d for d in documents if rows[d, f] == b]
-            total = sum(int(entries[d]) for d in inside)
-            found = int(histogram[int(offsets[f]) + b])
-            assert found == total
-            assert found >> 32 == sum(int(entries[d]) >> 32 for d in inside)
-            assert found & (2**32 - 1) == sum(int(entries[d]) & (2**32 - 1) for d in inside)
-            assert counts[int(offsets[f]) + b] == len(inside)
+    histogram, counts = case.histogram(documents), case.histogram(documents, 0, 1)
+    for j in range(columns):
+        np.testing.assert_array_equal(case.packing.bins(case.rows, j), case.bins[:, j])
+        for b in range(case.n_bins[j] + 1):
+            inside = [int(case.entries[d]) for d in documents if case.bins[d, j] == b]
+            found = int(histogram[case.layout.starts[j] + b])
+            assert found == sum(inside)
+            assert found >> 32 == sum(entry >> 32 for entry in inside)
+            assert found & (2**32 - 1) == sum(entry & (2**32 - 1) for entry in inside)
+            assert counts[case.layout.starts[j] + b] == len(inside)
 
 
 def test_the_sibling_is_exact():
-    _, rows, entries, offsets = case(40, 10, seed=1)
-    words = rows.view(np.uint64)
-    everything, part, rest = (np.zeros(int(offsets[-1]), dtype=np.int64) for _ in range(3))
+    case = Case(40, 10, seed=1)
     documents = np.arange(40, dtype=np.int32)
-    for some, histogram in ((documents, everything), (documents[:13], part), (documents[13:], rest)):
-        add(words, offsets, some, entries, -1, 0, 0, words.shape[1], histogram)
+    everything, part, rest = map(case.histogram, (documents, documents[:13], documents[13:]))
     subtract(everything, part, 0, len(everything))
     np.testing.assert_array_equal(everything, rest)
 
 
+def test_columns_of_few_bins_share_bytes():
+    packing = Packing.of(np.array([255, 3, 7, 7, 1, 100, 15, 15]))
+    assert packing.n_bytes == 5  # 1, 3 and 7; 7 and 15; 15; 100; 255
+    assert packing.byte[[4, 1, 2]].tolist() == [0, 0, 0]
+    assert packing.byte[3] == packing.byte[6]
+    for byte in range(packing.n_bytes):
+        assert packing.size[packing.byte == byte].prod() <= 256
+    assert Packing.of(np.array([], dtype=np.int32)).n_bytes == 0
+
+
 def test_histograms_do_not_collide_in_the_cache():
-    offsets = histogram_offsets(np.array([255, 255, 3, 7, 8, 100]))
-    assert len(offsets) == 9
-    lines = np.diff(offsets.astype(np.int64)) / 8
-    assert (lines % 2 == 1).all()
-    assert (np.diff(offsets.astype(np.int64))[:6] >= np.array([255, 255, 3, 7, 8, 100]) + 1).all()
+    packing = Packing.of(np.array([255, 255, 3, 7, 100, 254]))
+    layout = HistogramLayout.of(packing, 8)
+    lines = np.diff(layout.offsets.astype(np.int64)) / 8
+    single = [byte for byte in range(8) if (packing.byte == byte).sum() <= 1]
+    assert (lines[single] % 2 == 1).all()
+    ends = np.sort(np.concatenate([layout.starts, [layout.total]]))
+    assert (np.diff(ends) >= packing.size[np.argsort(layout.starts)]).all()

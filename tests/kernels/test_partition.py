@@ -6,18 +6,21 @@ import numpy as np
 import pytest
 
 from rankforce.jit import kernel
-from rankforce.kernels.partition import collect, deal
+from rankforce.kernels.partition import collect, deal, fill_sides
 
 
 @kernel
-def split_in_chunks(cells, row_stride, column, split_bin, bins, missing_left, documents, chunks, dealt, scratch):
+def split_in_chunks(
+    cells, row_stride, column, stride, size, split_bin, bins, missing_left, documents, chunks, sides, dealt, scratch
+):
+    fill_sides(stride, size, split_bin, missing_left, bins, sides)
     n = len(documents)
     n_left = 0
     n_missing = 0
     for chunk in range(chunks):
         begin = n * chunk // chunks
         end = n * (chunk + 1) // chunks
-        left, missing = deal(cells, row_stride, column, split_bin, bins, missing_left, documents, begin, end, scratch)
+        left, missing = deal(cells, row_stride, column, sides, documents, begin, end, scratch)
         dealt[chunk] = left
         n_left += left
         n_missing += missing
@@ -41,11 +44,16 @@ def test_stable(chunks, missing_left, split_bin, by_column):
     documents = np.sort(rng.choice(80, 53, replace=False)).astype(np.int32)
     goes_left = [b <= split_bin or (missing_left and b == bins) for b in rows[documents, 2].tolist()]
     wanted = [*documents[goes_left], *documents[~np.array(goes_left)]]
-    cells, row_stride, column = (rows.T.ravel().copy(), 1, 2 * 80) if by_column else (rows.ravel(), 4, 2)
+    if by_column:
+        cells, row_stride, column, stride, size = rows.T.ravel().copy(), 1, 2 * 80, 1, 256
+    else:  # the column shares a byte with another one
+        shared = rows[:, 2:3] * np.uint8(3) + (rows[:, :1] % 3)
+        cells, row_stride, column, stride, size = shared.ravel(), 1, 0, 3, bins + 1
     scratch, dealt = np.zeros(53, dtype=np.int32), np.zeros(chunks, dtype=np.int64)
+    sides = np.zeros(256, dtype=np.uint8)
     n_missing = int((rows[documents, 2] == bins).sum())
     result = split_in_chunks(
-        cells, row_stride, column, split_bin, bins, missing_left, documents, chunks, dealt, scratch
+        cells, row_stride, column, stride, size, split_bin, bins, missing_left, documents, chunks, sides, dealt, scratch
     )
     assert tuple(result) == (sum(goes_left), n_missing)
     assert documents.tolist() == wanted

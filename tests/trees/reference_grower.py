@@ -58,7 +58,7 @@ def best_split(binned, leaf, q, r, *, min_documents, l2, usable, monotone, least
     for column in range(len(binned.binning.features)):
         if not usable[column]:
             continue
-        bins = binned.rows[:, column].tolist()
+        bins = binned.bins(column).tolist()
         for b, missing_left, left, right in candidates(bins, int(binned.binning.n_bins[column]), leaf, q, r):
             (ql, rl), (qr, rr) = sums(left, q, r), sums(right, q, r)
             if rl < least or rr < least or len(left) < min_documents or len(right) < min_documents:
@@ -120,7 +120,7 @@ def grow_reference(
         gain, column, b, missing_left, left, right = chosen
         leaf = tree.leaves[number]
         missing_bin = binned.binning.n_bins[column]
-        if not any(binned.rows[d, column] == missing_bin for d in leaf.documents):
+        if not any(binned.bins(column)[d] == missing_bin for d in leaf.documents):
             missing_left = len(left) >= len(right)
         node, other = len(tree.splits), len(tree.leaves)
         tree.splits.append((column, b, missing_left))

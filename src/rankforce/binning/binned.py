@@ -8,12 +8,13 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.binning.binning import MOST_BINS, Binning
+from rankforce.binning.packing import Packing
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
-from rankforce.kernels.binning import map_to_bins, transpose
+from rankforce.kernels.binning import map_to_bins
 from rankforce.threads import over_queries
 
-WORD = 8  # columns in a word of a row
+WORD = 4  # bytes that are read at once: rows have a multiple of this
 MEMORY = ("fast", "low")
 
 
@@ -22,15 +23,18 @@ class Binned:
     """Bins of all documents, in the order of ``Dataset.by_query``.
 
     binning : Binning
-    rows : uint8 (documents, columns rounded up to a multiple of 8)
-        The columns that fill up the last word hold 0.
+    packing : Packing
+        How the bins of a document are packed into the bytes of its row.
+    rows : uint8 (documents, bytes rounded up to a multiple of 4)
+        The bytes that fill up the last word are 0.
     columns : uint8 (columns, documents) or None
-        A transposed copy, which makes dealing out documents cheap; left out with ``memory="low"``.
+        The bins column by column, which makes dealing out documents cheap; left out with ``memory="low"``.
     query_starts, query_hashes
         As in the data set: where each query starts, and what random choices about it are made from.
     """
 
     binning: Binning
+    packing: Packing
     rows: np.ndarray
     columns: np.ndarray | None
     query_starts: np.ndarray
@@ -51,14 +55,11 @@ class Binned:
                 f"the data has {data.n_features} features; the bins were made for {binning.n_features} features"
             )
         n = data.n_documents
-        width = len(binning.features)
-        padded = -(-width // WORD) * WORD
-        rows = np.empty((n, padded), dtype=dtypes.BIN)
-        rows[:, width:] = 0
-        columns = np.empty((width, n), dtype=dtypes.BIN) if memory == "fast" else None
+        packing = Packing.of(binning.n_bins)
+        rows = np.zeros((n, -(-packing.n_bytes // WORD) * WORD), dtype=dtypes.BIN)
+        columns = np.empty((len(binning.features) if memory == "fast" else 0, n), dtype=dtypes.BIN)
 
         def fill(first: int, last: int) -> None:
-            begin, end = int(data.query_starts[first]), int(data.query_starts[last])
             map_to_bins(
                 data.features,
                 data.rows,
@@ -66,16 +67,22 @@ class Binned:
                 binning.thresholds,
                 binning.cut_starts,
                 binning.n_bins,
-                begin,
-                end,
+                packing.byte,
+                packing.stride,
+                int(data.query_starts[first]),
+                int(data.query_starts[last]),
                 rows,
+                columns,
             )
-            if columns is not None:
-                transpose(rows, begin, end, columns)
 
         over_queries(data.query_starts, fill)
-        return cls(binning, rows, columns, data.query_starts, data.query_hashes)
+        kept = columns if memory == "fast" else None
+        return cls(binning, packing, rows, kept, data.query_starts, data.query_hashes)
 
     @property
     def n_documents(self) -> int:
         return self.rows.shape[0]
+
+    def bins(self, column: int) -> np.ndarray:
+        """The bin of every document in one column."""
+        return self.packing.bins(self.rows, column)

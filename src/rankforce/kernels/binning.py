@@ -8,6 +8,8 @@ import numpy as np
 
 from rankforce.jit import kernel, subroutine
 
+BLOCK = 64  # documents binned at a time
+
 
 @subroutine
 def _between(low: Any, high: Any) -> Any:
@@ -84,6 +86,20 @@ def cut_points(values: Any, most: Any, cuts: Any) -> Any:
     return bins + (1 if present > 0 else 0), present
 
 
+@subroutine
+def _bin_of(value: Any, thresholds: Any, start: Any, bins: Any) -> Any:
+    """The number of thresholds below a value; ``bins`` for a missing one."""
+    if value != value:
+        return bins
+    low = start
+    length = bins - 1
+    while length > 0:  # without branches that depend on the value
+        half = (length + 1) >> 1
+        low += half if thresholds[low + half - 1] < value else 0
+        length -= half
+    return low - start
+
+
 @kernel
 def map_to_bins(
     features: Any,
@@ -92,36 +108,24 @@ def map_to_bins(
     thresholds: Any,
     cut_starts: Any,
     n_bins: Any,
+    byte: Any,
+    stride: Any,
     first: Any,
     last: Any,
     rows: Any,
+    columns: Any,
 ) -> None:
-    """Write the bins of the documents ``first`` to ``last`` into ``rows`` uint8 (documents, columns).
+    """Write the bins of the documents ``first`` to ``last``.
 
     Document d is row ``order[d]`` of ``features``; column j has feature ``used[j]``, whose thresholds start at
-    ``cut_starts[j]``. A value's bin is the number of thresholds below it; a missing one's is ``n_bins[j]``.
+    ``cut_starts[j]``. ``rows`` uint8 (documents, bytes), zero before, gets bin·stride added in its byte; ``columns``
+    uint8 (columns, documents) the bin, if it has any rows. Some documents at a time: their features stay in the cache.
     """
-    for document in range(first, last):
-        row = order[document]
+    for begin in range(first, last, BLOCK):
+        end = min(begin + BLOCK, last)
         for j in range(len(used)):
-            value = features[row, used[j]]
-            if value != value:
-                rows[document, j] = n_bins[j]
-                continue
-            low = cut_starts[j]
-            length = n_bins[j] - 1
-            while length > 0:  # without branches that depend on the data
-                half = (length + 1) >> 1
-                low += half if thresholds[low + half - 1] < value else 0
-                length -= half
-            rows[document, j] = low - cut_starts[j]
-
-
-@kernel
-def transpose(rows: Any, first: Any, last: Any, columns: Any) -> None:
-    """Copy the bins of the documents ``first`` to ``last`` into ``columns`` (columns, documents), a block at a time."""
-    for block in range(first, last, 64):
-        end = min(block + 64, last)
-        for j in range(columns.shape[0]):
-            for document in range(block, end):
-                columns[j, document] = rows[document, j]
+            for document in range(begin, end):
+                b = _bin_of(features[order[document], used[j]], thresholds, cut_starts[j], n_bins[j])
+                rows[document, byte[j]] += np.uint8(b * stride[j])
+                if columns.shape[0] > 0:
+                    columns[j, document] = b

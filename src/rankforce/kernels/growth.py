@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from rankforce.jit import kernel, subroutine
-from rankforce.kernels.histograms import add_documents, clear_histogram, subtract_histogram
+from rankforce.kernels.histograms import WORD, add_documents, add_up_columns, clear_histogram, subtract_histogram
 from rankforce.kernels.meeting import meet
-from rankforce.kernels.partition import collect, deal
+from rankforce.kernels.partition import collect, deal, fill_sides
 from rankforce.kernels.splits import NO_SPLIT, best_careful_split, best_split, leaf_worth
 
 SMALL_LEAF = 4096  # documents below which one thread deals them out
@@ -32,14 +32,12 @@ DONE, BUILD, COUNT = range(3)
 
 
 @subroutine
-def _scan_leaf(
+def _scan_column(
     leaf: Any,
-    first: Any,
-    last: Any,
-    offsets: Any,
-    n_bins: Any,
-    usable: Any,
-    monotone: Any,
+    j: Any,
+    start: Any,
+    bins: Any,
+    direction: Any,
     histogram: Any,
     counts: Any,
     total: Any,
@@ -56,23 +54,18 @@ def _scan_leaf(
     best_missing: Any,
     verified: Any,
 ) -> Any:
-    """The best split of a leaf on each of the features ``first`` to ``last``."""
-    for f in range(first, last):
-        best_worth[leaf, f] = NO_SPLIT
-        verified[leaf, f] = 1 if counted else 0
-        if usable[f] == 0:
-            continue
-        start = np.int64(offsets[f])
-        if counted or bounded:
-            worth, b, missing_left = best_careful_split(
-                histogram, counts, start, n_bins[f], total, shift, least, l2,
-                counted, n_documents, min_documents, monotone[f], bounded, bounds[leaf, 0], bounds[leaf, 1],
-            )  # fmt: skip
-        else:
-            worth, b, missing_left = best_split(histogram, start, n_bins[f], total, shift, least, l2)
-        best_worth[leaf, f] = worth
-        best_bin[leaf, f] = b
-        best_missing[leaf, f] = 1 if missing_left else 0
+    """Note the best split of a leaf on one column."""
+    if counted or bounded:
+        worth, b, missing_left = best_careful_split(
+            histogram, counts, start, bins, total, shift, least, l2,
+            counted, n_documents, min_documents, direction, bounded, bounds[leaf, 0], bounds[leaf, 1],
+        )  # fmt: skip
+    else:
+        worth, b, missing_left = best_split(histogram, start, bins, total, shift, least, l2)
+    best_worth[leaf, j] = worth
+    best_bin[leaf, j] = b
+    best_missing[leaf, j] = 1 if missing_left else 0
+    verified[leaf, j] = 1 if counted else 0
 
 
 @subroutine
@@ -95,9 +88,9 @@ def _choose_feature(
 
 
 @subroutine
-def _sum_of_feature(histogram: Any, start: Any, bins: Any) -> Any:
+def _sum_of_bins(histogram: Any, start: Any, count: Any) -> Any:
     total = 0
-    for b in range(bins + 1):
+    for b in range(count):
         total += histogram[start + b]
     return total
 
@@ -139,7 +132,10 @@ def grow_tree(
     row_stride: Any,
     column_stride: Any,
     offsets: Any,
-    n_bins: Any,
+    starts: Any,
+    byte: Any,
+    stride: Any,
+    size_of: Any,
     usable: Any,
     monotone: Any,
     entries: Any,
@@ -160,6 +156,7 @@ def grow_tree(
     verified: Any,
     plan: Any,
     dealt: Any,
+    sides: Any,
     leaves: Any,
     leaf_gain: Any,
     bounds: Any,
@@ -172,15 +169,18 @@ def grow_tree(
 ) -> Any:
     """Grow a tree on ``documents``; return its number of leaves (−1 if a thread did not come).
 
-    Read: ``words`` uint64 (documents, words), the bins; ``cells`` uint8, the same bins with their strides; per feature
-    ``offsets`` uint64 into a histogram, ``n_bins`` int32, ``usable`` uint8, ``monotone`` int8; ``entries`` int64
-    ``q·2^shift + r``; ``l2`` and ``min_gain`` in units of the quantisation. ``least``: Σr that each side needs.
+    Read: ``words`` uint32 (documents, words), rows of bytes; ``offsets`` uint64, each byte's region in a histogram;
+    ``cells`` uint8, the bytes or the columns with their strides; per column where its histogram ``starts`` int64, its
+    ``byte``, its ``stride`` and ``size_of`` int32 in it (bins and one for missing values), ``usable`` uint8,
+    ``monotone`` int8; ``entries`` int64 ``q·2^shift + r``; ``l2`` and ``min_gain`` in units of the quantisation.
+    ``column_stride`` is 0 if cells are bytes. ``least``: Σr that each side needs.
     ``check_documents``: r is no count, so that ``min_documents`` has to be checked by counting. ``bounded``: there are
     monotone features.
 
     Work space: ``pool`` int64, a histogram for each leaf and one for counts; per leaf and feature the best split
     (``best_worth`` float64, ``best_bin`` int32, ``best_missing`` uint8) and whether its documents were counted
-    (``verified`` uint8); ``plan`` int64; ``dealt`` int64 (threads, 8). ``documents`` int32 end up sorted by leaf, those
+    (``verified`` uint8); ``plan`` int64; ``dealt`` int64 (threads, 8); ``sides`` uint8
+    (threads, 256). ``documents`` int32 end up sorted by leaf, those
     of a leaf in their old order.
 
     Written: ``leaves`` int64 (leaves, 8), as the columns named above; ``bounds`` float64 (leaves, 2), what leaf values
@@ -190,8 +190,9 @@ def grow_tree(
     side.
     """
     most_leaves = len(leaves)
-    n_features = len(n_bins)
+    n_columns = len(starts)
     n_words = words.shape[1]
+    histogram_size = np.int64(offsets[-1])
     counts_slot = most_leaves
     if thread == 0:
         for column in range(LEAF_COLUMNS):
@@ -210,41 +211,53 @@ def grow_tree(
         if plan[STEP] == DONE:
             return plan[N_LEAVES]
 
-        # Histograms and best splits of the newest leaves, a block of features per thread.
+        # The histogram of the newest leaf, some of the bytes per thread.
         counting = plan[STEP] == COUNT
+        built = plan[LEAF] if counting else plan[SMALL]
+        made = pool[counts_slot if counting else leaves[built, SLOT]]
         span = plan[LAST_WORD] - plan[FIRST_WORD]
         first_word = plan[FIRST_WORD] + span * thread // threads
         last_word = plan[FIRST_WORD] + span * (thread + 1) // threads
         if first_word < last_word:
-            first = 8 * first_word
-            last = min(8 * last_word, n_features)
-            begin = np.int64(offsets[first])
-            end = np.int64(offsets[8 * last_word])
-            leaf = plan[LEAF] if counting else plan[SMALL]
-            made = pool[counts_slot if counting else leaves[leaf, SLOT]]
-            start = leaves[leaf, START]
-            clear_histogram(made, begin, end)
+            start = leaves[built, START]
+            clear_histogram(made, np.int64(offsets[WORD * first_word]), np.int64(offsets[WORD * last_word]))
             add_documents(
-                words, offsets, documents[start : start + leaves[leaf, SIZE]], entries,
+                words, offsets, documents[start : start + leaves[built, SIZE]], entries,
                 0 if counting else -1, 1 if counting else 0, first_word, last_word, made,
             )  # fmt: skip
+            add_up_columns(made, offsets, starts, byte, stride, size_of, WORD * first_word, WORD * last_word)
+        if not meet(meeting, threads):
+            return -1
+
+        # What remains is its sibling's. The best split of both on each column, some of the columns per thread.
+        if span > 0:
             for turn in range(2):
-                if turn == 1:
-                    leaf = plan[LARGE]
-                    if counting or leaf < 0:
-                        break
-                    subtract_histogram(pool[leaves[leaf, SLOT]], made, begin, end)
-                if leaves[leaf, SIZE] < 2 * min_documents or leaves[leaf, DEPTH] >= max_depth:
-                    continue
+                leaf = built if turn == 0 else plan[LARGE]
+                if turn == 1 and (counting or leaf < 0):
+                    break
                 histogram = pool[leaves[leaf, SLOT]]
-                total = _sum_of_feature(histogram, begin, n_bins[first])
-                if first_word == plan[FIRST_WORD]:
-                    leaves[leaf, TOTAL] = total
-                _scan_leaf(
-                    leaf, first, last, offsets, n_bins, usable, monotone, histogram, made, total, shift, least, l2,
-                    counting, leaves[leaf, SIZE], min_documents, bounded, bounds,
-                    best_worth, best_bin, best_missing, verified,
-                )  # fmt: skip
+                splittable = leaves[leaf, SIZE] >= 2 * min_documents and leaves[leaf, DEPTH] < max_depth
+                total = np.int64(0)
+                for j in range(n_columns):
+                    if starts[j] * threads // histogram_size != thread:
+                        continue
+                    if counting and not plan[FIRST_WORD] <= byte[j] // WORD < plan[LAST_WORD]:
+                        continue
+                    if turn == 1:
+                        subtract_histogram(histogram, made, starts[j], starts[j] + size_of[j])
+                    if not splittable:
+                        continue
+                    if total == 0:
+                        total = _sum_of_bins(histogram, starts[j], size_of[j])
+                        leaves[leaf, TOTAL] = total
+                    best_worth[leaf, j] = NO_SPLIT
+                    if usable[j] == 0:
+                        continue
+                    _scan_column(
+                        leaf, j, starts[j], size_of[j] - 1, monotone[j], histogram, made, total, shift, least, l2,
+                        counting, leaves[leaf, SIZE], min_documents, bounded, bounds,
+                        best_worth, best_bin, best_missing, verified,
+                    )  # fmt: skip
         if not meet(meeting, threads):
             return -1
 
@@ -270,7 +283,7 @@ def grow_tree(
         # Its documents are dealt out, a range of them per thread.
         leaf = plan[LEAF]
         feature = leaves[leaf, FEATURE]
-        bins = n_bins[feature]
+        missing_bin = size_of[feature] - 1
         chosen_bin = best_bin[leaf, feature]
         missing_left = best_missing[leaf, feature] == 1
         start = leaves[leaf, START]
@@ -278,8 +291,13 @@ def grow_tree(
         chunks = threads if size >= SMALL_LEAF else 1
         chunk_begin = start + size * min(thread, chunks) // chunks
         chunk_end = start + size * min(thread + 1, chunks) // chunks
+        by_column = column_stride > 0
+        fill_sides(
+            1 if by_column else stride[feature], 256 if by_column else size_of[feature],
+            chosen_bin, missing_left, missing_bin, sides[thread],
+        )  # fmt: skip
         dealt[thread, 0], dealt[thread, 1] = deal(
-            cells, row_stride, feature * column_stride, chosen_bin, bins, missing_left,
+            cells, row_stride, feature * column_stride if by_column else byte[feature], sides[thread],
             documents, chunk_begin, chunk_end, scratch,
         )  # fmt: skip
         if not meet(meeting, threads):
@@ -294,14 +312,14 @@ def grow_tree(
             n_missing += dealt[chunk, 1]
         enough = n_left >= min_documents and size - n_left >= min_documents
         if check_documents and not enough and verified[leaf, feature] == 0:
-            # Too few on one side: count the documents of this feature's bins (and of its neighbours in the word), or
+            # Too few on one side: count the documents of this feature's bins (and of its neighbours in the row), or
             # after some failures of all features, and choose again.
             if thread == 0:
                 leaves[leaf, FAILURES] += 1
                 everything = leaves[leaf, FAILURES] > PATIENCE
                 plan[STEP] = COUNT
-                plan[FIRST_WORD] = 0 if everything else feature // 8
-                plan[LAST_WORD] = n_words if everything else feature // 8 + 1
+                plan[FIRST_WORD] = 0 if everything else byte[feature] // WORD
+                plan[LAST_WORD] = n_words if everything else byte[feature] // WORD + 1
             continue
         collect(
             scratch, chunk_begin, chunk_end, dealt[thread, 0],
@@ -329,11 +347,11 @@ def grow_tree(
             bounds[other, 0] = bounds[leaf, 0]
             bounds[other, 1] = bounds[leaf, 1]
             if monotone[feature] != 0:
-                base = np.int64(offsets[feature])
+                base = starts[feature]
                 histogram = pool[leaves[leaf, SLOT]]
-                left_total = _sum_of_feature(histogram, base, chosen_bin)
+                left_total = _sum_of_bins(histogram, base, chosen_bin + 1)
                 if best_missing[leaf, feature] == 1:
-                    left_total += histogram[base + bins]
+                    left_total += histogram[base + missing_bin]
                 _bound_sides(
                     leaf, other, monotone[feature], left_total, leaves[leaf, TOTAL] - left_total, shift, l2, bounds
                 )

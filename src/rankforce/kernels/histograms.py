@@ -4,9 +4,10 @@ Every document has one **entry**, two integers in one word: ``q·2^shift + r`` w
 and r its quantised curvature (or 1, a count). A histogram holds the sum of the entries of a leaf's documents for every
 bin of every feature. Sums of integers do not depend on their order, so neither does any tree.
 
-Bins come as words: eight features' bytes in one uint64, feature 8w + t in byte t. The histogram of feature f starts at
-``offsets[f]``; the starts are an odd number of cache lines apart, because the most frequent bins of many features
-would otherwise fall into the same few sets of the cache.
+Bytes come as words, four in a uint32, byte 4w + t of the row from bit 8t on. The region of byte b starts at
+``offsets[b]`` with the histogram over the values of the byte; if several columns share the byte, those of the columns
+follow. Regions are an odd number of cache lines long, because the most frequent bins of many features would otherwise
+fall into the same few sets of the cache.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ import numpy as np
 from rankforce.jit import prefetch_row, subroutine
 
 AHEAD = 16  # how many places ahead a row is asked for: below the root, rows are scattered and latency rules
+WORD = 4  # bytes in a word
 BYTE = np.uint64(8)
 LOW_BYTE = np.uint64(255)
-ONE = np.uint64(1)
 LINE = 64  # bytes of a cache line
 
 
@@ -32,9 +33,9 @@ def clear_histogram(histogram: Any, begin: Any, end: Any) -> Any:
 
 @subroutine
 def _ask_for(words: Any, entries: Any, document: Any, first_word: Any, last_word: Any) -> Any:
-    for byte in range(first_word * 8, last_word * 8, LINE):
+    for byte in range(first_word * WORD, last_word * WORD, LINE):
         prefetch_row(words, document, byte)
-    prefetch_row(words, document, last_word * 8 - 1)
+    prefetch_row(words, document, last_word * WORD - 1)
     prefetch_row(entries, document, 0)
 
 
@@ -50,10 +51,10 @@ def add_documents(
     last_word: Any,
     histogram: Any,
 ) -> Any:
-    """Add the entries of ``documents`` to the histograms of the features in words ``first_word`` to ``last_word``.
+    """Add the entries of ``documents`` to the histograms of the bytes in words ``first_word`` to ``last_word``.
 
-    words uint64 (documents, words); offsets uint64 (8·words,); documents int32; entries int64, one per document of the
-    data set. What is added is ``entry & keep | put``: the entry itself with (−1, 0), a count with (0, 1).
+    words uint32 (documents, words); offsets uint64 (4·words + 1,); documents int32; entries int64, one per document of
+    the data set. What is added is ``entry & keep | put``: the entry itself with (−1, 0), a count with (0, 1).
     Two documents at a time: the loads of one hide behind the adds of the other.
     """
     size = len(documents)
@@ -68,11 +69,11 @@ def add_documents(
         entry_a = entries[a] & keep | put
         entry_b = entries[b] & keep | put
         for w in range(from_word, to_word):
-            bins_a = words[a, w]
-            bins_b = words[b, w]
-            feature = w * BYTE
-            for t in range(8):
-                start = offsets[feature + np.uint64(t)]
+            bins_a = np.uint64(words[a, w])
+            bins_b = np.uint64(words[b, w])
+            byte = w * np.uint64(WORD)
+            for t in range(WORD):
+                start = offsets[byte + np.uint64(t)]
                 histogram[start + (bins_a & LOW_BYTE)] += entry_a
                 histogram[start + (bins_b & LOW_BYTE)] += entry_b
                 bins_a = bins_a >> BYTE
@@ -81,10 +82,10 @@ def add_documents(
         a = np.uint64(documents[size - 1])
         entry_a = entries[a] & keep | put
         for w in range(from_word, to_word):
-            bins_a = words[a, w]
-            feature = w * BYTE
-            for t in range(8):
-                histogram[offsets[feature + np.uint64(t)] + (bins_a & LOW_BYTE)] += entry_a
+            bins_a = np.uint64(words[a, w])
+            byte = w * np.uint64(WORD)
+            for t in range(WORD):
+                histogram[offsets[byte + np.uint64(t)] + (bins_a & LOW_BYTE)] += entry_a
                 bins_a = bins_a >> BYTE
 
 
@@ -93,3 +94,25 @@ def subtract_histogram(histogram: Any, part: Any, begin: Any, end: Any) -> Any:
     """Leave the sibling: ``histogram − part``, exactly."""
     for k in range(begin, end):
         histogram[k] -= part[k]
+
+
+@subroutine
+def add_up_columns(
+    histogram: Any, offsets: Any, starts: Any, byte: Any, stride: Any, size: Any, first_byte: Any, last_byte: Any
+) -> Any:
+    """Make the histograms of the columns that share the bytes ``first_byte`` to ``last_byte``, at their ``starts``.
+
+    A byte that belongs to one column needs nothing: its histogram is the column's.
+    """
+    for j in range(len(starts)):
+        if byte[j] < first_byte or byte[j] >= last_byte:
+            continue
+        shared = np.int64(offsets[byte[j]])
+        if starts[j] == shared:
+            continue
+        for digit in range(size[j]):
+            total = 0
+            for high in range(digit * stride[j], 256, size[j] * stride[j]):
+                for low in range(min(stride[j], 256 - high)):
+                    total += histogram[shared + high + low]
+            histogram[starts[j] + digit] = total

@@ -9,18 +9,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.binning.binned import WORD, Binned
+from rankforce.binning.binned import Binned
+from rankforce.binning.packing import BYTE_VALUES
 from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.growth import LEAF_COLUMNS, PLAN_SIZE, SIZE, START, grow_tree
 from rankforce.kernels.leaves import mark_leaves
 from rankforce.kernels.partition import route_documents
 from rankforce.threads import default_threads, over_queries, together
+from rankforce.trees.layout import LINE_ENTRIES, HistogramLayout
 from rankforce.trees.quantised import Scales, quantise
 from rankforce.trees.tree import Tree
 
 SPLITS = ("newton", "least_squares")
 NO_DEPTH_LIMIT = 2**31 - 1
-LINE_ENTRIES = 8  # histogram entries in a cache line
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,15 +53,19 @@ class Grown:
         return leaf_of
 
     def _route_into(self, binned: Binned, leaf_of: np.ndarray) -> None:
-        missing_left = self.structure.missing_left.astype(np.uint8)
+        packing = binned.packing
+        sides = np.zeros((len(self.column), BYTE_VALUES), dtype=np.uint8)
+        for node, column in enumerate(self.column):
+            bins = packing.digits(column)
+            missing = bins == packing.size[column] - 1
+            sides[node] = (bins <= self.split_bin[node]) | (missing & self.structure.missing_left[node])
+        byte = packing.byte[self.column]
 
         def route(first: int, last: int) -> None:
             route_documents(
                 binned.rows,
-                binned.binning.n_bins,
-                self.column,
-                self.split_bin,
-                missing_left,
+                byte,
+                sides,
                 self.structure.left,
                 self.structure.right,
                 int(binned.query_starts[first]),
@@ -126,11 +131,10 @@ class Grower:
         self.seed = seed
         binning = binned.binning
         self._monotone = _directions(monotone, binning.n_features)[binning.features]
-        self._offsets = histogram_offsets(binning.n_bins)
+        self._layout = HistogramLayout.of(binned.packing, binned.rows.shape[1])
         n, width = binned.n_documents, len(binning.features)
         leaves = min(self.n_leaves, max(1, n // self.min_documents))
-        total = int(self._offsets[-1])
-        self._pool = np.empty((leaves + 1, total), dtype=dtypes.HISTOGRAM)  # the last one is for counts
+        self._pool = np.empty((leaves + 1, self._layout.total), dtype=dtypes.HISTOGRAM)  # the last one is for counts
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
         self._documents = np.empty(n, dtype=dtypes.INDEX)
         self._scratch = np.empty(n, dtype=dtypes.INDEX)
@@ -189,9 +193,9 @@ class Grower:
                 self._entries,
             )  # fmt: skip
             newton = self.split == "newton"
-            columns = binned.columns
+            columns, packing = binned.columns, binned.packing
             cells = (binned.rows if columns is None else columns).reshape(-1)
-            row_stride, column_stride = (binned.rows.shape[1], 1) if columns is None else (1, n)
+            row_stride, column_stride = (binned.rows.shape[1], 0) if columns is None else (1, n)
             settings = (
                 scales.shift,
                 math.ldexp(self.l2, scales.curvature_exponent),
@@ -212,13 +216,15 @@ class Grower:
                 self._verified,
                 np.zeros(PLAN_SIZE, dtype=np.int64),
                 np.zeros((default_threads(), LINE_ENTRIES), dtype=np.int64),
+                np.zeros((default_threads(), BYTE_VALUES), dtype=np.uint8),
             )
             leaf_gain = np.zeros(leaves)
-            words = binned.rows.view(np.uint64)
+            words = binned.rows.view(np.uint32)
             made = together(
                 lambda thread, threads, meeting: grow_tree(
-                    thread, threads, meeting, words, cells, row_stride, column_stride, self._offsets,
-                    binned.binning.n_bins, usable, self._monotone, self._entries, *settings, *work_space,
+                    thread, threads, meeting, words, cells, row_stride, column_stride,
+                    self._layout.offsets, self._layout.starts, packing.byte, packing.stride, packing.size,
+                    usable, self._monotone, self._entries, *settings, *work_space,
                     state, leaf_gain, bounds, column, split_bin, missing, gain, left, right,
                 )
             )  # fmt: skip
@@ -248,20 +254,6 @@ class Grower:
         else:
             grown._route_into(binned, leaf_of)
         return grown
-
-
-def histogram_offsets(n_bins: np.ndarray) -> np.ndarray:
-    """Where the histogram of each column starts: uint64 (columns rounded up to a multiple of 8, + 1).
-
-    Each has n_bins + 1 entries and is an odd number of cache lines long; the columns that fill up the last word have
-    one line each.
-    """
-    padded = -(-len(n_bins) // WORD) * WORD
-    sizes = np.zeros(padded, dtype=np.int64)
-    sizes[: len(n_bins)] = n_bins
-    lines = (sizes + 1 + LINE_ENTRIES - 1) // LINE_ENTRIES
-    lines += 1 - lines % 2
-    return np.concatenate([[0], np.cumsum(lines * LINE_ENTRIES)]).astype(np.uint64)
 
 
 def _whole(value: int, name: str, least: int) -> int:
