@@ -21,22 +21,22 @@ def test_tune_writes_the_best_model(run, files):
     command = ["tune", files / "train.txt", "--validation", files / "valid.txt", "--try", "n_leaves=2,6", "-q"]
     command += ["--set", "n_trees=4", "--set", "min_documents=3", "--method", "grid", "--journal", files / "journal"]
     outcome = run(*map(str, command), "-o", str(files / "best.json"), "--json")
-    assert outcome.exit_code == 0, outcome.output
-    found = json.loads(outcome.stdout)
+    assert outcome.code == 0, outcome.err
+    found = json.loads(outcome.out)
     assert [trial["settings"] for trial in found["trials"]] == [{"n_leaves": 2}, {"n_leaves": 6}]
     assert found["value"] == max(trial["value"] for trial in found["trials"])
     assert rf.load(files / "best.json").provenance.settings["n_leaves"] == found["settings"]["n_leaves"]
     again = run(*map(str, command))
-    assert again.exit_code == 0
-    assert "best: n_leaves=" in again.stdout
+    assert again.code == 0
+    assert "best: n_leaves=" in again.out
     assert len((files / "journal").read_text().splitlines()) == 3
 
 
 def test_errors_name_the_option(run, files):
     outcome = run("tune", str(files / "train.txt"), "--try", "n_leafs=2,3")
-    assert outcome.exit_code == 2
-    assert "did you mean n_leaves" in outcome.stderr
-    assert run("tune", str(files / "train.txt")).exit_code == 2
+    assert outcome.code == 2
+    assert "did you mean n_leaves" in outcome.err
+    assert run("tune", str(files / "train.txt")).code == 2
 
 
 def test_what_try_reads():

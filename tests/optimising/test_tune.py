@@ -102,7 +102,7 @@ def test_an_impossible_trial_does_not_end_the_search(data, valid):
     assert math.isnan(failed[0].value)
     assert "gradient step" in failed[0].reason
     assert result.table[-1]["state"] == "failed"
-    with pytest.raises(rf.SettingsError, match="no trial could be finished.*n_leaves"):
+    with pytest.raises(rf.SettingsError, match=r"no trial could be finished.*n_leaves"):
         tune(data, valid, {"n_leaves": [0, 1]}, method="grid")
 
 
