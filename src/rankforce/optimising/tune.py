@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from sklearn.base import clone
-
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import RankforceError, SettingsError, missing_dependency
@@ -210,12 +208,6 @@ class _Trying:
             "measure": str(self.measure),
         }
 
-    def with_settings(self, settings: dict[str, Any]) -> Any:
-        ranker = clone(self.ranker).set_params(**settings)
-        if "progress" in ranker.get_params(deep=False):
-            ranker.set_params(progress=False)
-        return ranker
-
     def run(self, number: int, settings: dict[str, Any], watching: _Watching | None) -> Trial:
         began = time.monotonic()
         try:
@@ -229,7 +221,7 @@ class _Trying:
         return Trial(number, settings, value, time.monotonic() - began, state, iterations)
 
     def _value(self, settings: dict[str, Any], watching: _Watching | None) -> tuple[float, int | None]:
-        ranker = self.with_settings(settings)
+        ranker = self.ranker.silent(**settings)
         if self.validation is None:
             result = cross_validate(
                 ranker,
@@ -247,7 +239,7 @@ class _Trying:
 
     def fitted(self, settings: dict[str, Any]) -> Any:
         """The ranker with these settings, fitted on all of the data."""
-        ranker = clone(self.ranker).set_params(**settings)
+        ranker = self.ranker.unfitted(**settings)
         if self.validation is None and self.validation_share is not None:
             train, validation = self.data.split(1.0 - self.validation_share, self.validation_share, seed=self.seed)
             fit_on(ranker, train, validation)
@@ -298,7 +290,7 @@ def _measure(given: str | Measure | None, ranker: Any, space: Space) -> Measure:
     if given is not None:
         return read_measure(given)
     watched = getattr(ranker, "_watched_measure", None)
-    deciding = {"measure", "validation_measure", "objective"} & space.parts.keys()
+    deciding = {"measure", "validation_measure", "objective"} & {name.rpartition("__")[2] for name in space.parts}
     if watched is None or deciding:
         raise SettingsError("say which measure decides between the trials: measure='NDCG@10'")
     return watched()

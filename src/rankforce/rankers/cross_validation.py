@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.fold_files import Fold
@@ -106,12 +105,9 @@ def cross_validate(
     one_data = isinstance(data, Dataset)
     count = folds if one_data else (len(data) if isinstance(data, Sequence) else 0)
     evaluations, fitted, scores, tests = [], [], [], []
-    quiet = clone(ranker)
-    if "progress" in quiet.get_params(deep=False):
-        quiet.set_params(progress=False)
     with Progress("cross-validation", count, "folds", progress) as bar:
         for number, (train, validation, test) in enumerate(parts):
-            one = clone(quiet)
+            one = ranker.silent()
             told = () if callbacks is None else callbacks(number)
             fit_on(one, train, validation, told)
             scores.append(one.predict(test))
