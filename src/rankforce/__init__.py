@@ -14,6 +14,7 @@ _HOME = {
     # data
     "Dataset": "rankforce.data.dataset",
     "read": "rankforce.data.files",
+    "read_folds": "rankforce.data.fold_files",
     "read_qrels": "rankforce.data.trec",
     "read_run": "rankforce.data.trec",
     "write_run": "rankforce.data.trec",
@@ -40,6 +41,9 @@ _HOME = {
     # evaluation
     "evaluate": "rankforce.evaluation.evaluate",
     "compare": "rankforce.evaluation.compare",
+    # learning
+    "cross_validate": "rankforce.rankers.cross_validation",
+    "tune": "rankforce.optimising.tune",
     # diagnostics
     "inspect": "rankforce.diagnostics.inspection",
     # errors

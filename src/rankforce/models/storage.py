@@ -68,6 +68,17 @@ def load(path: str | Path) -> Model:
     return from_bytes(data, str(path))
 
 
+def is_model_file(path: str | Path) -> bool:
+    """Whether a file begins as a model file does (compressed or not). A file that cannot be read is none."""
+    try:
+        with open(path, "rb") as file:
+            compressed = file.read(2) == _GZIP
+        with gzip.open(path) if compressed else open(path, "rb") as file:
+            return file.read(len(_HEAD)) == _HEAD
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
 def to_bytes(model: Model) -> bytes:
     """The file of a model, uncompressed."""
     document = {"format": FORMAT, "version": VERSION, **document_of(model)}

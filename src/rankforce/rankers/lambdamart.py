@@ -15,12 +15,13 @@ from rankforce.lambdas.objective import Objective, Pairs, Term
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.rankers.boosting import BoostedTrees, RunningScores
+from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
 
 
-class LambdaMART(BoostedTrees):
+class LambdaMART(FromOtherLibraries, BoostedTrees):
     """Boosted trees for any ranking measure.
 
     Each tree is grown on the forces λ over the whole training set at the current scores: a pair i ▷ j pulls its

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import sklearn.exceptions
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from rankforce import errors
 from rankforce.data.dataset import Dataset
@@ -50,6 +50,15 @@ class Ranker(BaseEstimator, abc.ABC):
         if not hasattr(self, "model_"):
             raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
         return self.model_
+
+    def unfitted(self, **settings: Any) -> Any:
+        """A copy that has learned nothing, with some settings changed."""
+        return clone(self).set_params(**settings)
+
+    def silent(self, **settings: Any) -> Any:
+        """As ``unfitted``, and without a progress bar: for work that shows its own."""
+        quiet = {"progress": False} if "progress" in self.get_params(deep=False) else {}
+        return self.unfitted(**(settings | quiet))
 
     def predict(self, X: Any) -> np.ndarray:
         """Scores, float64, in the order of the rows: the higher, the nearer to the top."""

@@ -33,6 +33,12 @@ def train(
         str | None,
         typer.Option(metavar="MODEL|FEATURE", help="Start from a model file, or from a feature.", show_default=False),
     ] = None,
+    bag: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Average N rankers, each on 4/5 of the queries and with its own seed.", show_default=False
+        ),
+    ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -71,7 +77,7 @@ def train(
     from rankforce.rankers.catalogue import ranker_class
 
     import_measures(imports or ())
-    kind = ranker_class(ranker)
+    kind: Any = ranker_class(ranker)
     given: dict[str, Any] = {
         "measure": measure,
         "n_trees": trees,
@@ -83,13 +89,18 @@ def train(
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     chosen |= {"seed": seed, "progress": not quiet} | read_settings(settings or (), kind)
+    foreign = [name for name in chosen if name not in kind._get_param_names()]
+    if foreign:
+        raise SettingsError(f"{kind.__name__} has no setting {foreign[0]!r}: leave the option out")
     model = kind(**chosen)
+    if bag is not None:
+        model = rf.Bagging(model, n_models=bag, seed=seed, progress=not quiet)
     chosen_reading = reading_options(read)
     held_out = None if validation is None else rf.read(validation, **chosen_reading)
     saving: dict[str, Any] = {}
     if checkpoint is not None:
-        if "checkpoint" not in inspect.signature(kind.fit).parameters:
-            raise SettingsError(f"{kind.__name__} writes no checkpoints: leave --checkpoint out")
+        if "checkpoint" not in inspect.signature(model.fit).parameters:
+            raise SettingsError(f"{type(model).__name__} writes no checkpoints: leave --checkpoint out")
         saving = {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every, "resume": resume}
     elif resume == "always":
         raise SettingsError("--resume always needs --checkpoint FILE")
@@ -100,11 +111,11 @@ def train(
     last = {name: values[kept - 1] for name, values in history.items() if 0 < kept <= len(values)}
     if json:
         output.show_json(
-            {"model": str(out), "ranker": kind.__name__, "iterations": kept, "values": last, "history": history}
+            {"model": str(out), "ranker": type(model).__name__, "iterations": kept, "values": last, "history": history}
         )
         return
     watched = ", ".join(f"{name} {value:.4f}" for name, value in last.items())
-    output.show(f"{out}: {kind.__name__}, {kept} trees; {model.watched_measure_}: {watched}")
+    output.show(f"{out}: {type(model).__name__}, {model.model_!r}; {model.watched_measure_}: {watched}")
 
 
 def _base(given: str | None) -> Any:

@@ -1,0 +1,122 @@
+"""``rankforce tune``: the best settings of a ranker, and the ranker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from rankforce.cli import options, output
+
+
+def tune(
+    data: Annotated[str, typer.Argument(metavar="TRAIN", help="Training data: LETOR text, Parquet or CSV.")],
+    tried: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--try",
+            metavar="NAME=VALUES",
+            help="What to try: learning_rate=0.05,0.1,0.2 or n_leaves=8..64 or l2=0.1..10,log; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    space: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.toml",
+            help="What to try, as TOML: lists, and ranges as tables with low, high and log.",
+            show_default=False,
+        ),
+    ] = None,
+    validation: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Validation data that decides; without it, folds do.", show_default=False),
+    ] = None,
+    folds: Annotated[int, typer.Option(metavar="N", help="Folds of whole queries.")] = 5,
+    validation_share: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="Share of each fold's training queries for early stopping.", show_default=False),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option("--measure", "-m", metavar="MEASURE", help="What decides.", show_default="what is maximised"),
+    ] = None,
+    method: Annotated[
+        Literal["random", "grid", "optuna"],
+        typer.Option(metavar="random|grid|optuna", help="Draws, all combinations, or Optuna."),
+    ] = "random",
+    trials: Annotated[
+        int | None, typer.Option(metavar="N", help="How many trials.", show_default="20, or all of a grid")
+    ] = None,
+    journal: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep finished trials here and go on after them.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="MODEL.json", help="Write the best model here.", show_default=False),
+    ] = None,
+    ranker: Annotated[str, typer.Option(metavar="NAME", help="Which ranker, for example lambdamart.")] = "lambdamart",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting that is not searched.", show_default=False),
+    ] = None,
+    seed: options.Seed = 0,
+    threads: Annotated[int | None, typer.Option(metavar="N", help="Threads.", show_default="all cores")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    imports: options.Imports = None,
+    read: options.Reading = None,
+    json: options.Json = False,
+) -> None:
+    """Search for the best settings of a ranker.
+
+    Each trial is valued by a measure on validation data, or by a cross-validation over whole queries. With a journal
+    an interrupted search goes on where it was.
+    """
+    import rankforce as rf
+    from rankforce.cli.own_measures import import_measures
+    from rankforce.cli.reading import reading_options
+    from rankforce.cli.search_space import read_space
+    from rankforce.cli.settings import read_settings
+    from rankforce.rankers.catalogue import ranker_class
+
+    import_measures(imports or ())
+    kind: Any = ranker_class(ranker)
+    chosen: dict[str, Any] = {"seed": seed, "threads": threads, "progress": not quiet}
+    base = kind(**(chosen | read_settings(settings or (), kind)))
+    searched = read_space(tried or (), space)
+    chosen_reading = reading_options(read)
+    held_out = None if validation is None else rf.read(validation, **chosen_reading)
+    result = rf.tune(
+        base,
+        rf.read(data, **chosen_reading),
+        searched,
+        validation=held_out,
+        folds=folds,
+        validation_share=validation_share,
+        measure=measure,
+        method=method,
+        trials=trials,
+        seed=seed,
+        journal=journal,
+        refit=out is not None,
+        progress=not quiet,
+    )
+    if out is not None:
+        result.ranker.save(out)
+    if json:
+        output.show_json(
+            {
+                "settings": result.settings,
+                "measure": str(result.measure),
+                "value": result.value,
+                "model": None if out is None else str(out),
+                "trials": [trial.record() for trial in result.trials],
+            }
+        )
+        return
+    best = ", ".join(f"{name}={value}" for name, value in result.settings.items())
+    output.show(str(result) + "\n", f"best: {best}; {result.measure} {result.value:.4f}")
+    if out is not None:
+        output.show(f"{out}: {kind.__name__} with these settings")

@@ -1,0 +1,157 @@
+"""Bagging: the average of rankers that learned from different queries."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import combine
+from rankforce.data.splits import folds
+from rankforce.errors import SettingsError
+from rankforce.evaluation.evaluate import evaluate
+from rankforce.measures.measure import Measure
+from rankforce.models.bagged import Bagged
+from rankforce.models.provenance import NOT_KEPT, Provenance
+from rankforce.rankers.cross_validation import fit_on
+from rankforce.rankers.inputs import as_dataset, as_validation, with_features
+from rankforce.rankers.interruption import Interruption
+from rankforce.rankers.progress import Progress
+from rankforce.rankers.ranker import Ranker
+from rankforce.rankers.settings import check_choice, check_number
+
+
+class Bagging(Ranker):
+    """Several rankers, each on a sample of the queries and with a seed of its own; scores are averaged.
+
+    Parameters
+    ----------
+    ranker : Ranker, optional
+        What is fitted ``n_models`` times; default ``LambdaMART()``.
+    n_models : int
+    query_fraction : float
+        The share of the queries that each model learns from, drawn by a hash of seed, model and query id.
+    sample : "queries" or "folds"
+        ``"folds"`` deals the queries into ``n_models`` parts; each model learns from all parts but one.
+    seed, progress
+
+    A ranker with early stopping watches ``validation`` if it is given to ``fit``, else the queries that were not drawn
+    for it (its own fold with ``sample="folds"``).
+
+    Attributes: ``model_`` (a ``Bagged`` model), ``rankers_``, and ``history_``, the watched measure of the average of
+    the first 1, 2, ... models.
+    """
+
+    model_: Bagged
+
+    def __init__(
+        self,
+        ranker: Ranker | None = None,
+        n_models: int = 10,
+        query_fraction: float = 0.8,
+        *,
+        sample: str = "queries",
+        seed: int = 0,
+        progress: bool = True,
+    ) -> None:
+        self.ranker = ranker
+        self.n_models = n_models
+        self.query_fraction = query_fraction
+        self.sample = sample
+        self.seed = seed
+        self.progress = progress
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        group: Any = None,
+        validation: Any = None,
+        weights: Any = None,
+        query_weights: Any = None,
+    ) -> Any:
+        """Learn from a Dataset, or from X, y and qid (or group). Ctrl-C keeps the models that are finished."""
+        data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        held_out = as_validation(validation)
+        base = self._base()
+        self._check_settings(data)
+        rankers: list[Any] = []
+        history: dict[str, list[float]] = {}
+        sums = {"train": np.zeros(data.n_documents)}
+        if held_out is not None:
+            sums["validation"] = np.zeros(held_out.n_documents)
+        with Interruption() as interruption, Progress("Bagging", self.n_models, "models", self.progress) as bar:
+            for number in range(self.n_models):
+                drawn, rest = self._sample(data, number)
+                one = base.silent(seed=int(combine(self.seed, 4, number) >> np.uint64(33)))
+                watched = held_out
+                if watched is None and getattr(one, "early_stopping", None) is not None:
+                    watched = rest
+                fit_on(one, drawn, watched)
+                rankers.append(one)
+                values = {}
+                for name, total in sums.items():
+                    on = data if name == "train" else held_out
+                    assert on is not None
+                    total += one.predict(on)
+                    values[name] = evaluate(total, on, one.watched_measure_).mean[one.watched_measure_]
+                    history.setdefault(name, []).append(values[name])
+                bar.advance(number + 1, values)
+                if interruption.wanted:
+                    break
+        self.rankers_ = rankers
+        self.history_ = history
+        self.best_iteration_ = len(rankers)
+        self.watched_measure_ = rankers[0].watched_measure_
+        settings = {f"ranker__{name}": value for name, value in base.get_params(deep=False).items()}
+        own = {name: value for name, value in self.get_params(deep=False).items() if name != "ranker"}
+        self.model_ = Bagged.of(
+            *(one.model_ for one in rankers),
+            provenance=Provenance.of_training(
+                data,
+                settings={"ranker": f"Bagging of {type(base).__name__}", **own, **_kept(settings)},
+                objective=rankers[0].model_.provenance.objective,
+                history=history,
+                seed=self.seed,
+            ),
+        )
+        self._note_features(data)
+        return self
+
+    def _base(self) -> Ranker:
+        if self.ranker is None:
+            from rankforce.rankers.lambdamart import LambdaMART
+
+            return LambdaMART()
+        if not isinstance(self.ranker, Ranker):
+            raise SettingsError(f"ranker must be a ranker, for example rf.LambdaMART(), not {self.ranker!r}")
+        return self.ranker
+
+    def _watched_measure(self) -> Measure:
+        """What the rankers watch."""
+        return self._base()._watched_measure()
+
+    def _check_settings(self, data: Dataset) -> None:
+        check_choice("sample", self.sample, ("queries", "folds"))
+        check_number("n_models", self.n_models, 2 if self.sample == "folds" else 1, whole=True)
+        check_number("query_fraction", self.query_fraction, 0.0, 1.0, above=True)
+        check_number("seed", self.seed, 0, whole=True)
+
+    def _sample(self, data: Dataset, number: int) -> tuple[Dataset, Dataset | None]:
+        """(what model ``number`` learns from, the other queries)."""
+        if self.sample == "folds":
+            return next(itertools.islice(folds(data, self.n_models, self.seed), number, None))
+        count = max(1, round(self.query_fraction * data.n_queries))
+        if count == data.n_queries:
+            return data, None
+        order = np.argsort(combine(self.seed, 5, number, data.query_hashes), kind="stable")
+        return data.take_queries(order[:count]), data.take_queries(order[count:])
+
+
+def _kept(settings: dict[str, Any]) -> dict[str, Any]:
+    """Without what decides no score: the same model has the same bytes."""
+    return {name: value for name, value in settings.items() if name.removeprefix("ranker__") not in NOT_KEPT}
