@@ -71,7 +71,7 @@ def test_read_in_other_dress(tmp_path, dress):
         (read_run, "1 Q0 d 1 2 t\n1 Q0 d 2 1 t\n", 2, "a second score"),
         (read_run, b"1 Q0 d 1 2 t\n1 Q0 \xff 2 1 t\n", 2, "UTF-8"),
         (read_run, gzip.compress(RUN.encode(), mtime=0)[:-9], None, "damaged or cut off"),
-        (read_run, gzip.compress(RUN.encode())[:5], None, "damaged or cut off"),
+        (read_run, gzip.compress(RUN.encode(), mtime=0)[:5], None, "damaged or cut off"),
         (read_run, "", None, "empty"),
         (read_qrels, " \n", None, "empty"),
     ],
