@@ -34,6 +34,7 @@ _HOME = {
     "RankNetCost": "rankforce.lambdas.ranknet",
     "RankNetWeightPairs": "rankforce.lambdas.ranknet_weight_pairs",
     # rankers (a test holds that all of them are here)
+    "Bagging": "rankforce.rankers.bagging",
     "LambdaMART": "rankforce.rankers.lambdamart",
     # models
     "Model": "rankforce.models.model",

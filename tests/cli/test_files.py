@@ -94,7 +94,14 @@ def test_inspect_strict_passes_clean_data(run: Any, tmp_path: Path) -> None:
 def test_demo_shows_rankings_policies_and_a_verdict(run: Any) -> None:
     outcome = run("demo")
     assert outcome.code == 0, outcome.err
-    for expected in ("at random", "linear", "NDCG@10", "blank queries: skipped", "paired t-test", "rankforce inspect"):
+    for expected in (
+        "LambdaMART",
+        "feature",
+        "NDCG@10",
+        "blank queries: skipped",
+        "paired t-test",
+        "rankforce inspect",
+    ):
         assert expected in outcome.out
     found = json.loads(run("demo", "--json").out)
     means = [values["NDCG@10"] for values in found["means"].values()]
