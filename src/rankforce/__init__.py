@@ -34,6 +34,7 @@ _HOME = {
     "RankNetCost": "rankforce.lambdas.ranknet",
     "RankNetWeightPairs": "rankforce.lambdas.ranknet_weight_pairs",
     # rankers (a test holds that all of them are here)
+    "Bagging": "rankforce.rankers.bagging",
     "LambdaMART": "rankforce.rankers.lambdamart",
     # models
     "Model": "rankforce.models.model",
@@ -46,6 +47,7 @@ _HOME = {
     "tune": "rankforce.optimising.tune",
     # diagnostics
     "inspect": "rankforce.diagnostics.inspection",
+    "model_card": "rankforce.diagnostics.model_card",
     # errors
     "RankforceError": "rankforce.errors",
     "DataError": "rankforce.errors",
