@@ -47,6 +47,7 @@ _HOME = {
     "tune": "rankforce.optimising.tune",
     # diagnostics
     "inspect": "rankforce.diagnostics.inspection",
+    "model_card": "rankforce.diagnostics.model_card",
     # errors
     "RankforceError": "rankforce.errors",
     "DataError": "rankforce.errors",

@@ -181,6 +181,16 @@ def test_the_journal_of_another_search_is_refused(data, valid, tmp_path, change,
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("line", ['{"settings": {}}', "[1]", "x", '{"settings": 1, "value": 2}'])
+def test_a_damaged_line_is_named(data, valid, tmp_path, line):
+    path = tmp_path / "journal"
+    tune(data, valid, {"n_leaves": [2]}, method="grid", journal=path, refit=False)
+    with open(path, "a") as file:
+        file.write(line + "\n")
+    with pytest.raises(rf.DataError, match="line 3: this is not a journal"):
+        tune(data, valid, {"n_leaves": [2]}, method="grid", journal=path, refit=False)
+
+
 def test_the_journal_of_other_data_or_rankers_is_refused(data, valid, tmp_path):
     options = {"method": "grid", "journal": tmp_path / "journal", "refit": False, "progress": False}
     rf.tune(ranker(), data, {"n_leaves": [2]}, validation=valid, **options)
@@ -243,8 +253,14 @@ def test_optuna_prunes_through_callbacks(data, valid):
         ({"trials": 0}, "trials"),
         ({"validation_share": 0.5}, "leave it out"),
         ({"seed": -1}, "seed"),
+        ({"validation": "vali.txt"}, "validation must be a Dataset"),
     ],
 )
 def test_what_is_refused(data, valid, options, message):
-    with pytest.raises(rf.SettingsError, match=message):
+    with pytest.raises(rf.RankforceError, match=message):
         tune(data, valid, **options)
+
+
+def test_data_must_be_a_data_set(data, valid):
+    with pytest.raises(rf.DataError, match="data must be a Dataset"):
+        tune(data.features, valid)

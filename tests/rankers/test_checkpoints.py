@@ -175,6 +175,17 @@ def test_a_finished_training_grows_nothing_more(data, other, tmp_path):
     assert files_equal(first, again, tmp_path)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_after_ctrl_c_it_goes_on_too(data, tmp_path):
+    def interrupt(iteration):
+        if iteration.number == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    path = tmp_path / "checkpoint"
+    assert ranker().fit(data, checkpoint=path, callbacks=[interrupt]).model_.n_trees == 5
+    assert files_equal(ranker().fit(data, checkpoint=path), ranker().fit(data), tmp_path)
+
+
 @pytest.mark.parametrize("n_trees", [4, 9, 12, 20])
 def test_the_number_of_trees_may_change(data, tmp_path, n_trees):
     path = tmp_path / "checkpoint"

@@ -55,7 +55,9 @@ class Journal:
                 record = json.loads(line)
             except ValueError:
                 record = None
-            if not isinstance(record, dict) or (number == 1 and record.get("journal") != _KIND):
+            if not isinstance(record, dict) or not (
+                _is_trial(record) if number > 1 else record.get("journal") == _KIND
+            ):
                 raise DataError(
                     f"{self.path}, line {number}: this is not a journal of a search; choose another file for it"
                 )
@@ -76,6 +78,15 @@ class Journal:
         if whole < len(content):
             os.truncate(self.path, whole)
         self.records = records[1:]
+
+
+def _is_trial(record: dict[str, Any]) -> bool:
+    return (
+        record.keys() >= {"settings", "value", "seconds", "state", "iterations", "reason"}
+        and isinstance(record["settings"], dict)
+        and (record["value"] is None or isinstance(record["value"], (int, float)))
+        and record["state"] in ("done", "pruned", "failed")
+    )
 
 
 def _short(value: Any) -> str:

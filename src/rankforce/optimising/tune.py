@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
-from rankforce.errors import RankforceError, SettingsError, missing_dependency
+from rankforce.errors import DataError, RankforceError, SettingsError, missing_dependency
 from rankforce.evaluation import tables
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.measures.catalogue import measure as read_measure
@@ -46,6 +46,13 @@ class Trial:
         """The trial as a line of a journal."""
         value = None if math.isnan(self.value) else self.value
         return dataclasses.asdict(self) | {"settings": plain(self.settings), "value": value}
+
+    @classmethod
+    def of_record(cls, record: dict[str, Any], number: int, settings: dict[str, Any]) -> Trial:
+        """The inverse of ``record``."""
+        value = math.nan if record["value"] is None else float(record["value"])
+        kept = {name: record[name] for name in ("seconds", "state", "iterations", "reason")}
+        return cls(number, settings, value, **kept)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -143,6 +150,9 @@ def tune(
     Same data, space and seed: same trials (Optuna: in one go). Ctrl-C ends the search after the current trial.
     """
     check_ranker(ranker)
+    for name, given in (("data", data), ("validation", validation)):
+        if not isinstance(given, Dataset) and not (name == "validation" and given is None):
+            raise DataError(f"{name} must be a Dataset: rf.Dataset(X, y, qid=...) or rf.read(path), not {given!r:.80}")
     check_choice("method", method, METHODS)
     check_number("trials", trials, 1, whole=True, optional=True)
     seed = checked_seed(seed)
@@ -163,8 +173,7 @@ def tune(
                 if book is not None:
                     book.add(trial.record())
             else:
-                value = math.nan if known["value"] is None else known["value"]
-                trial = Trial(**(known | {"number": number, "settings": settings, "value": value}))
+                trial = Trial.of_record(known, number, settings)
             proposals.learn(trial)
             done.append(trial)
             best = max((one.value for one in done if one.state == DONE), default=math.nan)

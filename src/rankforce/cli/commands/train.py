@@ -33,6 +33,16 @@ def train(
         str | None,
         typer.Option(metavar="MODEL|FEATURE", help="Start from a model file, or from a feature.", show_default=False),
     ] = None,
+    from_lightgbm: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Begin with LightGBM's parameters: JSON or name = value lines.", show_default=False
+        ),
+    ] = None,
+    from_xgboost: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Begin with XGBoost's parameters, likewise.", show_default=False),
+    ] = None,
     bag: Annotated[
         int | None,
         typer.Option(
@@ -89,10 +99,13 @@ def train(
     }
     chosen = {name: value for name, value in given.items() if value is not None}
     chosen |= {"seed": seed, "progress": not quiet} | read_settings(settings or (), kind)
+    construct = kind
+    if from_lightgbm is not None or from_xgboost is not None:
+        construct = _from_parameters(kind, from_lightgbm, from_xgboost)
     foreign = [name for name in chosen if name not in kind._get_param_names()]
     if foreign:
         raise SettingsError(f"{kind.__name__} has no setting {foreign[0]!r}: leave the option out")
-    model = kind(**chosen)
+    model = construct(**chosen)
     if bag is not None:
         model = rf.Bagging(model, n_models=bag, seed=seed, progress=not quiet)
     chosen_reading = reading_options(read)
@@ -116,6 +129,31 @@ def train(
         return
     watched = ", ".join(f"{name} {value:.4f}" for name, value in last.items())
     output.show(f"{out}: {type(model).__name__}, {model.model_!r}; {model.watched_measure_}: {watched}")
+
+
+def _from_parameters(kind: Any, lightgbm: Path | None, xgboost: Path | None) -> Any:
+    """The constructor that begins with another library's parameters."""
+    import warnings
+
+    from rankforce.cli.foreign_parameters import read_parameters
+
+    if lightgbm is not None and xgboost is not None:
+        raise SettingsError("--from-lightgbm and --from-xgboost exclude each other")
+    name, path = ("from_lightgbm", lightgbm) if lightgbm is not None else ("from_xgboost", xgboost)
+    if not hasattr(kind, name):
+        raise SettingsError(f"{kind.__name__} takes no parameters of another library: use --ranker lambdamart")
+    assert path is not None
+    parameters = read_parameters(path)
+
+    def construct(**settings: Any) -> Any:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model = getattr(kind, name)(parameters, **settings)
+        for one in told:
+            output.note(str(one.message))
+        return model
+
+    return construct
 
 
 def _base(given: str | None) -> Any:

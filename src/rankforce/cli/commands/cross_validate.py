@@ -1,0 +1,70 @@
+"""``rankforce cross-validate``: what a ranker is worth on queries that it has not seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rankforce.cli import options, output
+
+
+def cross_validate(
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", help="A data file, or a folder with Fold1/train.txt, vali.txt, test.txt.")
+    ],
+    folds: Annotated[int, typer.Option(metavar="N", help="Folds of whole queries, for a data file.")] = 5,
+    validation_share: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="Share of the training queries for early stopping.", show_default=False),
+    ] = None,
+    ranker: Annotated[str, typer.Option(metavar="NAME", help="Which ranker, for example lambdamart.")] = "lambdamart",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any setting of the ranker; repeatable.", show_default=False),
+    ] = None,
+    measure: options.Measures = None,
+    ties: options.Ties = None,
+    blank: options.Blank = None,
+    convention: options.Convention = None,
+    per_query: options.PerQuery = None,
+    seed: options.Seed = 0,
+    threads: Annotated[int | None, typer.Option(metavar="N", help="Threads.", show_default="all cores")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    imports: options.Imports = None,
+    read: options.Reading = None,
+    json: options.Json = False,
+) -> None:
+    """Cross-validate a ranker over whole queries.
+
+    Each fold is ranked by a ranker that learned from the others; the values of all queries are pooled.
+    """
+    import rankforce as rf
+    from rankforce.cli.own_measures import import_measures
+    from rankforce.cli.reading import reading_options
+    from rankforce.cli.settings import read_settings
+    from rankforce.rankers.catalogue import ranker_class
+
+    import_measures(imports or ())
+    kind: Any = ranker_class(ranker)
+    model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
+    chosen = reading_options(read)
+    given: Any = rf.read_folds(data, **chosen) if data.is_dir() else rf.read(data, **chosen)
+    policies = {"ties": ties, "blank": blank, "convention": convention}
+    result = rf.cross_validate(
+        model,
+        given,
+        measure or ["NDCG@10"],
+        folds=folds,
+        seed=seed,
+        validation_share=validation_share,
+        progress=not quiet,
+        **policies,
+    )
+    if per_query is not None:
+        result.to_pandas().to_csv(per_query)
+    if json:
+        output.show_json(result.evaluation.to_dict() | {"folds": result.fold_means})
+    else:
+        output.show(str(result))

@@ -1,0 +1,50 @@
+"""Parameters of LightGBM and XGBoost in files: JSON, or their own ``name = value`` lines."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+from rankforce.errors import FileFormatError, SettingsError
+
+# What such files say about data and output is for the other program.
+_FILES = frozenset(
+    {"task", "data", "train", "train_data", "valid", "valid_data", "test", "test_data", "valid_data_file"}
+    | {"output_model", "model_out", "model_in", "input_model", "save_period", "eval_train", "snapshot_freq"}
+)
+
+
+def read_parameters(path: Path) -> dict[str, Any]:
+    """Parameters by name; ``#`` begins a comment; what names files and tasks is left out."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: the parameters cannot be read: {getattr(error, 'strerror', error)}") from None
+    if text.lstrip().startswith("{"):
+        try:
+            read = json.loads(text)
+        except ValueError as error:
+            raise SettingsError(f"{path}: this is not JSON: {error}") from None
+        return {name: value for name, value in read.items() if name not in _FILES}
+    parameters: dict[str, Any] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = line.partition("#")[0].strip()
+        if not line:
+            continue
+        name, equals, value = line.partition("=")
+        if not equals:
+            raise FileFormatError("a parameter is written name = value", path=path, line=number, text=line)
+        if name.strip() not in _FILES and "[" not in name:  # XGBoost: eval[test] = "file"
+            parameters[name.strip()] = _value(value.strip())
+    return parameters
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
