@@ -38,6 +38,8 @@ _HOME = {
     "RankNetWeightPairs": "rankforce.lambdas.ranknet_weight_pairs",
     # rankers (a test holds that all of them are here)
     "LambdaMART": "rankforce.rankers.lambdamart",
+    "MART": "rankforce.rankers.mart",
+    "Bagging": "rankforce.rankers.bagging",
     # models
     "Model": "rankforce.models.model",
     "load": "rankforce.models.storage",

@@ -162,6 +162,7 @@ class Forces:
         self.terms = [TermForces(data, term, seed) for term in objective.terms]
         self.normalise = normalise
         self.pulls = np.zeros(data.n_queries)
+        self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
         self.starts = data.query_starts
         self.forces = np.zeros(data.n_documents, dtype=dtypes.FORCE)
         self.curvatures = np.zeros(data.n_documents, dtype=dtypes.CURVATURE)
@@ -187,10 +188,14 @@ class Forces:
         if self.normalise == "deviation":
             over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces))
         elif self.normalise == "log":
-            over_queries(
-                self.starts, lambda a, b: scale_by_log(self.starts, self.pulls, a, b, self.forces, self.curvatures)
-            )
+            pulls = without_weights(self.pulls, self.query_weights)
+            over_queries(self.starts, lambda a, b: scale_by_log(self.starts, pulls, a, b, self.forces, self.curvatures))
         return self.forces, self.curvatures
+
+
+def without_weights(pulls: np.ndarray, query_weights: np.ndarray) -> np.ndarray:
+    """The sums of forces before query weights: how a query is damped must not depend on how much it counts."""
+    return np.divide(pulls, query_weights, out=np.zeros_like(pulls), where=query_weights > 0)
 
 
 def _warn_of_slow_measure(term: Term) -> None:

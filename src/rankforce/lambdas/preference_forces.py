@@ -8,7 +8,7 @@ from rankforce import dtypes
 from rankforce.data.preferences import Preferences
 from rankforce.kernels.pair_forces import divide_by_deviation, scale_by_log
 from rankforce.kernels.preferences import add_preference_forces
-from rankforce.lambdas.forces import Forces
+from rankforce.lambdas.forces import Forces, without_weights
 from rankforce.threads import over_queries
 
 
@@ -70,9 +70,8 @@ class PreferenceForces:
         if self.normalise == "deviation":
             over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces))
         elif self.normalise == "log":
-            over_queries(
-                self.starts, lambda a, b: scale_by_log(self.starts, self.pulls, a, b, self.forces, self.curvatures)
-            )
+            pulls = without_weights(self.pulls, self.query_weights)
+            over_queries(self.starts, lambda a, b: scale_by_log(self.starts, pulls, a, b, self.forces, self.curvatures))
         if self.objective is not None:
             forces, curvatures = self.objective.at(scores, order, iteration, queries)
             self.forces *= self.share
