@@ -20,6 +20,9 @@ _HOME = {
     "write_run": "rankforce.data.trec",
     "judged_run": "rankforce.data.trec",
     "JudgedRun": "rankforce.data.trec",
+    "Preferences": "rankforce.data.preferences",
+    "read_preferences": "rankforce.data.preferences",
+    "consistent_posteriors": "rankforce.data.preferences",
     "make_artificial": "rankforce.data.artificial",
     "make_web_like": "rankforce.data.web_like",
     "confuse_labels": "rankforce.data.noise",
@@ -36,6 +39,8 @@ _HOME = {
     # rankers (a test holds that all of them are here)
     "Bagging": "rankforce.rankers.bagging",
     "LambdaMART": "rankforce.rankers.lambdamart",
+    "MART": "rankforce.rankers.mart",
+    "Bagging": "rankforce.rankers.bagging",
     # models
     "Model": "rankforce.models.model",
     "load": "rankforce.models.storage",

@@ -38,3 +38,32 @@ def test_broken_settings_and_models_are_refused(run: Any, training: Path, tmp_pa
     outcome = run("evaluate", training, tmp_path / "broken.json")
     assert outcome.code == 2
     assert "broken.json" in outcome.err
+
+
+def test_mart_watches_the_measure(run: Any, training: Path, tmp_path: Path) -> None:
+    outcome = run(
+        "train", training, "--out", tmp_path / "m.json", "--ranker", "mart", "--set", "cost=ordinal", "-m", "NDCG@5",
+        "--trees", 3, "--set", "min_documents=5", "--quiet",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    assert "MART, ExpectedGrade(ordinal" in outcome.out
+    assert "NDCG@5: train" in outcome.out
+    assert "ordinal" in repr(rf.load(tmp_path / "m.json"))
+
+
+def test_training_on_preferences(run: Any, tmp_path: Path) -> None:
+    data = rf.make_artificial(queries=30, documents=10, features=4, seed=0)
+    data = data.replace(document_ids=[f"d{row}" for row in range(len(data))])
+    table, pairs = tmp_path / "train.csv", tmp_path / "pairs.csv"
+    data.write(table)
+    full = rf.Preferences.from_grades(data)
+    lines = [f"{data.qid[i]},d{i},d{j}" for i, j in zip(full.better, full.worse, strict=True)]
+    pairs.write_text("\n".join(["qid,better,worse", *lines]))
+    small = ("--trees", 3, "--set", "min_documents=5", "--quiet", "--out", tmp_path / "model.json")
+    outcome = run("train", table, "--preferences", pairs, *small)
+    assert outcome.code == 0, outcome.err
+    assert rf.load(tmp_path / "model.json").provenance.objective == "preferences (sigma=1)"
+    for wrong in (("--preference-share", 0.5), ("--preferences", pairs, "--ranker", "mart")):
+        outcome = run("train", table, *wrong, *small)
+        assert outcome.code == 2
+        assert "preference" in outcome.err

@@ -309,7 +309,7 @@ class _Reader:
             qid,
             group=sizes,
             feature_names=[str(place) for place in range(self.first_index, self.first_index + self.width)],
-            document_ids=_objects(self.document_ids) if any(self.document_ids or ()) else None,
+            document_ids=_objects(self.document_ids) if self.document_ids and any(self.document_ids) else None,
         )
 
     def _queries(self) -> np.ndarray | None:

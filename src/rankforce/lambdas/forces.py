@@ -188,10 +188,14 @@ class Forces:
         if self.normalise == "deviation":
             over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces))
         elif self.normalise == "log":
-            # Query weights are not what is damped: a query counts as much as its weight says.
-            pulls = np.divide(self.pulls, self.query_weights, out=np.zeros_like(self.pulls), where=self.pulls > 0)
+            pulls = without_weights(self.pulls, self.query_weights)
             over_queries(self.starts, lambda a, b: scale_by_log(self.starts, pulls, a, b, self.forces, self.curvatures))
         return self.forces, self.curvatures
+
+
+def without_weights(pulls: np.ndarray, query_weights: np.ndarray) -> np.ndarray:
+    """The sums of forces before query weights: how a query is damped must not depend on how much it counts."""
+    return np.divide(pulls, query_weights, out=np.zeros_like(pulls), where=query_weights > 0)
 
 
 def _warn_of_slow_measure(term: Term) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import abc
-import hashlib
+import dataclasses
+import functools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,18 @@ from rankforce.data.hashing import combine, uniform
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
-from rankforce.models.model import Model
+from rankforce.models.expected_grade import GradeLink
 from rankforce.models.provenance import Provenance
-from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.rankers.checkpoint import Checkpoint, Identity
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.interruption import Interruption
+from rankforce.rankers.outputs import BaseScores, Ensemble, Learner, Rounds, base_of, written_base
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Callback, Watch, WatchedMeasure
+from rankforce.rankers.watching import Callback, Watch, Watched, WatchedMeasure
 from rankforce.threads import using_threads
-from rankforce.trees.grower import Grower
+from rankforce.trees.grower import Grower, Grown
 from rankforce.trees.tree import Tree
 
 
@@ -40,23 +41,34 @@ class TrainingWarning(UserWarning):
 class RunningScores:
     """The scores of a data set while trees are added, its ranking by them, and the watched measure.
 
-    Everything is in ``by_query`` order.
+    Everything is in ``by_query`` order. ``outputs`` (outputs, documents) are the sums of trees; ``scores`` is the
+    only output, or what the link makes of several.
     """
 
-    def __init__(self, data: Dataset, base: np.ndarray, measure: Measure, seed: int) -> None:
-        self.scores = np.ascontiguousarray(data.by_query(base), dtype=dtypes.SCORE).copy()
+    def __init__(
+        self, data: Dataset, base: np.ndarray, watched: Watched, seed: int, link: GradeLink | None = None
+    ) -> None:
+        self.data = data
+        self.link = link
+        self.outputs = np.empty(base.shape, dtype=dtypes.SCORE)
         self.ranking = Ranking(data, seed)
-        self.watched = WatchedMeasure(data, measure)
-        self.order = self.ranking.update(self.scores)
+        self.watched = watched
+        self.restart(base)
 
-    def restart(self, scores: np.ndarray, data: Dataset) -> None:
-        """Go on from other scores, given by row."""
-        self.scores[:] = data.by_query(scores)
-        self.order = self.ranking.update(self.scores)
+    def restart(self, outputs: np.ndarray) -> None:
+        """Go on from other outputs, given by row."""
+        for mine, given in zip(self.outputs, outputs, strict=True):
+            mine[:] = self.data.by_query(given)
+        self._rank()
 
-    def add(self, tree: Tree, leaf_of: np.ndarray) -> None:
-        """Add a tree whose leaf is known for every document."""
-        self.scores += tree.leaf_value[leaf_of]
+    def add(self, trees: Sequence[Tree], leaves: Sequence[np.ndarray]) -> None:
+        """Add one tree to every output; the leaf of every document is known."""
+        for output, tree, leaf_of in zip(self.outputs, trees, leaves, strict=True):
+            output += tree.leaf_value[leaf_of]
+        self._rank()
+
+    def _rank(self) -> None:
+        self.scores = self.outputs[0] if self.link is None else self.link.scores(self.outputs)
         self.order = self.ranking.update(self.scores)
 
     def value(self) -> float:
@@ -64,8 +76,20 @@ class RunningScores:
         return self.watched.mean(self.order)
 
 
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """What one call of ``fit`` learns from and watches."""
+
+    data: Dataset
+    held_out: Dataset | None
+    start: Callable[[Dataset], Sequence[Learner]]
+    watch: Callable[[Dataset], Watched]
+    inputs: dict[str, Any] = dataclasses.field(default_factory=dict)  # beside settings and data, as files keep them
+    objective: str | None = None  # in words, if it is not what the settings say
+
+
 class BoostedTrees(Ranker):
-    """Base of MART and LambdaMART: a subclass gives the pull on every document, and what a leaf makes of it."""
+    """Base of MART and LambdaMART: a subclass gives the learners, which pull at documents and value the leaves."""
 
     # Settings that all boosted trees have; scikit-learn wants them in each subclass's __init__.
     n_trees: int
@@ -86,7 +110,7 @@ class BoostedTrees(Ranker):
     threads: int | None
     progress: bool
 
-    model_: TreeEnsemble
+    model_: Any  # a TreeEnsemble, or an ExpectedGrade of several
 
     def fit(
         self,
@@ -114,33 +138,42 @@ class BoostedTrees(Ranker):
         other data, settings or processor is refused.
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
-        held_out = as_validation(validation)
-        self._check_settings(data, held_out)
+        training = Training(data, as_validation(validation), self._start, self._watch)
+        return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
+
+    def _fit(
+        self,
+        training: Training,
+        callbacks: Sequence[Callback],
+        checkpoint: str | Path | None,
+        checkpoint_every: int,
+        resume: str,
+    ) -> Any:
+        self._check_settings(training.data, training.held_out)
         with using_threads(self.threads):
             kept = None
             if checkpoint is not None:
-                identity = Identity.of(self._settings(), data, held_out)
+                settings = self._settings() | training.inputs
+                identity = Identity.of(settings, training.data, training.held_out)
                 kept = Checkpoint(checkpoint, checkpoint_every, resume, identity)
-            self._boost(data, held_out, callbacks, kept)
-        self._note_features(data)
+            self._boost(training, callbacks, kept)
+        self._note_features(training.data)
         return self
+
+    def _watch(self, data: Dataset) -> Watched:
+        return WatchedMeasure(data, self._watched_measure())
 
     def _settings(self) -> dict[str, Any]:
         """All settings by name, as the model file keeps them."""
-        base = BaseScores(self.base_model).written()
-        return {"ranker": type(self).__name__, **self.get_params(deep=False), "base_model": base}
+        base = base_of(self.base_model)
+        return {"ranker": type(self).__name__, **self.get_params(deep=False), "base_model": written_base(base)}
 
-    def _boost(
-        self,
-        data: Dataset,
-        held_out: Dataset | None,
-        callbacks: Sequence[Callback],
-        checkpoint: Checkpoint | None,
-    ) -> None:
-        base = BaseScores(self.base_model)
-        learner = self._start(data)
-        measure = self._watched_measure()
-        running = RunningScores(data, base.of(data), measure, self.seed)
+    def _boost(self, training: Training, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
+        data, held_out = training.data, training.held_out
+        learners = training.start(data)
+        link = learners[0].link
+        bases = BaseScores.of_outputs(self.base_model, learners)
+        running = RunningScores(data, bases.of(data), training.watch(data), self.seed, link)
         binned = Binned.of(data, self.max_bins, self.memory)
         grower = Grower(
             binned,
@@ -149,90 +182,87 @@ class BoostedTrees(Ranker):
             max_depth=self.max_depth,
             l2=self.l2,
             min_gain=self.min_gain,
-            split=self._split(),
+            split=learners[0].split,
             monotone=_monotone(self.monotone, data),
             seed=self.seed,
         )
         if held_out is not None:
-            validating = RunningScores(held_out, base.of(held_out), measure, self.seed)
+            validating = RunningScores(held_out, bases.of(held_out), training.watch(held_out), self.seed, link)
             held_out_bins = Binned.by(binned.binning, held_out, "low")
         watch = Watch(self.early_stopping)
-        trees: list[Tree] = []
+        rounds: Rounds = []
+        ensemble = Ensemble(data.feature_names, bases, link)
         stop = False
         if checkpoint is not None and (last := checkpoint.last(self.n_trees)) is not None:
-            trees = last.trees
-            running.restart(last.predict(data), data)
+            rounds = ensemble.rounds_of(last)
+            running.restart(ensemble.outputs_of(last, data))
             if held_out is not None:
-                validating.restart(last.predict(held_out), held_out)
+                validating.restart(ensemble.outputs_of(last, held_out))
             stop = watch.replay(last.provenance.history)
         watch.callbacks = callbacks
         with Interruption() as interruption, Progress(type(self).__name__, self.n_trees, "trees", self.progress) as bar:
-            for m in range(len(trees), 0 if stop else self.n_trees):
+            for m in range(len(rounds), 0 if stop else self.n_trees):
                 queries, rows = _sampled_queries(data, self.query_fraction, self.seed, m)
                 features = _sampled_features(data.n_features, self.feature_fraction, self.seed, m)
-                pull, curvature = learner.pull(running, m, queries)
-                grown = grower.grow(pull, curvature, tree_number=m, rows=rows, features=features)
-                if grown.structure.n_leaves == 1 and queries is None and features is None:
+                grown_trees: list[Grown] = []
+                trees: list[Tree] = []
+                for place, learner in enumerate(learners):
+                    pull, curvature = learner.pull(running, m, queries)
+                    number = m * len(learners) + place
+                    taking_part = learner.documents if rows is None else learner.among(rows)
+                    grown = grower.grow(pull, curvature, tree_number=number, rows=taking_part, features=features)
+                    step = np.clip(learner.leaf_values(pull, curvature, grown), grown.lower, grown.upper)
+                    grown_trees.append(grown)
+                    trees.append(grown.structure.with_values(self.learning_rate * step))
+                if queries is None and features is None and all(tree.n_leaves == 1 for tree in trees):
                     self._explain_no_split(m, data)
                     break
-                step = np.clip(learner.leaf_values(pull, curvature, grown), grown.lower, grown.upper)
-                tree = grown.structure.with_values(self.learning_rate * step)
-                trees.append(tree)
-                running.add(tree, grown.leaf_of)
+                rounds.append(tuple(trees))
+                running.add(trees, [grown.leaf_of for grown in grown_trees])
                 values = {"train": running.value()}
                 if held_out is not None:
-                    validating.add(tree, grown.route(held_out_bins))
+                    validating.add(trees, [grown.route(held_out_bins) for grown in grown_trees])
                     values["validation"] = validating.value()
                 stop = watch.record(m + 1, values)
                 bar.advance(m + 1, values)
                 ending = stop or interruption.wanted or m + 1 == self.n_trees
                 if checkpoint is not None and (ending or (m + 1) % checkpoint.every == 0):
-                    checkpoint.write(trees, watch.history, data.feature_names, base.model)
+                    checkpoint.write(watch.history, functools.partial(ensemble.model, rounds))
                 if ending:
                     break
         self.history_ = watch.history
-        self.watched_measure_ = measure
-        self.best_iteration_ = min(watch.best_iteration, len(trees)) if self.early_stopping else len(trees)
-        self.model_ = TreeEnsemble.from_trees(
-            trees[: self.best_iteration_],
-            data.feature_names,
-            base_model=base.model,
-            provenance=Provenance.of_training(
-                data,
-                settings=self._settings(),
-                objective=self._objective_name(),
-                history=watch.history,
-                seed=self.seed,
-            ),
+        self.watched_measure_ = self._watched_measure()
+        self.best_iteration_ = min(watch.best_iteration, len(rounds)) if self.early_stopping else len(rounds)
+        provenance = Provenance.of_training(
+            data,
+            settings=self._settings() | training.inputs,
+            objective=training.objective or self._objective_name(),
+            history=watch.history,
+            seed=self.seed,
         )
+        self.model_ = ensemble.model(rounds[: self.best_iteration_], provenance)
 
     def predict(self, X: Any, n_trees: int | None = None) -> np.ndarray:
         """Scores, float64, in the order of the rows; of the first ``n_trees`` trees only, if given."""
-        model = self._fitted()
-        assert isinstance(model, TreeEnsemble)
-        return model.predict(X, n_trees=n_trees)
+        self._fitted()
+        return self.model_.predict(X, n_trees=n_trees)
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """The share of the total gain that each feature brought."""
-        model = self._fitted()
-        assert isinstance(model, TreeEnsemble)
-        gains = np.array(list(model.feature_importance("gain").values()))
+        self._fitted()
+        gains = np.array(list(self.model_.feature_importance("gain").values()))
         return gains / gains.sum() if gains.sum() > 0 else gains
 
     # ------------------------------------------------------------------------------------- what a subclass gives
 
     @abc.abstractmethod
-    def _start(self, data: Dataset) -> Any:
-        """An object with ``pull(running, iteration, queries)`` and ``leaf_values(pull, curvature, grown)``."""
+    def _start(self, data: Dataset) -> Sequence[Learner]:
+        """What pulls at the documents: one learner for every output, all with the same link."""
 
     @abc.abstractmethod
     def _watched_measure(self) -> Measure:
         """The measure of the history and of early stopping."""
-
-    @abc.abstractmethod
-    def _split(self) -> str:
-        """``"newton"`` or ``"least_squares"``."""
 
     @abc.abstractmethod
     def _objective_name(self) -> str:
@@ -267,46 +297,6 @@ class BoostedTrees(Ranker):
                 TrainingWarning,
                 stacklevel=4,
             )
-
-
-class BaseScores:
-    """The scores that boosting starts from: a model's, a feature's, or 0."""
-
-    def __init__(self, base: Any) -> None:
-        if isinstance(base, Ranker):
-            base = base._fitted()
-        if isinstance(base, Path):
-            from rankforce.models.storage import load
-
-            base = load(base)
-        if base is not None and not isinstance(base, (str, Model)):
-            raise SettingsError(
-                f"base_model must be a rankforce model, a fitted ranker, a Path, or a feature's name, not {base!r}"
-            )
-        self.model: Model | str | None = base
-
-    def written(self) -> str | None:
-        """The base as a model file names it: a feature by its name, a model by a digest of its file."""
-        if not isinstance(self.model, Model):
-            return self.model
-        from rankforce.models.storage import to_bytes
-
-        digest = hashlib.blake2b(to_bytes(self.model), digest_size=8).hexdigest()
-        return f"{self.model!r}, {digest}"
-
-    def of(self, data: Dataset) -> np.ndarray:
-        """One score per row."""
-        if self.model is None:
-            return np.zeros(data.n_documents)
-        if isinstance(self.model, str):
-            scores = data.features[:, data.feature_place(self.model)].astype(dtypes.SCORE)
-            missing = np.flatnonzero(np.isnan(scores))
-            if len(missing):
-                raise DataError(
-                    f"feature {self.model!r} of row {missing[0]} is missing, but scores start from it: fill it in"
-                )
-            return scores
-        return self.model.predict(data)
 
 
 def _sampled_queries(

@@ -8,7 +8,7 @@ ends with the same bytes as one that was never interrupted, and one that would n
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,13 @@ from typing import Any
 from rankforce import jit
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
+from rankforce.models.expected_grade import ExpectedGrade
+from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
 from rankforce.models.storage import load, save
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.replacing import remove_leftovers
-from rankforce.trees.tree import Tree
 
 # Settings that may change between an interrupted training and the one that goes on from it: they decide when training
 # ends, not what a tree is.
@@ -78,7 +79,7 @@ class Checkpoint:
             raise SettingsError(f"{self.path}: a checkpoint cannot be written: there is no folder {folder}")
         remove_leftovers(self.path)
 
-    def last(self, n_trees: int) -> TreeEnsemble | None:
+    def last(self, n_trees: int) -> Model | None:
         """The model to go on from, of at most ``n_trees`` trees, or None to begin anew."""
         if self.resume == "never" or not self.path.exists():
             if self.resume == "always":
@@ -86,7 +87,7 @@ class Checkpoint:
             return None
         model = load(self.path)
         identity = model.provenance.settings.get("checkpoint")
-        if not isinstance(model, TreeEnsemble) or not isinstance(identity, dict):
+        if not isinstance(model, (TreeEnsemble, ExpectedGrade)) or not isinstance(identity, dict):
             raise SettingsError(f"{self.path} is a model, but no checkpoint: choose another path for checkpoint=")
         differences = self.identity.differences(identity)
         if differences:
@@ -97,23 +98,10 @@ class Checkpoint:
         if model.n_trees <= n_trees:
             return model
         history = {name: values[:n_trees] for name, values in model.provenance.history.items()}
-        return TreeEnsemble.from_trees(
-            model.trees[:n_trees],
-            model.feature_names,
-            base_model=model.base_model or model.base_feature,
-            provenance=dataclasses.replace(model.provenance, history=history),
-        )
+        provenance = dataclasses.replace(model.provenance, history=history)
+        return dataclasses.replace(model.truncate(n_trees), provenance=provenance)
 
-    def write(
-        self,
-        trees: Sequence[Tree],
-        history: dict[str, list[float]],
-        feature_names: Sequence[str],
-        base_model: Any,
-    ) -> None:
-        """Replace the checkpoint by one with these trees. If that fails, the last one is still there."""
+    def write(self, history: dict[str, list[float]], model_with: Callable[[Provenance], Model]) -> None:
+        """Replace the checkpoint by one with this model. If that fails, the last one is still there."""
         provenance = Provenance(settings={"checkpoint": self.identity.parts}, history=history)
-        save(
-            TreeEnsemble.from_trees(trees, feature_names, base_model=base_model, provenance=provenance),
-            self.path,
-        )
+        save(model_with(provenance), self.path)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.cost import Cost
 from rankforce.lambdas.forces import Forces
 from rankforce.lambdas.near_pairs import NearPairs
 from rankforce.lambdas.objective import Objective, Pairs, Term
+from rankforce.lambdas.preference_forces import PreferenceForces
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
-from rankforce.rankers.boosting import BoostedTrees, RunningScores
+from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training
+from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.migration import FromOtherLibraries
+from rankforce.rankers.outputs import Learner
 from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.watching import Callback, Watched, WatchedMeasure, WatchedPreferences
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
 
@@ -130,8 +137,75 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         self.threads = threads
         self.progress = progress
 
-    def _start(self, data: Dataset) -> LambdaPull:
-        return LambdaPull(data, self._objective(), self)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        group: Any = None,
+        validation: Any = None,
+        weights: Any = None,
+        query_weights: Any = None,
+        preferences: Preferences | None = None,
+        preference_share: float = 1.0,
+        callbacks: Sequence[Callback] = (),
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 50,
+        resume: str = "auto",
+    ) -> Any:
+        """Learn from a Dataset, or from X, y and qid (or group); from its labels, or from preferences.
+
+        ``preferences`` of this data set replace its labels: a listed pair pulls with σ(P̄ − P), curvature σ²P(1 − P),
+        P = 1/(1 + e^{−σ·gap}), as in RankNet. A ``preference_share`` p below 1 mixes: p × these forces + (1 − p) ×
+        those of the measure. Data without the labels of the watched measure is watched by the share of preferences
+        that the ranking agrees with; so is ``validation``, if it is a Preferences object itself.
+
+        Everything else is as in ``BoostedTrees.fit``: ``validation`` (a Dataset, Preferences, or a tuple (X, y, qid))
+        is what early stopping watches, ``callbacks`` are called after every tree with an ``Iteration``, Ctrl-C stops
+        after the current tree and keeps what was learned, and ``checkpoint`` is a path that what was learned is written
+        to after every ``checkpoint_every`` trees and that a later call goes on from (``resume``: ``"auto"``,
+        ``"never"``, ``"always"``).
+        """
+        data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        listed = [given for given in (preferences, validation) if isinstance(given, Preferences)]
+        held_out = validation.data if isinstance(validation, Preferences) else as_validation(validation)
+
+        def watch(watched: Dataset) -> Watched:
+            measure = self._watched_measure()
+            mine = next((given for given in listed if given.data is watched), None)
+            if mine is not None and (mine is validation or measure.label not in watched.labels):
+                return WatchedPreferences(mine)
+            return WatchedMeasure(watched, measure)
+
+        inputs: dict[str, Any] = {}
+        objective = None
+        start: Callable[[Dataset], Sequence[Learner]] = self._start
+        if preferences is not None:
+            check_number("preference_share", preference_share, 0.0, 1.0, above=True)
+            if not isinstance(preferences, Preferences) or preferences.data is not data:
+                raise DataError(
+                    "preferences must be a Preferences object made for the very Dataset that is given to fit: "
+                    "fit(data, preferences=Preferences(data, better, worse))"
+                )
+            inputs = {"preferences": preferences.fingerprint, "preference_share": preference_share}
+            objective = f"preferences (sigma={self.sigma:g})"
+            if preference_share < 1:
+                rest = 1 - preference_share
+                objective = f"{preference_share:g} × {objective} + {rest:g} × ({self._objective_name()})"
+
+            def start(data: Dataset) -> Sequence[Learner]:
+                return [LambdaPull(data, self._objective(), self, preferences, preference_share)]
+
+        elif preference_share != 1.0:
+            raise SettingsError("preference_share= goes with preferences=")
+        if isinstance(validation, Preferences):
+            inputs["validation_preferences"] = validation.fingerprint
+        training = Training(data, held_out, start, watch, inputs, objective)
+        return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
+
+    def _start(self, data: Dataset) -> Sequence[Learner]:
+        return [LambdaPull(data, self._objective(), self)]
 
     def _objective(self) -> Objective:
         if self.objective is None:
@@ -177,12 +251,20 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
             raise SettingsError("the gradient step goes with split='least_squares' (or 'auto')")
 
 
-class LambdaPull:
+class LambdaPull(Learner):
     """The forces of an objective as boosting sees them, and the value of a leaf."""
 
-    def __init__(self, data: Dataset, objective: Objective, settings: LambdaMART) -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        objective: Objective,
+        settings: LambdaMART,
+        preferences: Preferences | None = None,
+        share: float = 1.0,
+    ) -> None:
         self.newton = settings.step == "newton"
-        self.forces = Forces(data, objective, settings.seed, normalise=settings._normalisation())
+        self.split = settings._split()
+        self.forces = _forces(data, objective, settings, preferences, share)
         self.l2 = settings.l2
         self.longest_step = settings.max_step / settings.sigma
         if self.forces.n_pairs == 0:
@@ -203,3 +285,16 @@ class LambdaPull:
         curvature = leaf_sums(curvatures, grown.leaf_of, grown.structure.n_leaves) + self.l2
         step = np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0.0)
         return np.clip(step, -self.longest_step, self.longest_step)
+
+
+def _forces(
+    data: Dataset, objective: Objective, settings: LambdaMART, preferences: Preferences | None, share: float
+) -> Forces | PreferenceForces:
+    normalise = settings._normalisation()
+    graded = Forces(data, objective, settings.seed, normalise=normalise) if preferences is None or share < 1 else None
+    if preferences is None:
+        assert graded is not None
+        return graded
+    if not preferences.weight.any():
+        raise DataError("nothing to learn from: every preference has the weight 0")
+    return PreferenceForces(preferences, sigma=settings.sigma, share=share, objective=graded, normalise=normalise)

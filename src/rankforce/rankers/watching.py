@@ -5,14 +5,49 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.preferences import Preferences
 from rankforce.errors import SettingsError
 from rankforce.measures.judged import Judged
 from rankforce.measures.measure import Measure
+
+
+class Watched(Protocol):
+    """A value of a ranking, the higher the better."""
+
+    def mean(self, order: np.ndarray) -> float:
+        """The value of a ranking, documents in ``by_query`` order."""
+
+
+class WatchedPreferences:
+    """The weighted share of listed preferences that a ranking agrees with, each as far as it is certain.
+
+    Σ w·P̄(of the order that the ranking gives the two) / Σ w: at most Σ w·max(P̄, 1 − P̄) / Σ w.
+    """
+
+    def __init__(self, preferences: Preferences) -> None:
+        self._listed = listed = preferences.listed
+        data = preferences.data
+        weights = listed.weight
+        if data.query_weights is not None:
+            weights = weights * np.repeat(data.query_weights, np.diff(listed.starts))
+        self._weights = weights
+        self._total = math.fsum(weights)
+        if self._total == 0:
+            raise SettingsError("preferences cannot be watched: all their weights are 0")
+        self._rank = np.empty(data.n_documents, dtype=np.int64)
+
+    def mean(self, order: np.ndarray) -> float:
+        """The agreement with this ranking."""
+        self._rank[order] = np.arange(len(order))
+        listed = self._listed
+        above = self._rank[listed.better] < self._rank[listed.worse]
+        agreement = np.where(above, listed.probability, 1.0 - listed.probability)
+        return math.fsum(self._weights * agreement) / self._total
 
 
 class WatchedMeasure:

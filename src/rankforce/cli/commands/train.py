@@ -20,7 +20,10 @@ def train(
     ] = None,
     ranker: Annotated[str, typer.Option(metavar="NAME", help="Which ranker, for example lambdamart.")] = "lambdamart",
     measure: Annotated[
-        str | None, typer.Option("--measure", "-m", metavar="MEASURE", help="What to maximise.", show_default="NDCG")
+        str | None,
+        typer.Option(
+            "--measure", "-m", metavar="MEASURE", help="What to maximise (mart: what to watch).", show_default="NDCG"
+        ),
     ] = None,
     trees: Annotated[int | None, typer.Option(metavar="N", help="Number of trees.", show_default=False)] = None,
     leaves: Annotated[int | None, typer.Option(metavar="N", help="Leaves of a tree.", show_default=False)] = None,
@@ -49,6 +52,17 @@ def train(
             metavar="N", help="Average N rankers, each on 4/5 of the queries and with its own seed.", show_default=False
         ),
     ] = None,
+    preferences: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Learn from preferences: CSV or TSV with qid, better, worse and perhaps probability, weight.",
+            show_default=False,
+        ),
+    ] = None,
+    preference_share: Annotated[
+        float, typer.Option(metavar="P", help="Share of preferences; the rest is the measure's.")
+    ] = 1.0,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -88,8 +102,9 @@ def train(
 
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
+    by_measure = "measure" in kind._get_param_names()  # others, as MART, only watch one
     given: dict[str, Any] = {
-        "measure": measure,
+        "measure" if by_measure else "validation_measure": measure,
         "n_trees": trees,
         "n_leaves": leaves,
         "learning_rate": learning_rate,
@@ -110,14 +125,22 @@ def train(
         model = rf.Bagging(model, n_models=bag, seed=seed, progress=not quiet)
     chosen_reading = reading_options(read)
     held_out = None if validation is None else rf.read(validation, **chosen_reading)
-    saving: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
     if checkpoint is not None:
         if "checkpoint" not in inspect.signature(model.fit).parameters:
             raise SettingsError(f"{type(model).__name__} writes no checkpoints: leave --checkpoint out")
-        saving = {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every, "resume": resume}
+        inputs = {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every, "resume": resume}
     elif resume == "always":
         raise SettingsError("--resume always needs --checkpoint FILE")
-    model.fit(rf.read(data, **chosen_reading), validation=held_out, **saving)
+    documents = rf.read(data, **chosen_reading)
+    if preferences is not None:
+        if "preferences" not in inspect.signature(model.fit).parameters:
+            raise SettingsError(f"{type(model).__name__} cannot learn from preferences: leave --preferences out")
+        listed = rf.read_preferences(preferences, documents)
+        inputs |= {"preferences": listed, "preference_share": preference_share}
+    elif preference_share != 1.0:
+        raise SettingsError("--preference-share goes with --preferences FILE")
+    model.fit(documents, validation=held_out, **inputs)
     model.save(out)
     history = model.history_
     kept = model.best_iteration_

@@ -1,0 +1,282 @@
+"""MART: boosted regression trees on a cost of single documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import MAIN_LABEL, Dataset
+from rankforce.errors import DataError, SettingsError
+from rankforce.measures.catalogue import measure
+from rankforce.measures.gains import gains
+from rankforce.measures.measure import Measure
+from rankforce.models.expected_grade import ExpectedGrade, GradeLink, logistic
+from rankforce.rankers.boosting import BoostedTrees
+from rankforce.rankers.document_costs import (
+    BinaryPull,
+    Documents,
+    OwnPull,
+    RegressionPull,
+    cost_name,
+    grade_pulls,
+)
+from rankforce.rankers.outputs import Learner
+from rankforce.rankers.settings import check_choice, check_number
+
+COSTS = ("regression", "binary", "balanced", "multiclass", "ordinal")
+LINK_OF = {"multiclass": "softmax", "ordinal": "ordinal"}
+MOST_GRADES = 64  # more different labels are no scale of grades, and every one costs a tree per round
+
+
+class MART(BoostedTrees):
+    """Boosted trees that learn every document's label: regression or classification.
+
+    Each round adds a tree (or one per output) that is grown on the forces −∂C/∂F at the current scores F; the value
+    of a leaf is one Newton step.
+
+    Parameters
+    ----------
+    cost : str or an object of your own
+        ``"regression"``: least squares on the ``target``. The score is the expected target.
+        ``"binary"``: is the label at least ``relevant``? Labels y = ±1, forces ȳ = 2yσ/(1 + e^{2yσF}), leaf value
+        Σȳ / Σ|ȳ|(2σ − |ȳ|); P(relevant) = 1/(1 + e^{−2σF}).
+        ``"balanced"``: as binary, both classes with the same total weight.
+        ``"multiclass"``: K grades, K trees per round, softmax; leaf value ((K−1)/K) Σr / Σ|r|(1 − |r|) with
+        r = 1[y = k] − p_k. The score is the expected grade Σ k·P(k|x).
+        ``"ordinal"``: K − 1 binary models of y > k, one tree each per round; the score is the expected grade.
+        For an own cost see below.
+    target : "grades", "gains", a measure or a function
+        What regression learns: the label, 2^label − 1, what a label is worth to a measure (``rf.ERR()``), or a
+        function of an array of labels.
+    relevant : float
+        Least label of a relevant document, for binary and balanced.
+    values : "grades", "gains", a sequence or a function
+        What grades are worth in the score of multiclass and ordinal, Σ_k values_k·P(k|x): one number per grade of the
+        training data, from the lowest, which must not fall; or a function of an array of grades.
+    label : str
+        The label source that is learned.
+    sigma : float
+        Steepness of the logistic cost of binary, balanced and ordinal.
+    max_step : float
+        Bound of a leaf's value in classification (over σ where there is one): a leaf of confident errors would leap.
+    split : "auto", "least_squares" or "newton"
+        What a split maximises: the reduction of squared error of the forces (as published), or (Σf)²/(Σc + l2) with
+        the curvatures c that the leaf value has. ``"auto"``: least squares, but newton where ``monotone`` is given.
+    n_trees : int
+        Rounds: multiclass and ordinal add one tree per output in each.
+    min_documents : int
+        Least number of documents in a leaf, exactly; documents without a label or with weight 0 do not count.
+    validation_measure : str or Measure, optional
+        The ranking measure that early stopping and the history watch; default NDCG of the label.
+    n_leaves, learning_rate, l2, min_gain, max_depth, max_bins, feature_fraction, query_fraction, monotone, base_model,
+    early_stopping, memory, seed, threads, progress
+        As for ``LambdaMART``. Multiclass cannot be ``monotone``; ordinal can. A ``base_model`` of multiclass and
+        ordinal must be a model of the same cost and grades.
+
+    Notes
+    -----
+    Without a base model, scores start at the best constant (mean target, log-odds, shares of the grades).
+
+    A document counts query weight × document weight. Unlabelled documents (NaN) and those of weight 0 take part in
+    nothing, but get scores and keep their ranks in the watched measure.
+
+    **A cost of your own** is a function, or an object with a method ``pull``: scores and labels in (one per row of
+    ``data``, which also has queries and features), forces out (positive: the score should rise), and curvatures >= 0
+    if there are any. Weights are none of its business. Without curvatures a leaf's value is the mean force. An object
+    may also have ``start(labels, weights)``, the number that scores start from::
+
+        def huber(scores, labels, data):
+            error = labels - scores
+            return np.clip(error, -1, 1), (np.abs(error) < 1).astype(float) + 0.1
+
+        rf.MART(huber).fit(train)
+
+    What it returns for unlabelled documents is ignored.
+
+    Attributes
+    ----------
+    grades_ : float64
+        The grades that multiclass and ordinal learned, rising: the columns of ``predict_proba``.
+    """
+
+    def __init__(
+        self,
+        cost: Any = "regression",
+        *,
+        target: str | Measure | Callable[[np.ndarray], Any] = "grades",
+        relevant: float = 1.0,
+        values: Any = "grades",
+        label: str = MAIN_LABEL,
+        sigma: float = 1.0,
+        max_step: float = 10.0,
+        split: str = "auto",
+        n_trees: int = 1000,
+        n_leaves: int = 31,
+        learning_rate: float = 0.1,
+        min_documents: int = 20,
+        l2: float = 0.0,
+        min_gain: float = 0.0,
+        max_depth: int | None = None,
+        max_bins: int = 255,
+        feature_fraction: float = 1.0,
+        query_fraction: float = 1.0,
+        monotone: Any = None,
+        base_model: Any = None,
+        early_stopping: int | None = None,
+        validation_measure: str | Measure | None = None,
+        memory: str = "fast",
+        seed: int = 0,
+        threads: int | None = None,
+        progress: bool = True,
+    ) -> None:
+        self.cost = cost
+        self.target = target
+        self.relevant = relevant
+        self.values = values
+        self.label = label
+        self.sigma = sigma
+        self.max_step = max_step
+        self.split = split
+        self.n_trees = n_trees
+        self.n_leaves = n_leaves
+        self.learning_rate = learning_rate
+        self.min_documents = min_documents
+        self.l2 = l2
+        self.min_gain = min_gain
+        self.max_depth = max_depth
+        self.max_bins = max_bins
+        self.feature_fraction = feature_fraction
+        self.query_fraction = query_fraction
+        self.monotone = monotone
+        self.base_model = base_model
+        self.early_stopping = early_stopping
+        self.validation_measure = validation_measure
+        self.memory = memory
+        self.seed = seed
+        self.threads = threads
+        self.progress = progress
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities, float64, in the order of the rows.
+
+        (documents, 2) for binary and balanced: not relevant, relevant. (documents, grades) for multiclass and
+        ordinal: one column for each of ``grades_``.
+        """
+        self._fitted()
+        if isinstance(self.model_, ExpectedGrade):
+            return self.model_.predict_proba(X)
+        if self.cost not in ("binary", "balanced"):
+            raise SettingsError(
+                f"{cost_name(self.cost)} gives no probabilities: use cost='binary', 'multiclass' or 'ordinal'"
+            )
+        relevant = logistic(2.0 * self.sigma * self.model_.predict(X))
+        return np.column_stack([1.0 - relevant, relevant])
+
+    @property
+    def grades_(self) -> np.ndarray:
+        """The grades that multiclass and ordinal learned, rising."""
+        self._fitted()
+        if not isinstance(self.model_, ExpectedGrade):
+            raise AttributeError(f"{cost_name(self.cost)} learns no grades")
+        return self.model_.link.grades
+
+    def _start(self, data: Dataset) -> Sequence[Learner]:
+        options: dict[str, Any] = {"split": self._split(), "l2": self.l2}
+        if self.cost == "regression":
+            targets, labels, source = self._targets(data)
+            documents = Documents(data, labels, source)
+            return [RegressionPull(documents, data.by_query(targets), **options)]
+        labels = data.label(self.label)
+        documents = Documents(data, labels, self.label)
+        if self.cost in ("binary", "balanced"):
+            relevant = documents.labels >= self.relevant
+            longest = self.max_step / self.sigma
+            balanced = self.cost == "balanced"
+            return [
+                BinaryPull(documents, relevant, sigma=self.sigma, balanced=balanced, longest_step=longest, **options)
+            ]
+        if self.cost in LINK_OF:
+            return grade_pulls(documents, self._link(documents), options, self.max_step)
+        return [OwnPull(documents, self.cost, labels, **options)]
+
+    def _targets(self, data: Dataset) -> tuple[np.ndarray, np.ndarray, str]:
+        """(what regression learns, the labels, the name of their source), by row."""
+        if isinstance(self.target, (str, Measure)) and self.target not in ("grades", "gains"):
+            chosen = measure(self.target)
+            labels = data.label(chosen.label)
+            return np.asarray(chosen.worth(labels), dtype=np.float64), labels, chosen.label
+        labels = data.label(self.label)
+        if self.target == "grades":
+            return np.where(np.isnan(labels), 0.0, labels), labels, self.label
+        if self.target == "gains":
+            return gains(labels, "exponential", "target='gains'"), labels, self.label
+        assert callable(self.target)
+        targets = np.asarray(self.target(np.where(np.isnan(labels), 0.0, labels)), dtype=np.float64)
+        if targets.shape != labels.shape or not np.isfinite(targets).all():
+            raise SettingsError("the target function must return one finite number for every label it is given")
+        return targets, labels, self.label
+
+    def _link(self, documents: Documents) -> GradeLink:
+        grades = np.unique(documents.labels[documents.active])
+        if len(grades) < 2:
+            raise DataError(f"nothing to learn from: every labelled document has the grade {grades[0]:g}")
+        if len(grades) > MOST_GRADES:
+            raise DataError(
+                f"{len(grades)} different labels are too many for cost={self.cost!r} (at most {MOST_GRADES}): "
+                "round them to grades, or use cost='regression'"
+            )
+        values: Any = self.values
+        if isinstance(values, str):
+            values = grades if values == "grades" else gains(grades, "exponential", "values='gains'")
+        elif callable(values):
+            values = values(grades)
+        try:
+            return GradeLink(LINK_OF[self.cost], grades, np.asarray(values, dtype=np.float64), self.sigma)
+        except (TypeError, ValueError) as error:
+            raise SettingsError(f"values= does not fit the grades {grades.tolist()}: {error}") from None
+
+    def _split(self) -> str:
+        if self.split == "auto":
+            return "least_squares" if self.monotone is None else "newton"
+        return self.split
+
+    def _watched_measure(self) -> Measure:
+        if self.validation_measure is not None:
+            return measure(self.validation_measure)
+        default = measure("NDCG")
+        return default if self.label == MAIN_LABEL else default.with_label(self.label)
+
+    def _objective_name(self) -> str:
+        name = cost_name(self.cost)
+        if self.cost == "regression":
+            return f"{name} on {cost_name(self.target)}"
+        return f"{name}, {cost_name(self.values)}" if self.cost in LINK_OF else name
+
+    def _settings(self) -> dict[str, Any]:
+        named = {
+            name: cost_name(value)
+            for name in ("cost", "target", "values")
+            if callable(value := getattr(self, name)) or hasattr(value, "pull")
+        }
+        return super()._settings() | named
+
+    def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
+        super()._check_settings(data, held_out)
+        if isinstance(self.cost, str) or not (callable(self.cost) or hasattr(self.cost, "pull")):
+            check_choice("cost", self.cost, COSTS)
+        check_choice("split", self.split, ("auto", "newton", "least_squares"))
+        check_number("sigma", self.sigma, 0.0, above=True)
+        check_number("max_step", self.max_step, 0.0, above=True)
+        check_number("relevant", self.relevant, -np.inf)
+        if not (callable(self.target) or isinstance(self.target, (str, Measure))):
+            raise SettingsError(f"target must be 'grades', 'gains', a measure or a function, not {self.target!r}")
+        if isinstance(self.values, str):
+            check_choice("values", self.values, ("grades", "gains"))
+        if self.cost != "regression" and not (isinstance(self.target, str) and self.target == "grades"):
+            raise SettingsError("target= goes with cost='regression'")
+        if self.cost not in LINK_OF and not (isinstance(self.values, str) and self.values == "grades"):
+            raise SettingsError("values= goes with cost='multiclass' or 'ordinal'")
+        if self.cost == "multiclass" and self.monotone is not None:
+            raise SettingsError("cost='multiclass' cannot be monotone in a feature: use cost='ordinal'")
