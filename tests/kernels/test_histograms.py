@@ -73,10 +73,21 @@ def test_columns_of_few_bins_share_bytes():
     packing = Packing.of(np.array([255, 3, 7, 7, 1, 100, 15, 15]))
     assert packing.n_bytes == 5  # 1, 3 and 7; 7 and 15; 15; 100; 255
     assert packing.byte[[4, 1, 2]].tolist() == [0, 0, 0]
-    assert packing.byte[3] == packing.byte[6]
+    assert packing.byte[[3, 6]].tolist() == [4, 4]  # at the other end
     for byte in range(packing.n_bytes):
         assert packing.size[packing.byte == byte].prod() <= 256
     assert Packing.of(np.array([], dtype=np.int32)).n_bytes == 0
+
+
+def test_threads_share_columns_evenly():
+    n_bins = np.tile([255, 7, 7, 130], 30)
+    packing = Packing.of(n_bins)
+    layout = HistogramLayout.of(packing, -(-packing.n_bytes // 4) * 4)
+    for threads in (1, 2, 3, 8):
+        thread = (layout.share * threads).astype(int)
+        work = np.bincount(thread, packing.size, minlength=threads)
+        assert len(work) == threads
+        assert work.max() - work.min() <= 2 * 256
 
 
 def test_histograms_do_not_collide_in_the_cache():

@@ -30,7 +30,10 @@ class Packing:
 
     @classmethod
     def of(cls, n_bins: np.ndarray) -> Packing:
-        """The columns of fewest bins share bytes, as many in each as it holds; the others have one each."""
+        """The columns of fewest bins share bytes, as many in each as it holds; the others have one each.
+
+        Shared bytes stand at both ends of a row, so that threads which take half a row each have as much to do.
+        """
         size = (n_bins + 1).astype(dtypes.INDEX)
         byte = np.zeros(len(size), dtype=dtypes.INDEX)
         stride = np.ones(len(size), dtype=dtypes.INDEX)
@@ -43,7 +46,9 @@ class Packing:
             byte[column] = n_bytes - 1
             stride[column] = used
             used *= int(size[column])
-        return cls(byte, stride, size, n_bytes)
+        number = np.empty(n_bytes, dtype=dtypes.INDEX)
+        number[np.r_[0:n_bytes:2, np.arange(1, n_bytes, 2)[::-1]]] = np.arange(n_bytes)
+        return cls(number[byte], stride, size, n_bytes)
 
     def bins(self, rows: np.ndarray, column: int) -> np.ndarray:
         """The bins of one column, from rows of bytes."""

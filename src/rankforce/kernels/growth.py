@@ -133,6 +133,7 @@ def grow_tree(
     column_stride: Any,
     offsets: Any,
     starts: Any,
+    share: Any,
     byte: Any,
     stride: Any,
     size_of: Any,
@@ -170,18 +171,18 @@ def grow_tree(
     """Grow a tree on ``documents``; return its number of leaves (−1 if a thread did not come).
 
     Read: ``words`` uint32 (documents, words), rows of bytes; ``offsets`` uint64, each byte's region in a histogram;
-    ``cells`` uint8, the bytes or the columns with their strides; per column where its histogram ``starts`` int64, its
-    ``byte``, its ``stride`` and ``size_of`` int32 in it (bins and one for missing values), ``usable`` uint8,
-    ``monotone`` int8; ``entries`` int64 ``q·2^shift + r``; ``l2`` and ``min_gain`` in units of the quantisation.
-    ``column_stride`` is 0 if cells are bytes. ``least``: Σr that each side needs.
+    ``cells`` uint8, the bytes or the columns with their strides; per column where its histogram ``starts`` int64, the
+    ``share`` float64 of all columns' entries before its own, its ``byte``, its ``stride`` and ``size_of`` int32 in it
+    (bins and one for missing values), ``usable`` uint8, ``monotone`` int8; ``entries`` int64 ``q·2^shift + r``; ``l2``
+    and ``min_gain`` in units of the quantisation. ``column_stride`` is 0 if cells are bytes. ``least``: Σr that each
+    side needs.
     ``check_documents``: r is no count, so that ``min_documents`` has to be checked by counting. ``bounded``: there are
     monotone features.
 
     Work space: ``pool`` int64, a histogram for each leaf and one for counts; per leaf and feature the best split
     (``best_worth`` float64, ``best_bin`` int32, ``best_missing`` uint8) and whether its documents were counted
-    (``verified`` uint8); ``plan`` int64; ``dealt`` int64 (threads, 8); ``sides`` uint8
-    (threads, 256). ``documents`` int32 end up sorted by leaf, those
-    of a leaf in their old order.
+    (``verified`` uint8); ``plan`` int64; ``dealt`` int64 (threads, 8); ``sides`` uint8 (threads, 256).
+    ``documents`` int32 end up sorted by leaf, those of a leaf in their old order.
 
     Written: ``leaves`` int64 (leaves, 8), as the columns named above; ``bounds`` float64 (leaves, 2), what leaf values
     must lie between; and one place per split, in the order of splitting: ``split_feature``, ``split_bin``,
@@ -192,7 +193,6 @@ def grow_tree(
     most_leaves = len(leaves)
     n_columns = len(starts)
     n_words = words.shape[1]
-    histogram_size = np.int64(offsets[-1])
     counts_slot = most_leaves
     if thread == 0:
         for column in range(LEAF_COLUMNS):
@@ -239,7 +239,7 @@ def grow_tree(
                 splittable = leaves[leaf, SIZE] >= 2 * min_documents and leaves[leaf, DEPTH] < max_depth
                 total = np.int64(0)
                 for j in range(n_columns):
-                    if starts[j] * threads // histogram_size != thread:
+                    if int(share[j] * threads) != thread:
                         continue
                     if counting and not plan[FIRST_WORD] <= byte[j] // WORD < plan[LAST_WORD]:
                         continue

@@ -193,7 +193,7 @@ class Grower:
                 self._entries,
             )  # fmt: skip
             newton = self.split == "newton"
-            columns, packing = binned.columns, binned.packing
+            columns, packing, layout = binned.columns, binned.packing, self._layout
             cells = (binned.rows if columns is None else columns).reshape(-1)
             row_stride, column_stride = (binned.rows.shape[1], 0) if columns is None else (1, n)
             settings = (
@@ -223,7 +223,7 @@ class Grower:
             made = together(
                 lambda thread, threads, meeting: grow_tree(
                     thread, threads, meeting, words, cells, row_stride, column_stride,
-                    self._layout.offsets, self._layout.starts, packing.byte, packing.stride, packing.size,
+                    layout.offsets, layout.starts, layout.share, packing.byte, packing.stride, packing.size,
                     usable, self._monotone, self._entries, *settings, *work_space,
                     state, leaf_gain, bounds, column, split_bin, missing, gain, left, right,
                 )

@@ -20,10 +20,13 @@ class HistogramLayout:
 
     offsets : uint64 (bytes + 1,)
     starts : int64 (columns,)
+    share : float64 (columns,)
+        The share of all columns' entries that lie before a column's: by it, threads share the columns.
     """
 
     offsets: np.ndarray
     starts: np.ndarray
+    share: np.ndarray
 
     @classmethod
     def of(cls, packing: Packing, n_bytes: int) -> HistogramLayout:
@@ -43,7 +46,11 @@ class HistogramLayout:
                 starts[column] = end
                 end += _lines(int(packing.size[column]))
         offsets[n_bytes] = end
-        return cls(offsets, starts)
+        in_order = np.argsort(starts)
+        sizes = packing.size[in_order]
+        share = np.empty(len(starts))
+        share[in_order] = (np.cumsum(sizes) - sizes) / max(sizes.sum(), 1)
+        return cls(offsets, starts, share)
 
     @property
     def total(self) -> int:
