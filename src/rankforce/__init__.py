@@ -40,7 +40,6 @@ _HOME = {
     "Bagging": "rankforce.rankers.bagging",
     "LambdaMART": "rankforce.rankers.lambdamart",
     "MART": "rankforce.rankers.mart",
-    "Bagging": "rankforce.rankers.bagging",
     # models
     "Model": "rankforce.models.model",
     "load": "rankforce.models.storage",
