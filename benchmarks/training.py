@@ -59,7 +59,7 @@ def lightgbm_peer(data: rf.Dataset, leaves: int, **options: object) -> Callable[
     ).construct()
     settings = {
         "objective": "lambdarank", "num_leaves": leaves, "learning_rate": RATE, "min_data_in_leaf": LEAST,
-        "min_sum_hessian_in_leaf": 0.0, "max_bin": BINS, "num_threads": os.cpu_count(), "verbose": -1, **options,
+        "min_sum_hessian_in_leaf": 1e-3, "max_bin": BINS, "num_threads": os.cpu_count(), "verbose": -1, **options,
     }  # fmt: skip
     return lambda trees: lightgbm.train(settings, prepared, trees)
 
