@@ -17,6 +17,7 @@ from rankforce.rankers.lambdamart import LambdaMART
 
 # Kernels that the common path does not need, with the reason.
 NOT_WARMED = {
+    "add_preference_forces": "preference lists",
     "add_forces_by_rank": "measures without columns, pairs by rank or drawn, very wide score ranges",
     "divide_by_deviation": "the gradient step",
     "leaves_by_walking": "leaf numbers, for inspection",
