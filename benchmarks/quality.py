@@ -65,6 +65,11 @@ def rankforce(**chosen: object) -> Train:
     return train
 
 
+def expected_grade(data: rf.Dataset, seed: int, **tuned: object) -> Callable[[rf.Dataset], np.ndarray]:
+    settings = {"n_trees": TREES, "n_leaves": LEAVES, "learning_rate": RATE, "min_documents": LEAST}
+    return rf.MART("multiclass", seed=seed, progress=False, **(settings | tuned)).fit(data).predict
+
+
 def lightgbm(data: rf.Dataset, seed: int, **tuned: object) -> Callable[[rf.Dataset], np.ndarray]:
     import lightgbm
 
@@ -115,6 +120,7 @@ SYSTEMS: dict[str, Train] = {
     "rankforce": rankforce(),
     "rankforce, as published": rankforce(cost=rf.RankNetWeightPairs(), normalise="none"),
     "rankforce, gradient step": rankforce(step="gradient"),
+    "MART, expected grade": expected_grade,
     "LightGBM": lightgbm,
     "XGBoost": xgboost,
     "CatBoost YetiRank": catboost("YetiRank"),

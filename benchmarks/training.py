@@ -6,7 +6,7 @@
     python benchmarks/training.py --own-measure   # a measure in a script against the same built-in one
 
 Every peer gets the same number of trees, leaves, bins, learning rate and minimum documents per leaf. Time per tree is
-the slope between a short and a long training, so that loading, binning and compilation do not count. LightGBM is run
+the median over the trees of a training, so that loading, binning and compilation do not count. LightGBM is run
 in its default mode, forced row-wise and forced column-wise, and the fastest counts; its λ's are truncated at 30 by
 default, which makes them cheaper than ours and XGBoost's over all pairs.
 """
@@ -29,29 +29,29 @@ import rankforce as rf
 RATE, BINS, LEAST = 0.1, 255, 20
 
 
-def seconds_per_tree(train: Callable[[int], object], few: int, many: int) -> tuple[float, object]:
-    """The slope of time against trees, and the longer-trained model."""
-    train(2)  # compilation and first touch of memory
-    begin = time.perf_counter()
-    train(few)
-    middle = time.perf_counter()
-    model = train(many)
-    end = time.perf_counter()
-    return ((end - middle) - (middle - begin)) / (many - few), model
+Train = Callable[[int, Callable[[], None]], object]  # (number of trees, what to call after each) -> model
 
 
-def ours(data: rf.Dataset, leaves: int, measure: object = "NDCG") -> Callable[[int], rf.Model]:
-    def train(trees: int) -> rf.Model:
+def seconds_per_tree(train: Train, trees: int) -> tuple[float, object]:
+    """The median time of a tree, the first fifth not counted, and the model."""
+    train(2, lambda: None)  # compilation and first touch of memory
+    times: list[float] = []
+    model = train(trees, lambda: times.append(time.perf_counter()))
+    return float(np.median(np.diff(times[trees // 5 :]))), model
+
+
+def ours(data: rf.Dataset, leaves: int, measure: object = "NDCG") -> Train:
+    def train(trees: int, after_tree: Callable[[], None]) -> rf.Model:
         ranker = rf.LambdaMART(
             measure, n_trees=trees, n_leaves=leaves, learning_rate=RATE, max_bins=BINS, min_documents=LEAST,
             progress=False,
         )  # fmt: skip
-        return ranker.fit(data).model_
+        return ranker.fit(data, callbacks=[lambda iteration: after_tree()]).model_
 
     return train
 
 
-def lightgbm_peer(data: rf.Dataset, leaves: int, **options: object) -> Callable[[int], object]:
+def lightgbm_peer(data: rf.Dataset, leaves: int, **options: object) -> Train:
     import lightgbm
 
     prepared = lightgbm.Dataset(
@@ -61,11 +61,21 @@ def lightgbm_peer(data: rf.Dataset, leaves: int, **options: object) -> Callable[
         "objective": "lambdarank", "num_leaves": leaves, "learning_rate": RATE, "min_data_in_leaf": LEAST,
         "min_sum_hessian_in_leaf": 1e-3, "max_bin": BINS, "num_threads": os.cpu_count(), "verbose": -1, **options,
     }  # fmt: skip
-    return lambda trees: lightgbm.train(settings, prepared, trees)
+    return lambda trees, after_tree: lightgbm.train(
+        settings, prepared, trees, callbacks=[lambda environment: after_tree()]
+    )
 
 
-def xgboost_peer(data: rf.Dataset, leaves: int) -> Callable[[int], object]:
+def xgboost_peer(data: rf.Dataset, leaves: int) -> Train:
     import xgboost
+
+    class AfterTree(xgboost.callback.TrainingCallback):
+        def __init__(self, after_tree: Callable[[], None]) -> None:
+            self.after_tree = after_tree
+
+        def after_iteration(self, model: object, epoch: int, evals_log: object) -> bool:
+            self.after_tree()
+            return False
 
     prepared = xgboost.QuantileDMatrix(
         data.features, data.labels["grades"], qid=data.row_queries, max_bin=BINS, nthread=os.cpu_count()
@@ -76,10 +86,10 @@ def xgboost_peer(data: rf.Dataset, leaves: int) -> Callable[[int], object]:
         "lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": int(data.query_sizes.max()),
         "nthread": os.cpu_count(),
     }  # fmt: skip
-    return lambda trees: xgboost.train(settings, prepared, trees)
+    return lambda trees, after_tree: xgboost.train(settings, prepared, trees, callbacks=[AfterTree(after_tree)])
 
 
-def compare_with_peers(queries: int, leaves: tuple[int, ...], few: int, many: int) -> None:
+def compare_with_peers(queries: int, leaves: tuple[int, ...], trees: int) -> None:
     import xgboost
 
     data = rf.make_web_like(queries, 120, 136, seed=1)
@@ -95,9 +105,9 @@ def compare_with_peers(queries: int, leaves: tuple[int, ...], few: int, many: in
             "XGBoost hist, all pairs": xgboost_peer(data, n_leaves),
         }
         seconds, scores = {}, {}
-        print(f"\n{n_leaves} leaves        ms per tree    ratio    held-out NDCG@10 after {many} trees")
+        print(f"\n{n_leaves} leaves        ms per tree    ratio    held-out NDCG@10 after {trees} trees")
         for name, train in peers.items():
-            seconds[name], model = seconds_per_tree(train, few, many)
+            seconds[name], model = seconds_per_tree(train, trees)
             matrix = held_out.features if "XGBoost" not in name else xgboost.DMatrix(held_out.features)
             scores[name] = np.asarray(model.predict(held_out if name == "rankforce" else matrix), dtype=float)
             value = rf.evaluate(scores[name], held_out, ["NDCG@10"]).mean["NDCG@10"]
@@ -118,8 +128,7 @@ def scaling() -> None:
     first = None
     for documents in (50_000, 200_000, 500_000, 1_000_000, 2_000_000):
         data = rf.make_web_like(documents // 100, 100, 50, seed=1)
-        few, many = (20, 120) if documents < 500_000 else (5, 25)
-        each = seconds_per_tree(ours(data, 31), few, many)[0] / data.n_documents
+        each = seconds_per_tree(ours(data, 31), 100 if documents < 500_000 else 25)[0] / data.n_documents
         first = first or each
         print(f"{data.n_documents:>9,}{1e9 * each:>12.1f}{each / first:>9.2f} of the first", flush=True)
         del data
@@ -181,8 +190,8 @@ def own_measure() -> None:
             return (a[0] - b[0]) * (b[1] - a[1])
 
     data = rf.make_web_like(4000, 120, 136, seed=1)
-    built_in, _ = seconds_per_tree(ours(data, 31, "NDCG"), 10, 50)
-    own, _ = seconds_per_tree(ours(data, 31, ScriptNDCG()), 10, 50)
+    built_in, _ = seconds_per_tree(ours(data, 31, "NDCG"), 40)
+    own, _ = seconds_per_tree(ours(data, 31, ScriptNDCG()), 40)
     print(f"ms per tree: built-in NDCG {1000 * built_in:.1f}, the same in a script {1000 * own:.1f}: "
           f"{own / built_in:.2f}×")  # fmt: skip
 
@@ -191,8 +200,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--queries", type=int, default=4000)
     parser.add_argument("--leaves", type=int, nargs="*", default=[31, 255])
-    parser.add_argument("--few", type=int, default=10)
-    parser.add_argument("--many", type=int, default=50)
+    parser.add_argument("--trees", type=int, default=50)
     parser.add_argument("--scaling", action="store_true")
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--memory-of")
@@ -207,7 +215,7 @@ def main() -> None:
     elif given.own_measure:
         own_measure()
     else:
-        compare_with_peers(given.queries, tuple(given.leaves), given.few, given.many)
+        compare_with_peers(given.queries, tuple(given.leaves), given.trees)
 
 
 if __name__ == "__main__":

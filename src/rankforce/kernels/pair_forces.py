@@ -179,7 +179,7 @@ def add_forces_by_rank(
     order: Any,
     members: Any,
     worse: Any,
-    better: Any,  # int32 (documents, 2)
+    better: Any,  # int32 (documents, 2); read only where pairs are drawn or chosen by rank
     starts: Any,
     normalisers: Any,
     document_weights: Any,
@@ -211,9 +211,11 @@ def add_forces_by_rank(
         before = prepare_swaps(measure, ranked[:size], normaliser, columns[:, :size])
         for p in range(size):
             i = members[start + p]
-            n_worse = worse[start + p, 1] - worse[start + p, 0]
-            n_better = better[start + p, 1] - better[start + p, 0]
-            if sample > 0 and n_worse + n_better > 0:
+            if sample > 0:
+                n_worse = worse[start + p, 1] - worse[start + p, 0]
+                n_better = better[start + p, 1] - better[start + p, 0]
+                if n_worse + n_better == 0:
+                    continue
                 # A pair is drawn from both its ends, hence the half.
                 scale = 0.5 * scales[q] * (n_worse + n_better) / sample
                 word = draws[i]
@@ -232,7 +234,7 @@ def add_forces_by_rank(
                             measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
                             document_weights, scale, start, j, i, forces, curvatures,
                         )  # fmt: skip
-            elif sample == 0 and (top >= size or rank[i - start] < top):
+            elif top >= size or rank[i - start] < top:
                 for o in range(worse[start + p, 0], worse[start + p, 1]):
                     pulls[q] += _add_pair(
                         measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,

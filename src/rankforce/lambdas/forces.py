@@ -18,7 +18,7 @@ from rankforce.kernels.pair_forces import (
 )
 from rankforce.lambdas.objective import Objective, Term
 from rankforce.lambdas.pairs import PairRanges
-from rankforce.measures.judged import Judged
+from rankforce.measures.judged import judged
 from rankforce.threads import over_queries
 
 _slow_measures: set[type] = set()
@@ -50,22 +50,23 @@ class TermForces:
 
     def __init__(self, data: Dataset, term: Term, seed: int) -> None:
         self.term = term
-        self.judged = judged = Judged(data, term.measure)
-        self.ranges = PairRanges.of(judged.labels, judged.starts)
+        self.judged = applied = judged(data, term.measure)
+        self.longest = int(np.diff(applied.starts).max(initial=0))
+        self.all_pairs = not term.pairs.sample and term.pairs.top >= self.longest
+        self.ranges = PairRanges.of(applied.labels, applied.starts, with_better=not self.all_pairs)
         self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
         weights = np.ones(data.n_documents) if data.weights is None else data.by_query(data.weights)
-        self.document_weights = judged.of_kept(weights)
+        self.document_weights = applied.of_kept(weights)
         self.cost = term.cost.kernel_tuple()
-        self.longest = int(np.diff(judged.starts).max(initial=0))
-        self.column_count = term.measure.column_count(judged.worth)
+        self.column_count = term.measure.column_count(applied.worth)
         self.seed = seed
         self._places: np.ndarray | None = None
-        self._draws = np.zeros(len(judged.worth), dtype=dtypes.HASH)
-        if judged.kept is not None:
+        self._draws = np.zeros(len(applied.worth), dtype=dtypes.HASH)
+        if applied.kept is not None:
             self._places = np.full(data.n_documents, -1, dtype=dtypes.INDEX)
-            self._places[judged.kept] = np.arange(len(judged.kept), dtype=dtypes.INDEX)
+            self._places[applied.kept] = np.arange(len(applied.kept), dtype=dtypes.INDEX)
         if term.pairs.sample:
-            self._document_hashes = judged.of_kept(tie_breakers(data, seed))
+            self._document_hashes = applied.of_kept(tie_breakers(data, seed))
         if term.measure.swap_kind == "brute":
             _warn_of_slow_measure(term)
 
@@ -107,18 +108,17 @@ class TermForces:
         curvatures: np.ndarray,
     ) -> None:
         scales = share * (self.query_weights if queries is None else self.query_weights * queries)
-        everything = not self.term.pairs.sample and self.term.pairs.top >= self.longest
-        if not (everything and self.term.measure.swap_kind == "columns"):
+        if not (self.all_pairs and self.term.measure.swap_kind == "columns"):
             self._add_by_rank(order, scores, scales, iteration, pulls, forces, curvatures)
             return
-        judged, ranges = self.judged, self.ranges
-        normalisers = judged.normalisers
+        applied, ranges = self.judged, self.ranges
+        normalisers = applied.normalisers
         wide = np.zeros(len(normalisers), dtype=np.uint8)
         over_queries(
-            judged.starts,
+            applied.starts,
             lambda a, b: add_forces_by_columns(
-                judged.kernel_tuple, self.cost, self.column_count, judged.worth, scores, order, ranges.members,
-                ranges.worse, judged.starts, normalisers, self.document_weights, scales, a, b, wide, pulls, forces,
+                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
+                ranges.worse, applied.starts, normalisers, self.document_weights, scales, a, b, wide, pulls, forces,
                 curvatures,
             ),
         )  # fmt: skip
@@ -135,15 +135,15 @@ class TermForces:
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
-        judged, ranges, pairs = self.judged, self.ranges, self.term.pairs
-        normalisers = judged.normalisers
+        applied, ranges, pairs = self.judged, self.ranges, self.term.pairs
+        normalisers = applied.normalisers
         if pairs.sample:
             self._draws = combine(self.seed, iteration, self._document_hashes)
         over_queries(
-            judged.starts,
+            applied.starts,
             lambda a, b: add_forces_by_rank(
-                judged.kernel_tuple, self.cost, self.column_count, judged.worth, scores, order, ranges.members,
-                ranges.worse, ranges.better, judged.starts, normalisers, self.document_weights, scales, pairs.top,
+                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
+                ranges.worse, ranges.better, applied.starts, normalisers, self.document_weights, scales, pairs.top,
                 pairs.sample, self._draws, a, b, pulls, forces, curvatures,
             ),
         )  # fmt: skip

@@ -20,7 +20,7 @@ class PairRanges:
 
     members: np.ndarray  # int32 (documents)
     worse: np.ndarray  # int32 (documents, 2): by place
-    better: np.ndarray  # int32 (documents, 2): by place
+    better: np.ndarray  # int32 (documents, 2): by place; empty unless asked for
     n_pairs: int
 
     @classmethod
@@ -31,10 +31,12 @@ class PairRanges:
         *,
         earlier: tuple[np.ndarray, ...] = (),
         active: np.ndarray | None = None,
+        with_better: bool = True,
     ) -> PairRanges:
         """Pairs with different labels, both labelled and ``active``, and equal (or both missing) in ``earlier``.
 
-        labels, earlier and active are in ``by_query`` order.
+        labels, earlier and active are in ``by_query`` order. Loops over all pairs walk each from its better end and
+        need no ``better``.
         """
         n = len(labels)
         queries = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -48,9 +50,11 @@ class PairRanges:
         group_first, group_last = _spans(group)
         level_first, level_last = _spans(level)
         worse = np.column_stack([level_last - query_start, group_last - query_start])
-        better = np.column_stack([group_first - query_start, level_first - query_start])
         worse[~usable[order]] = 0
-        better[~usable[order]] = 0
+        better = np.empty((0, 2), dtype=dtypes.INDEX)
+        if with_better:
+            better = np.column_stack([group_first - query_start, level_first - query_start])
+            better[~usable[order]] = 0
         return cls(
             members=order.astype(dtypes.INDEX),
             worse=np.ascontiguousarray(worse, dtype=dtypes.INDEX),

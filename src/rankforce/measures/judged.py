@@ -14,7 +14,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset
-from rankforce.kernels.ordering import order_documents
+from rankforce.kernels.ordering import reorder_documents
 from rankforce.kernels.values import query_normalisers, query_values
 from rankforce.measures.measure import Measure
 from rankforce.threads import over_queries
@@ -60,9 +60,10 @@ class LabelSource:
     def falling(self, keys: np.ndarray) -> np.ndarray:
         """The documents of each query by falling ``keys``, the unlabelled ones last."""
         keys = np.where(self.missing, -np.inf, keys)
-        order = np.empty(len(keys), dtype=dtypes.INDEX)
+        order = np.arange(len(keys), dtype=dtypes.INDEX)
         ties = np.zeros(len(keys), dtype=dtypes.HASH)
-        over_queries(self.starts, lambda a, b: order_documents(keys, ties, self.starts, a, b, order))
+        # Once per data set: training needs this kernel anyway, and the faster one takes seconds to compile.
+        over_queries(self.starts, lambda a, b: reorder_documents(keys, ties, self.starts, a, b, order))
         return order
 
     def ideal_order(self, worth: np.ndarray) -> np.ndarray:

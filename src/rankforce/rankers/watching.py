@@ -12,7 +12,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import SettingsError
-from rankforce.measures.judged import Judged
+from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
 
 
@@ -58,7 +58,7 @@ class WatchedMeasure:
     """
 
     def __init__(self, data: Dataset, measure: Measure) -> None:
-        self.judged = Judged(data, measure)
+        self.judged = judged(data, measure)
         scored = self.judged.normalisers > 0
         self._weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
         self._weights = np.where(scored, self._weights, 0.0)
