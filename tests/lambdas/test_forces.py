@@ -192,6 +192,18 @@ def test_ranges_name_every_pair_once():
     assert ranges.n_pairs == len(wanted)
 
 
+def test_ranges_do_not_depend_on_how_many_documents_are_taken_at_a_time(monkeypatch):
+    rng = np.random.default_rng(0)
+    starts = np.concatenate([[0], np.cumsum(rng.integers(1, 9, 50))])
+    labels = rng.integers(0, 3, starts[-1]).astype(float)
+    whole = PairRanges.of(labels, starts)
+    monkeypatch.setattr("rankforce.lambdas.pairs.DOCUMENTS_AT_A_TIME", 7)
+    parts = PairRanges.of(labels, starts)
+    for name in ("members", "worse", "better"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+    assert parts.n_pairs == whole.n_pairs
+
+
 def test_earlier_tiers_restrict_pairs_to_ties():
     clicks = np.array([0.5, 0.1, 0.5, 0.2, np.nan, 0.3])
     grades = np.array([1.0, 1.0, 2.0, np.nan, 1.0, np.nan])

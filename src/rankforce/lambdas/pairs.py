@@ -7,11 +7,14 @@ in all earlier tiers, no zero clicks, missing labels, all pairs: different array
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
 from rankforce import dtypes
+
+DOCUMENTS_AT_A_TIME = 2**16
 
 
 @dataclass(frozen=True)
@@ -39,28 +42,41 @@ class PairRanges:
         need no ``better``.
         """
         n = len(labels)
-        queries = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        usable = ~np.isnan(labels) if active is None else active & ~np.isnan(labels)
         stratum = _strata(earlier, n)
-        falling = np.where(usable, -labels, np.inf)
-        order = np.lexsort((falling, ~usable, stratum, queries))
-        group = _runs(queries[order], stratum[order], ~usable[order])  # one query, one stratum, usable or not
-        level = _runs(group, falling[order])  # and one label
-        query_start = starts[queries[order]]
-        group_first, group_last = _spans(group)
-        level_first, level_last = _spans(level)
-        worse = np.column_stack([level_last - query_start, group_last - query_start])
-        worse[~usable[order]] = 0
-        better = np.empty((0, 2), dtype=dtypes.INDEX)
-        if with_better:
-            better = np.column_stack([group_first - query_start, level_first - query_start])
-            better[~usable[order]] = 0
-        return cls(
-            members=order.astype(dtypes.INDEX),
-            worse=np.ascontiguousarray(worse, dtype=dtypes.INDEX),
-            better=np.ascontiguousarray(better, dtype=dtypes.INDEX),
-            n_pairs=int((worse[:, 1] - worse[:, 0]).sum()),
-        )
+        members = np.empty(n, dtype=dtypes.INDEX)
+        worse = np.empty((n, 2), dtype=dtypes.INDEX)
+        better = np.empty((n if with_better else 0, 2), dtype=dtypes.INDEX)
+        # Some queries at a time: the intermediate arrays take 100 bytes and more per document.
+        cuts = np.searchsorted(starts, np.arange(0, n, DOCUMENTS_AT_A_TIME))
+        for first, last in itertools.pairwise([*np.unique(cuts).tolist(), len(starts) - 1]):
+            begin, end = int(starts[first]), int(starts[last])
+            here = slice(begin, end)
+            usable = ~np.isnan(labels[here]) if active is None else active[here] & ~np.isnan(labels[here])
+            found = _ranges(labels[here], usable, stratum[here], starts[first : last + 1] - begin)
+            members[here] = found[0] + begin
+            worse[here] = found[1]
+            if with_better:
+                better[here] = found[2]
+        return cls(members, worse, better, n_pairs=int((worse[:, 1] - worse[:, 0]).sum(dtype=np.int64)))
+
+
+def _ranges(
+    labels: np.ndarray, usable: np.ndarray, stratum: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(members, worse, better) of some queries that begin at document 0."""
+    queries = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    falling = np.where(usable, -labels, np.inf)
+    order = np.lexsort((falling, ~usable, stratum, queries))
+    group = _runs(queries[order], stratum[order], ~usable[order])  # one query, one stratum, usable or not
+    level = _runs(group, falling[order])  # and one label
+    query_start = starts[queries[order]]
+    group_first, group_last = _spans(group)
+    level_first, level_last = _spans(level)
+    worse = np.column_stack([level_last - query_start, group_last - query_start])
+    better = np.column_stack([group_first - query_start, level_first - query_start])
+    worse[~usable[order]] = 0
+    better[~usable[order]] = 0
+    return order, worse, better
 
 
 def _strata(earlier: tuple[np.ndarray, ...], n: int) -> np.ndarray:
