@@ -10,7 +10,7 @@ from rankforce.kernels.swaps import swap_changes
 from rankforce.measures.judged import Judged
 
 
-class Hits(rf.Measure):
+class OwnHits(rf.Measure):
     """How much worth is in the top, with the columns that make its swaps fast."""
 
     cutoff: int | None = 2
@@ -49,14 +49,14 @@ class SlowHits(rf.Measure):
         return total
 
 
-class HarshHits(Hits):
+class HarshHits(OwnHits):
     """Another worth, the same kernels."""
 
     def worth(self, labels):
         return np.where(labels >= 3, 1.0, 0.0)
 
 
-@pytest.mark.parametrize("measure", [Hits(3), SlowHits(3)], ids=str)
+@pytest.mark.parametrize("measure", [OwnHits(3), SlowHits(3)], ids=str)
 def test_values_on_data(measure):
     data = rf.Dataset(np.zeros((6, 1)), [0, 1, 2, 3, 0, 0], group=[4, 2])
     values = Judged(data, measure).values(np.arange(6, dtype=np.int32))
@@ -67,24 +67,24 @@ def test_values_on_data(measure):
 def test_swaps_by_columns_and_by_brute_force_agree():
     ranked = np.random.default_rng(0).random(9)
     changes = {}
-    for measure in (Hits(4), SlowHits(4)):
+    for measure in (OwnHits(4), SlowHits(4)):
         changes[type(measure)] = np.empty((9, 9))
         swap_changes(measure.kernel_tuple(), ranked, 1.0, np.empty((2, 9)), changes[type(measure)])
-    assert Hits(4).swap_kind == "columns"
+    assert OwnHits(4).swap_kind == "columns"
     assert SlowHits(4).swap_kind == "brute"
-    np.testing.assert_allclose(changes[Hits], changes[SlowHits], atol=1e-15)
-    assert np.abs(changes[Hits]).max() > 0.1
+    np.testing.assert_allclose(changes[OwnHits], changes[SlowHits], atol=1e-15)
+    assert np.abs(changes[OwnHits]).max() > 0.1
 
 
 def test_a_worth_of_its_own_shares_the_kernels():
-    assert HarshHits.Kernel is Hits.Kernel
+    assert HarshHits.Kernel is OwnHits.Kernel
     data = rf.Dataset(np.zeros((3, 1)), [1, 3, 4], group=[3])
     assert Judged(data, HarshHits(2)).values(np.arange(3, dtype=np.int32))[0] == 1.0
 
 
 def test_its_written_form_is_read_back():
-    assert rf.measure("Hits@5:clicks") == Hits(5, label="clicks")
-    assert str(Hits(5, label="clicks")) == "Hits@5:clicks"
+    assert rf.measure("OwnHits@5:clicks") == OwnHits(5, label="clicks")
+    assert str(OwnHits(5, label="clicks")) == "OwnHits@5:clicks"
 
 
 def test_a_class_defined_again_replaces_the_first():

@@ -15,7 +15,7 @@ from rankforce.threads import over_queries
 
 MOST_BINS = 255  # a byte holds these and the bin of missing values
 EXACT_ROWS = 2_000_000  # quantiles are exact up to here; above, they come from the queries with the smallest hashes
-COLUMNS_AT_ONCE = 16  # float32 columns in one cache line
+COLUMNS_AT_ONCE = 4  # a few features of a row share a cache line; their copies must not add up to much memory
 BEYOND = np.finfo(np.float32).max  # the threshold of the last bin: every value is at most this
 
 
