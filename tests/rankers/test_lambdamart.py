@@ -195,15 +195,9 @@ def test_monotone_features(data):
 
 
 def test_weights_count(data):
-    doubled = rf.Dataset(
-        np.concatenate([data.features] * 2),
-        np.tile(data.labels["grades"], 2),
-        qid=np.concatenate([data.qid, data.qid + 1000]),
-    )
     weighted = data.replace(query_weights=np.full(data.n_queries, 2.0))
     same = fitted(data, learning_rate=0.1)
     np.testing.assert_allclose(fitted(weighted).predict(data), same.predict(data))  # a ratio: the scale cancels
-    assert doubled.n_queries == 2 * data.n_queries
     without = data.replace(query_weights=np.arange(data.n_queries) < 30)
     half = fitted(data.take_queries(range(30)))
     assert rf.evaluate(fitted(without), data.take_queries(range(30)), ["NDCG"]).mean["NDCG"] == pytest.approx(

@@ -36,7 +36,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.errors import MeasureError, RankforceError
+from rankforce.errors import MeasureError
 from rankforce.jit import KernelValue
 
 MAIN_LABEL = "grades"
@@ -186,10 +186,3 @@ def _written(value: Any) -> str:
     if callable(value):
         return getattr(value, "__qualname__", repr(value))
     return str(value)
-
-
-def check_finite_labels(labels: np.ndarray, source: str) -> None:
-    """Infinite labels have no worth."""
-    if np.isinf(labels).any():
-        where = int(np.flatnonzero(np.isinf(labels))[0])
-        raise RankforceError(f"label {source!r} of document {where} is infinite")
