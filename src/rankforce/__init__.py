@@ -40,6 +40,7 @@ _HOME = {
     "Bagging": "rankforce.rankers.bagging",
     "LambdaMART": "rankforce.rankers.lambdamart",
     "MART": "rankforce.rankers.mart",
+    "PRank": "rankforce.rankers.prank",
     # models
     "Model": "rankforce.models.model",
     "load": "rankforce.models.storage",

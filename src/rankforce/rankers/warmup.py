@@ -21,6 +21,8 @@ NOT_WARMED = {
     "add_forces_by_rank": "measures without columns, pairs by rank or drawn, very wide score ranges",
     "divide_by_deviation": "the gradient step",
     "leaves_by_walking": "leaf numbers, for inspection",
+    "perceptron_scores": "PRank",
+    "prank_pass": "PRank",
     "redraw_forces": "forces of very different size",
     "swap_changes": "swaps of one ranking, for inspection",
 }

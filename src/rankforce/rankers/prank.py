@@ -1,0 +1,217 @@
+"""PRank: a perceptron that learns grades, one document at a time."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.data.dataset import MAIN_LABEL, Dataset, tie_breakers
+from rankforce.data.hashing import combine, uniform
+from rankforce.errors import DataError
+from rankforce.kernels.perceptron import perceptron_scores, prank_pass
+from rankforce.measures.catalogue import measure
+from rankforce.measures.measure import Measure
+from rankforce.models.perceptron import KERNELS, Perceptron, n_weights, scaled
+from rankforce.rankers.document_costs import Documents
+from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.stepwise import Stepwise
+from rankforce.threads import over_pieces, over_ranges
+
+MOST_GRADES = 64  # more different labels are no scale of grades, and every step has a threshold
+
+
+class PRank(Stepwise):
+    """Perceptron ranking (Crammer and Singer, 2002): a score and thresholds between the grades.
+
+    Documents come one at a time, in an order drawn anew for every epoch. With grades 0 … K − 1 and thresholds
+    b_0 ≤ … ≤ b_{K−2} let y_r = 1 if the grade is above r, else −1. Where (score − b_r)·y_r ≤ 0 the score is on the
+    wrong side and τ_r = y_r, else τ_r = 0; then w += (Σ τ_r) φ(x) and b_r −= τ_r.
+
+    Parameters
+    ----------
+    kernel : "linear" or "quadratic"
+        φ(x) = x, or the features of the kernel (x·z + 1)²: all squares and products of two of (x, 1). The quadratic
+        form is exact and keeps (d + 1)(d + 2)/2 weights for d features; a document costs as many multiplications,
+        whatever the number of documents.
+    large_margin : bool
+        The average of ``n_members`` PRanks, each of which is shown every document with ``probability`` (Harrington's
+        OAP-BPM, 2003): it approaches the Bayes point and has a larger margin than one of them.
+    n_members, probability
+        Of ``large_margin``.
+    epochs : int
+        Passes over the training documents. A perceptron does not settle on data that it cannot fit: give ``validation``
+        to ``fit``, and the best epoch is kept.
+    label : str
+        The label source that is learned.
+    early_stopping : int, optional
+        End after this many epochs without a higher validation value.
+    validation_measure : str or Measure, optional
+        The ranking measure that the history and early stopping watch; default NDCG of the label.
+    seed, threads, progress
+        As for ``LambdaMART``.
+
+    Notes
+    -----
+    Features are brought to mean 0 and variance 1 (over the training documents); a missing value counts as the mean.
+
+    A document counts query weight × document weight: the length of its steps. With equal weights the thresholds never
+    cross; with others they may. Unlabelled documents and those of weight 0 are never shown.
+
+    ``model_.predict_grades(X)`` gives the grades that the thresholds say.
+    """
+
+    STEP: ClassVar[str] = "epochs"
+
+    model_: Perceptron
+
+    def __init__(
+        self,
+        kernel: str = "linear",
+        *,
+        large_margin: bool = False,
+        n_members: int = 100,
+        probability: float = 0.3,
+        epochs: int = 20,
+        label: str = MAIN_LABEL,
+        early_stopping: int | None = None,
+        validation_measure: str | Measure | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        progress: bool = True,
+    ) -> None:
+        self.kernel = kernel
+        self.large_margin = large_margin
+        self.n_members = n_members
+        self.probability = probability
+        self.epochs = epochs
+        self.label = label
+        self.early_stopping = early_stopping
+        self.validation_measure = validation_measure
+        self.seed = seed
+        self.threads = threads
+        self.progress = progress
+
+    def _steps(self) -> int:
+        return self.epochs
+
+    def _course(self, data: Dataset, held_out: Dataset | None) -> Perceptrons:
+        members, probability = (self.n_members, self.probability) if self.large_margin else (1, 1.0)
+        return Perceptrons(data, held_out, self.kernel, self.label, members, probability, self.seed)
+
+    def _watched_measure(self) -> Measure:
+        if self.validation_measure is not None:
+            return measure(self.validation_measure)
+        default = measure("NDCG")
+        return default if self.label == MAIN_LABEL else default.with_label(self.label)
+
+    def _objective_name(self) -> str:
+        return f"{self.kernel} PRank" + (", large margin" if self.large_margin else "")
+
+    def _check_settings(self) -> None:
+        check_choice("kernel", self.kernel, KERNELS)
+        check_number("n_members", self.n_members, 1, whole=True)
+        check_number("probability", self.probability, 0.0, 1.0, above=True)
+        check_number("epochs", self.epochs, 1, whole=True)
+
+
+class Perceptrons:
+    """PRanks that learn from the same documents; their average is the model."""
+
+    def __init__(
+        self,
+        data: Dataset,
+        held_out: Dataset | None,
+        kernel: str,
+        label: str,
+        members: int,
+        probability: float,
+        seed: int,
+    ) -> None:
+        documents = Documents(data, data.label(label), label)
+        self.grades = np.unique(documents.labels[documents.active])
+        if len(self.grades) < 2:
+            raise DataError(f"nothing to learn from: every labelled document has the grade {self.grades[0]:g}")
+        if len(self.grades) > MOST_GRADES:
+            raise DataError(
+                f"{len(self.grades)} different labels are too many for PRank (at most {MOST_GRADES}): round them to "
+                "grades, or use MART"
+            )
+        self.feature_names = data.feature_names
+        self.kernel = kernel
+        self.quadratic = kernel == "quadratic"
+        self.probability = probability
+        self.seed = seed
+        self.means, self.deviations = _moments(data.features)
+        self.inputs = self._inputs(data)
+        self.held_out_inputs = None if held_out is None else self._inputs(held_out)
+        self.steps = np.searchsorted(self.grades, np.where(documents.active, documents.labels, self.grades[0]))
+        self.sizes = documents.weights
+        self.taking_part = np.flatnonzero(documents.active)
+        self.hashes = tie_breakers(data, seed)
+        self.weights = np.zeros((members, n_weights(kernel, data.n_features)))
+        self.thresholds = np.zeros((members, len(self.grades) - 1))
+
+    def _inputs(self, data: Dataset) -> np.ndarray:
+        return scaled(data.by_query(data.features), self.means, self.deviations, self.kernel)
+
+    def step(self, number: int) -> bool:
+        """One epoch of every member."""
+        order = self.taking_part[np.argsort(combine(number, self.hashes[self.taking_part]), kind="stable")]
+
+        def learn(first: int, last: int) -> None:
+            for member in range(first, last):
+                shown = order
+                if self.probability < 1.0:
+                    drawn = uniform(combine(self.seed, number, member, self.hashes[order])) < self.probability
+                    shown = order[drawn]
+                prank_pass(
+                    self.inputs, self.steps, self.sizes, shown, self.quadratic, self.weights[member],
+                    self.thresholds[member],
+                )  # fmt: skip
+
+        over_pieces(range(len(self.weights) + 1), learn)
+        return True
+
+    def scores(self) -> np.ndarray:
+        """Of the average."""
+        return self._scores(self.inputs)
+
+    def held_out_scores(self) -> np.ndarray:
+        """Of the average."""
+        assert self.held_out_inputs is not None
+        return self._scores(self.held_out_inputs)
+
+    def _scores(self, inputs: np.ndarray) -> np.ndarray:
+        scores = np.empty(len(inputs), dtype=dtypes.SCORE)
+        weights = self.weights.mean(axis=0)
+        over_ranges(len(inputs), lambda a, b: perceptron_scores(inputs, self.quadratic, weights, a, b, scores))
+        return scores
+
+    def model(self) -> Perceptron:
+        """The average of all members."""
+        return Perceptron(
+            feature_names=self.feature_names,
+            kernel=self.kernel,
+            means=self.means,
+            deviations=self.deviations,
+            weights=self.weights.mean(axis=0),
+            thresholds=self.thresholds.mean(axis=0),
+            grades=self.grades,
+        )
+
+
+def _moments(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of every feature over its values; 0 and 1 where it has none, 1 where it is constant.
+
+    Values are sorted before they are summed, so that the order of the documents does not matter.
+    """
+    means, deviations = np.zeros(features.shape[1]), np.ones(features.shape[1])
+    for j, column in enumerate(features.T):
+        values = np.sort(column[~np.isnan(column)].astype(np.float64))
+        if len(values):
+            means[j] = values.mean()
+            deviation = values.std()
+            deviations[j] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
+    return means, deviations
