@@ -33,9 +33,11 @@ _HOME = {
     "measure": "rankforce.measures.catalogue",
     # λ-functions
     "Cost": "rankforce.lambdas.cost",
-    "NearPairs": "rankforce.lambdas.near_pairs",
-    "RankNetCost": "rankforce.lambdas.ranknet",
-    "RankNetWeightPairs": "rankforce.lambdas.ranknet_weight_pairs",
+    "ListwiseCost": "rankforce.lambdas.listwise",
+    "cost": "rankforce.lambdas.catalogue",
+    "value_if_moved": "rankforce.kernels.listwise_forces",
+    "change_if_swapped": "rankforce.kernels.listwise_forces",
+    "centre": "rankforce.kernels.listwise_forces",
     # rankers (a test holds that all of them are here)
     "Bagging": "rankforce.rankers.bagging",
     "LambdaMART": "rankforce.rankers.lambdamart",
@@ -66,10 +68,11 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
-    elif name[0].isupper():  # every measure is a public name, found by its file
+    elif name[0].isupper():  # every measure and every λ-function is a public name, found by its file
+        from rankforce.lambdas.catalogue import cost_classes
         from rankforce.measures.catalogue import measure_classes
 
-        value = measure_classes().get(name)
+        value = measure_classes().get(name) or cost_classes().get(name)
     else:
         value = None
     if value is None:
@@ -79,6 +82,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    from rankforce.lambdas.catalogue import cost_classes
     from rankforce.measures.catalogue import measure_classes
 
-    return sorted({*globals(), *_HOME, *measure_classes()})
+    return sorted({*globals(), *_HOME, *measure_classes(), *cost_classes()})

@@ -67,3 +67,33 @@ def test_training_on_preferences(run: Any, tmp_path: Path) -> None:
         outcome = run("train", table, *wrong, *small)
         assert outcome.code == 2
         assert "preference" in outcome.err
+
+
+OWN_COST = """
+import rankforce as rf
+
+class Nudge(rf.Cost):
+    HAS_CURVATURE = False
+    width: float = 1.0
+
+    def pair_of_gap(self, gap, change, normaliser):
+        return (change if gap < self.width else 0.0), 0.0
+"""
+
+
+def test_another_lambda_function(run: Any, training: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.json"
+    outcome = run("train", training, "--out", model, "--cost", "LocalCost(k=2)", "--trees", 3, "--quiet")
+    assert outcome.code == 0, outcome.err
+    assert "LocalCost(sigma=1.0, k=2)" in rf.load(model).provenance.objective
+    (tmp_path / "own.py").write_text(OWN_COST)
+    own = ("--import", tmp_path / "own.py", "--cost", "Nudge(width=2)", "--trees", 2, "--quiet")
+    outcome = run("train", training, "--out", model, *own)
+    assert outcome.code == 2
+    assert "gradient" in outcome.err
+    outcome = run("train", training, "--out", model, *own, "--set", "step=gradient")
+    assert outcome.code == 0, outcome.err
+    assert "Nudge(width=2.0)" in rf.load(model).provenance.objective
+    outcome = run("train", training, "--out", model, "--cost", "Localcosts", "--quiet")
+    assert outcome.code == 2
+    assert "did you mean LocalCost" in outcome.err

@@ -140,15 +140,6 @@ def test_wide_gaps_and_steep_sigmas_are_safe(sigma, spread):
     check(data, Term(rf.NDCG(), RankNetWeightPairs(sigma)), scores)
 
 
-@pytest.mark.parametrize("cost", [RankNetCost(2.0), RankNetWeightPairs(2.0), NearPairs(2.0)], ids=repr)
-def test_coordinates_and_gaps_say_the_same(cost):
-    cost = cost.kernel_tuple()
-    for better, worse in [(0.0, 0.0), (3.0, -4.0), (-100.0, 150.0)]:
-        top = max(better, worse)
-        by_coordinate = cost.pair(cost.coordinate(better, top), cost.coordinate(worse, top), better - worse, 0.3, 1.0)
-        np.testing.assert_allclose(by_coordinate, cost.pair_of_gap(better - worse, 0.3, 1.0), rtol=1e-12)
-
-
 @pytest.mark.parametrize("k", [1, 3, 100])
 def test_top_pairs_have_a_document_among_the_first_k(k):
     data = some_data()

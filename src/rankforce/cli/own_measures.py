@@ -1,4 +1,4 @@
-"""``--import file.py``: measures that the user wrote, known by name from then on."""
+"""``--import file.py``: measures and λ-functions that the user wrote, known by name from then on."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from rankforce.errors import SettingsError
 
 
 def import_measures(paths: Sequence[Path]) -> None:
-    """Run Python files; every class in them that derives from ``rf.Measure`` can then be named with ``-m``."""
+    """Run Python files; the measures in them can then be named with ``-m``, the λ-functions with ``--cost``."""
     for path in paths:
         _import_file(path)
 
 
 def _import_file(path: Path) -> None:
-    from rankforce.measures.catalogue import is_complete, measure_classes
+    from rankforce.lambdas import catalogue as costs
+    from rankforce.lambdas.cost import LambdaFunction
+    from rankforce.measures import catalogue as measures
     from rankforce.measures.measure import Measure
 
     if not path.is_file():
@@ -35,21 +37,24 @@ def _import_file(path: Path) -> None:
     except Exception as error:
         del sys.modules[name]
         raise SettingsError(f"--import {path}{_place(error, path)}: {type(error).__name__}: {error}") from error
-    found = [
-        member
-        for member in vars(module).values()
-        if isinstance(member, type) and issubclass(member, Measure) and member.__module__ == name
-    ]
-    if not any(is_complete(member) for member in found):
+    mine = [member for member in vars(module).values() if isinstance(member, type) and member.__module__ == name]
+    found = [m for m in mine if issubclass(m, Measure) and measures.is_complete(m)]
+    found_costs = [m for m in mine if issubclass(m, LambdaFunction) and costs.is_complete(m)]
+    if not found and not found_costs:
         raise SettingsError(
-            f"--import {path}: no measure in it; a measure is a class derived from rankforce.Measure "
-            "with the methods normaliser and value"
+            f"--import {path}: no measure in it, and no λ-function; a measure is a class derived from "
+            "rankforce.Measure with the methods normaliser and value, a λ-function is derived from rankforce.Cost with "
+            "the method pair_of_gap or from rankforce.ListwiseCost with the method forces"
         )
-    for member in found:
-        if member.__name__ in measure_classes():
-            raise SettingsError(
-                f"--import {path}: {member.__name__} is a measure of rankforce already; give yours another name"
-            )
+    for kind, given, known in (
+        ("measure", found, measures.measure_classes()),
+        ("λ-function", found_costs, costs.cost_classes()),
+    ):
+        for member in given:
+            if member.__name__ in known:
+                raise SettingsError(
+                    f"--import {path}: {member.__name__} is a {kind} of rankforce already; give yours another name"
+                )
 
 
 def _place(error: Exception, path: Path) -> str:

@@ -57,7 +57,7 @@ def _all_pairs(
 
 
 @subroutine
-def _rank_documents(worth: Any, order: Any, start: Any, size: Any, ranked: Any, rank: Any) -> Any:
+def rank_documents(worth: Any, order: Any, start: Any, size: Any, ranked: Any, rank: Any) -> Any:
     for r in range(size):
         document = order[start + r]
         ranked[r] = worth[document]
@@ -72,7 +72,7 @@ def next_word(word: Any) -> Any:
 
 
 @subroutine
-def _longest(starts: Any, first: Any, last: Any) -> Any:
+def longest_query(starts: Any, first: Any, last: Any) -> Any:
     longest = 0
     for q in range(first, last):
         longest = max(longest, starts[q + 1] - starts[q])
@@ -101,7 +101,7 @@ def add_forces_by_columns(
     curvatures: Any,  # float64 (documents): added to
 ) -> None:
     """All pairs, for a measure with columns, where coordinates serve; the other queries are marked in ``wide``."""
-    longest = _longest(starts, first, last)
+    longest = longest_query(starts, first, last)
     ranked = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
     by_rank = np.empty((column_count, longest))
@@ -120,7 +120,7 @@ def add_forces_by_columns(
         wide[q] = 1 if top - scores[order[start + size - 1]] > cost.widest() else 0
         if wide[q]:
             continue
-        _rank_documents(worth, order, start, size, ranked, rank)
+        rank_documents(worth, order, start, size, ranked, rank)
         measure.prepare(ranked[:size], normalisers[q], by_rank)
         for p in range(size):
             document = members[start + p]
@@ -139,7 +139,7 @@ def add_forces_by_columns(
 
 
 @subroutine
-def _add_pair(
+def add_pair(
     measure: Any,
     cost: Any,
     columns: Any,
@@ -197,7 +197,7 @@ def add_forces_by_rank(
 
     Every pair counts once; a drawn one as often as it stands for others, so that the sum is right on average.
     """
-    longest = _longest(starts, first, last)
+    longest = longest_query(starts, first, last)
     ranked = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
     columns = np.empty((max(column_count, 1), longest))
@@ -207,7 +207,7 @@ def add_forces_by_rank(
         if normalisers[q] == 0.0 or scales[q] == 0.0 or size < 2:
             continue
         normaliser = normalisers[q]
-        _rank_documents(worth, order, start, size, ranked, rank)
+        rank_documents(worth, order, start, size, ranked, rank)
         before = prepare_swaps(measure, ranked[:size], normaliser, columns[:, :size])
         for p in range(size):
             i = members[start + p]
@@ -224,19 +224,19 @@ def add_forces_by_rank(
                     o = int(word % np.uint64(n_worse + n_better))
                     if o < n_worse:
                         j = members[start + worse[start + p, 0] + o]
-                        pulls[q] += _add_pair(
+                        pulls[q] += add_pair(
                             measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
                             document_weights, scale, start, i, j, forces, curvatures,
                         )  # fmt: skip
                     else:
                         j = members[start + better[start + p, 0] + o - n_worse]
-                        pulls[q] += _add_pair(
+                        pulls[q] += add_pair(
                             measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
                             document_weights, scale, start, j, i, forces, curvatures,
                         )  # fmt: skip
             elif top >= size or rank[i - start] < top:
                 for o in range(worse[start + p, 0], worse[start + p, 1]):
-                    pulls[q] += _add_pair(
+                    pulls[q] += add_pair(
                         measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
                         document_weights, scales[q], start, i, members[start + o], forces, curvatures,
                     )  # fmt: skip
@@ -244,7 +244,7 @@ def add_forces_by_rank(
                     for o in range(better[start + p, 0], better[start + p, 1]):
                         j = members[start + o]
                         if rank[j - start] >= top:  # else the pair was met from the other end
-                            pulls[q] += _add_pair(
+                            pulls[q] += add_pair(
                                 measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
                                 document_weights, scales[q], start, j, i, forces, curvatures,
                             )  # fmt: skip

@@ -9,6 +9,8 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.hashing import combine
+from rankforce.kernels.listwise_forces import add_listwise_forces
+from rankforce.kernels.local_forces import add_forces_nearby
 from rankforce.kernels.ordering import reorder_documents
 from rankforce.kernels.pair_forces import (
     add_forces_by_columns,
@@ -16,6 +18,7 @@ from rankforce.kernels.pair_forces import (
     divide_by_deviation,
     scale_by_log,
 )
+from rankforce.lambdas.cost import Cost
 from rankforce.lambdas.objective import Objective, Term
 from rankforce.lambdas.pairs import PairRanges
 from rankforce.measures.judged import judged
@@ -53,6 +56,7 @@ class TermForces:
         self.judged = applied = judged(data, term.measure)
         self.longest = int(np.diff(applied.starts).max(initial=0))
         self.all_pairs = not term.pairs.sample and term.pairs.top >= self.longest
+        self.reach = term.cost.reach if isinstance(term.cost, Cost) else None  # None: listwise
         self.ranges = PairRanges.of(applied.labels, applied.starts, with_better=not self.all_pairs)
         self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
         weights = np.ones(data.n_documents) if data.weights is None else data.by_query(data.weights)
@@ -108,6 +112,14 @@ class TermForces:
         curvatures: np.ndarray,
     ) -> None:
         scales = share * (self.query_weights if queries is None else self.query_weights * queries)
+        if self.term.cost.diagonal:
+            self._add_diagonal(scores, scales, forces, curvatures)
+        if self.reach is None:
+            self._add_listwise(order, scores, scales, pulls, forces)
+            return
+        if self.reach < self.longest - 1:
+            self._add_nearby(order, scores, scales, pulls, forces, curvatures)
+            return
         if not (self.all_pairs and self.term.measure.swap_kind == "columns"):
             self._add_by_rank(order, scores, scales, iteration, pulls, forces, curvatures)
             return
@@ -124,6 +136,46 @@ class TermForces:
         )  # fmt: skip
         if wide.any():
             self._add_by_rank(order, scores, scales * wide, iteration, pulls, forces, curvatures)
+
+    def _add_diagonal(self, scores: np.ndarray, scales: np.ndarray, forces: np.ndarray, curvatures: np.ndarray) -> None:
+        applied = self.judged
+        alphas = self.term.cost.diagonal * scales * (applied.normalisers != 0.0)
+        weights = np.repeat(alphas, np.diff(applied.starts)) * self.document_weights
+        forces -= weights * scores
+        curvatures += weights
+
+    def _add_listwise(
+        self, order: np.ndarray, scores: np.ndarray, scales: np.ndarray, pulls: np.ndarray, forces: np.ndarray
+    ) -> None:
+        applied = self.judged
+        normalisers = applied.normalisers
+        over_queries(
+            applied.starts,
+            lambda a, b: add_listwise_forces(
+                applied.kernel_tuple, self.cost, self.column_count, applied.worth, applied.labels, scores, order,
+                applied.starts, normalisers, self.document_weights, scales, a, b, pulls, forces,
+            ),
+        )  # fmt: skip
+
+    def _add_nearby(
+        self,
+        order: np.ndarray,
+        scores: np.ndarray,
+        scales: np.ndarray,
+        pulls: np.ndarray,
+        forces: np.ndarray,
+        curvatures: np.ndarray,
+    ) -> None:
+        applied, ranges = self.judged, self.ranges
+        normalisers = applied.normalisers
+        over_queries(
+            applied.starts,
+            lambda a, b: add_forces_nearby(
+                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
+                ranges.worse, applied.starts, normalisers, self.document_weights, scales, self.reach,
+                self.term.pairs.top, a, b, pulls, forces, curvatures,
+            ),
+        )  # fmt: skip
 
     def _add_by_rank(
         self,

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.errors import SettingsError
 from rankforce.lambdas.cost import Cost
 
 
@@ -20,8 +19,8 @@ class LogisticCost(Cost):
     sigma: float = 1.0
 
     def check(self) -> None:
-        if not (self.sigma > 0 and np.isfinite(self.sigma)):
-            raise SettingsError(f"sigma must be positive, not {self.sigma!r}")
+        super().check()
+        self.require("sigma")
 
     def coordinate(self: Any, score: Any, top: Any) -> Any:
         return np.exp(self.sigma * (score - top))

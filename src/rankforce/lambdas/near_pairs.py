@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankforce.errors import SettingsError
 from rankforce.lambdas.logistic import LogisticCost
 
 
@@ -19,8 +18,7 @@ class NearPairs(LogisticCost):
 
     def check(self) -> None:
         super().check()
-        if not self.margin > 0:
-            raise SettingsError(f"margin must be positive, not {self.margin!r}")
+        self.require("margin")
 
     def pair(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
         rho = worse / (better + worse)

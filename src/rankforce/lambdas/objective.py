@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rankforce.errors import SettingsError
 from rankforce.jit import NO_CUTOFF
-from rankforce.lambdas.cost import Cost
+from rankforce.lambdas.cost import Cost, LambdaFunction
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.measure import Measure
 
@@ -53,13 +53,17 @@ class Term:
     """One part of an objective: a measure (which names its label source), a λ-function, and a rule for its pairs."""
 
     measure: Measure
-    cost: Cost = DEFAULT_COST
+    cost: LambdaFunction = DEFAULT_COST
     share: float = 1.0
     pairs: Pairs = Pairs()
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.share < float("inf"):
             raise SettingsError(f"the share of {self.measure} must be at least 0, not {self.share!r}")
+        if self.pairs != Pairs() and not isinstance(self.cost, Cost):
+            raise SettingsError(f"{self.cost} sees whole lists, not pairs: leave pairs= out")
+        if self.pairs.sample and isinstance(self.cost, Cost) and self.cost.reach != NO_CUTOFF:
+            raise SettingsError(f"{self.cost} chooses its pairs by rank: they cannot be sampled")
 
 
 @dataclass(frozen=True)

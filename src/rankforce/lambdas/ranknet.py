@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rankforce.lambdas.logistic import LogisticCost
 
 
 class RankNetCost(LogisticCost):
     """C = log(1 + e^{−σ·gap}): force σρ, curvature σ²ρ(1 − ρ), whatever the measure says."""
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("RankNet",)
 
     def pair(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
         rho = worse / (better + worse)

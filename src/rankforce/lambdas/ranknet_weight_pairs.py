@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rankforce.lambdas.logistic import LogisticCost
 
 
 class RankNetWeightPairs(LogisticCost):
     """RankNet's force times the change of the measure: force σρ|ΔZ|, curvature σ²ρ(1 − ρ)|ΔZ|."""
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("LambdaRank",)
 
     def pair(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
         rho = worse / (better + worse)

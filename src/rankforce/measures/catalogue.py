@@ -96,7 +96,7 @@ def _construct(measure_class: type[Measure], match: re.Match[str], written: str)
         if not equals or name not in fields or name in ("cutoff", "label"):
             known = ", ".join(sorted(set(fields) - {"cutoff", "label"}))
             raise MeasureError(f"{written!r}: {measure_class.__name__} has no parameter {name!r} (it has: {known})")
-        arguments[name] = _parameter(text)
+        arguments[name] = parameter_value(text)
     try:
         return measure_class(**arguments)
     except RankforceError as error:
@@ -107,11 +107,12 @@ def _construct(measure_class: type[Measure], match: re.Match[str], written: str)
         ) from None
 
 
-def _parameter(text: str) -> Any:
+def parameter_value(text: str) -> Any:
+    """The value of a parameter in a written form: a truth value, a number, several with ``/`` between, else text."""
     if text in ("true", "false"):
         return text == "true"
     if "/" in text:
-        return tuple(_parameter(part) for part in text.removesuffix("/").split("/"))
+        return tuple(parameter_value(part) for part in text.removesuffix("/").split("/"))
     for kind in (int, float):
         try:
             return kind(text)

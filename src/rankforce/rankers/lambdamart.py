@@ -11,7 +11,8 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError
-from rankforce.lambdas.cost import Cost
+from rankforce.lambdas.catalogue import cost as lambda_function
+from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.forces import Forces
 from rankforce.lambdas.near_pairs import NearPairs
 from rankforce.lambdas.objective import Objective, Pairs, Term
@@ -62,8 +63,9 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         Share of features and of queries that each tree sees.
     monotone : mapping or sequence, optional
         +1 or −1 per feature (name or number): the score may only rise or fall with it.
-    cost : Cost, optional
-        Another λ-function in place of ``NearPairs(sigma)``: ``RankNetWeightPairs``, ``RankNetCost``, or your own.
+    cost : str, Cost or ListwiseCost, optional
+        Another λ-function in place of ``NearPairs(sigma)``: ``"RankNetWeightPairs"``, ``"LocalCost(k=3)"``,
+        ``rf.Spring(delta=2)``, or your own. Those without curvature go with the gradient step.
     objective : Objective, optional
         A sum of terms in place of ``measure`` and ``cost``.
     base_model : Model, ranker, Path or str, optional
@@ -99,7 +101,7 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         feature_fraction: float = 1.0,
         query_fraction: float = 1.0,
         monotone: Any = None,
-        cost: Cost | None = None,
+        cost: str | LambdaFunction | None = None,
         objective: Objective | None = None,
         base_model: Any = None,
         early_stopping: int | None = None,
@@ -209,7 +211,7 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
 
     def _objective(self) -> Objective:
         if self.objective is None:
-            cost = NearPairs(self.sigma) if self.cost is None else self.cost
+            cost = NearPairs(self.sigma) if self.cost is None else lambda_function(self.cost)
             return Objective((Term(measure(self.measure), cost, pairs=Pairs.read(self.pairs)),))
         if self.cost is not None or self.measure != "NDCG":
             raise SettingsError("objective= says what is maximised: leave measure= and cost= out")

@@ -19,6 +19,8 @@ from rankforce.rankers.lambdamart import LambdaMART
 NOT_WARMED = {
     "add_preference_forces": "preference lists",
     "add_forces_by_rank": "measures without columns, pairs by rank or drawn, very wide score ranges",
+    "add_forces_nearby": "λ-functions between near ranks",
+    "add_listwise_forces": "listwise λ-functions",
     "divide_by_deviation": "the gradient step",
     "leaves_by_walking": "leaf numbers, for inspection",
     "perceptron_scores": "PRank",

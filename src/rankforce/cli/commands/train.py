@@ -25,6 +25,14 @@ def train(
             "--measure", "-m", metavar="MEASURE", help="What to maximise (mart: what to watch).", show_default="NDCG"
         ),
     ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME(PARAMETER=VALUE)",
+            help="λ-function, for example LocalCost(k=3); mart: its cost.",
+            show_default=False,
+        ),
+    ] = None,
     trees: Annotated[int | None, typer.Option(metavar="N", help="Number of trees.", show_default=False)] = None,
     leaves: Annotated[int | None, typer.Option(metavar="N", help="Leaves of a tree.", show_default=False)] = None,
     learning_rate: Annotated[float | None, typer.Option(metavar="X", help="Learning rate.", show_default=False)] = None,
@@ -105,6 +113,7 @@ def train(
     by_measure = "measure" in kind._get_param_names()  # others, as MART, only watch one
     given: dict[str, Any] = {
         "measure" if by_measure else "validation_measure": measure,
+        "cost": cost,
         "n_trees": trees,
         "n_leaves": leaves,
         "learning_rate": learning_rate,

@@ -1,0 +1,97 @@
+"""All λ-functions by name, and the language they are written in: ``RankNetWeightPairs``, ``Spring(delta=2,cap=1)``.
+
+A λ-function is found because its file is in this folder (or its class was defined by the user): there is no list to
+edit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import importlib
+import inspect
+import pkgutil
+import re
+from typing import Any
+
+import rankforce.lambdas
+from rankforce.errors import RankforceError, SettingsError
+from rankforce.lambdas.cost import LambdaFunction
+from rankforce.measures.catalogue import parameter_value
+
+_WRITTEN_FORM = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?:\((?P<parameters>.*)\))?$")
+
+
+@functools.cache
+def cost_classes() -> dict[str, type[LambdaFunction]]:
+    """Every λ-function of the package by the name of its class, in alphabetical order."""
+    found = {}
+    for module in pkgutil.iter_modules(rankforce.lambdas.__path__):
+        imported = importlib.import_module(f"rankforce.lambdas.{module.name}")
+        for name, member in vars(imported).items():
+            mine = inspect.isclass(member) and member.__module__ == imported.__name__
+            if mine and issubclass(member, LambdaFunction) and is_complete(member):
+                found[name] = member
+    return dict(sorted(found.items()))
+
+
+def is_complete(cost_class: type[LambdaFunction]) -> bool:
+    """Whether a class is a λ-function and not only a base of some."""
+    return hasattr(cost_class, "pair_of_gap") or hasattr(cost_class, "forces")
+
+
+def _by_name() -> dict[str, type[LambdaFunction]]:
+    """Names and aliases, the user's own classes included (the class defined last wins)."""
+    names: dict[str, type[LambdaFunction]] = {}
+    for cost_class in cost_classes().values():
+        for alias in cost_class.__dict__.get("ALIASES", ()):
+            names[alias] = cost_class
+    waiting = list(LambdaFunction.__subclasses__())
+    while waiting:
+        cost_class = waiting.pop(0)
+        waiting.extend(cost_class.__subclasses__())
+        if is_complete(cost_class):
+            names[cost_class.__name__] = cost_class
+    return names | cost_classes()
+
+
+def cost(written: str | LambdaFunction) -> LambdaFunction:
+    """Read a λ-function: ``NAME[(parameter=value,...)]``. A λ-function is returned as it is."""
+    if isinstance(written, LambdaFunction):
+        return written
+    if not isinstance(written, str):
+        if inspect.isclass(written) and issubclass(written, LambdaFunction) and is_complete(written):
+            return written()
+        raise SettingsError(
+            f"a λ-function is written like 'RankNetWeightPairs' or 'Spring(delta=2)', or is an instance of rf.Cost or "
+            f"rf.ListwiseCost, not {written!r}"
+        )
+    match = _WRITTEN_FORM.match(written.strip())
+    if match is None:
+        raise SettingsError(
+            f"cannot read the λ-function {written!r}: write NAME[(parameter=value,...)], for example "
+            "RankNetWeightPairs(sigma=2), LocalCost(k=3)"
+        )
+    names = _by_name()
+    name = match["name"]
+    if name not in names:
+        unified = {known.lower(): known for known in names}
+        near = [unified[n] for n in difflib.get_close_matches(name.lower(), unified, n=3, cutoff=0.5)]
+        hint = f"; did you mean {' or '.join(near)}?" if near else "."
+        raise SettingsError(f"unknown λ-function {name!r}{hint} Known: {', '.join(cost_classes())}")
+    fields = {field.name for field in dataclasses.fields(names[name]) if field.init}
+    arguments: dict[str, Any] = {}
+    for parameter in filter(None, (match["parameters"] or "").split(",")):
+        key, equals, text = (part.strip() for part in parameter.partition("="))
+        if not equals or key not in fields:
+            raise SettingsError(
+                f"{written!r}: {names[name].__name__} has no parameter {key!r} (it has: {', '.join(sorted(fields))})"
+            )
+        arguments[key] = parameter_value(text)
+    try:
+        return names[name](**arguments)
+    except RankforceError as error:
+        raise SettingsError(f"{written!r}: {error}") from None
+    except TypeError as error:
+        raise SettingsError(f"{written!r}: {error}") from None

@@ -1,0 +1,22 @@
+"""The λ-function of LambdaRank between neighbours."""
+
+from __future__ import annotations
+
+from rankforce.errors import SettingsError
+from rankforce.jit import python_only
+from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
+
+
+class LocalCost(RankNetWeightPairs):
+    """RankNetWeightPairs over the pairs at most k ranks apart: O(nk) for a query of n documents."""
+
+    k: int = python_only(1)
+
+    def check(self) -> None:
+        super().check()
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise SettingsError(f"LocalCost: k must be a whole number of at least 1, not {self.k!r}")
+
+    @property
+    def reach(self) -> int:
+        return self.k
