@@ -23,6 +23,8 @@ _HOME = {
     "Preferences": "rankforce.data.preferences",
     "read_preferences": "rankforce.data.preferences",
     "consistent_posteriors": "rankforce.data.preferences",
+    "click_labels": "rankforce.data.clicks",
+    "ClickLabels": "rankforce.data.clicks",
     "make_artificial": "rankforce.data.artificial",
     "make_web_like": "rankforce.data.web_like",
     "confuse_labels": "rankforce.data.noise",

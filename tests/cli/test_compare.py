@@ -73,3 +73,20 @@ def test_segments_and_errors(run: Any, data: Path, tmp_path: Path) -> None:
     assert found["segments"]["tail"]["measures"]["NDCG@10"]["difference"] == pytest.approx(1 - 1 / math.log2(3))
     assert run("compare", data, "1", "nonsense").code == 2
     assert run("compare", data, "1").code == 2
+
+
+def test_graded_verdicts(run: Any, many: Path) -> None:
+    better, worse = ("feature:2", "feature:1"), ("feature:1", "feature:2")
+    tiers = ("--graded", "-m", "NDCG@10", "-m", "MAP")
+    for pair, requirement, code in [
+        (better, "better", 0),
+        (worse, "not-worse", 1),
+        (("feature:1", "feature:1"), "better", 1),
+        (("feature:1", "feature:1"), "not-worse", 0),
+    ]:
+        assert run("compare", many, *pair, *tiers, "--require", requirement).code == code
+    outcome = run("compare", many, *better, *tiers, "--level", 0.99)
+    assert "verdict: feature:1 is better than feature:2: better in NDCG@10" in outcome.out
+    assert "not significantly different at 1 %" in outcome.out
+    told = json.loads(run("compare", many, *worse, *tiers, "--json").out)["verdict"]
+    assert (told["outcome"], told["decided_by"], told["measure"]) == ("worse", 1, "NDCG@10")

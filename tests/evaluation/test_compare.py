@@ -139,3 +139,59 @@ def test_what_cannot_be_compared(data: rf.Dataset) -> None:
         rf.compare(one, "poor", data)
     with pytest.raises(SettingsError, match="two different names"):
         rf.compare("good", "poor", data, names=("x", "x"))
+
+
+@pytest.fixture(scope="module")
+def clicked(data: rf.Dataset) -> rf.Dataset:
+    """The data with click labels that feature "poor" follows and "good" does not."""
+    clicks = 1.0 / (1.0 + np.exp(-data.features[:, 1].astype(np.float64)))
+    return data.with_label("clicks", clicks)
+
+
+def test_the_first_tier_that_differs_decides(clicked: rf.Dataset) -> None:
+    tiers = ["NDCG@5", "CNDCG@5:clicks"]
+    verdict = rf.compare("poor", "good", clicked, tiers, graded=True).verdict
+    assert (verdict.outcome, verdict.decided_by) == ("better", 1)
+    backwards = rf.compare("poor", "good", clicked, tiers[::-1], graded=True).verdict
+    assert (backwards.outcome, backwards.decided_by) == ("worse", 1)
+    assert rf.compare("poor", "good", clicked, tiers).verdict is None
+
+
+def test_a_later_tier_decides_where_the_earlier_are_equal(clicked: rf.Dataset) -> None:
+    grades, clicks = clicked.label(), clicked.label("clicks")
+    tiers = ["NDCG@5", "CNDCG@5:clicks"]
+    found = rf.compare(grades - 0.1 * clicks, grades + 0.1 * clicks, clicked, tiers, graded=True, names=("old", "new"))
+    verdict = found.verdict
+    assert (verdict.outcome, verdict.decided_by) == ("better", 2)
+    assert verdict.alpha == pytest.approx(0.05)
+    assert "equal in NDCG@5 (+0.0000, p = 1.0000), better in CNDCG@5:clicks (+0." in str(found)
+    assert "equal means not significantly different at 5 % (paired t-test)" in str(found)
+    told = found.to_dict()["verdict"]
+    assert (told["measure"], told["decided_by"], told["tiers"][0]["outcome"]) == ("CNDCG@5:clicks", 2, "equal")
+    same = rf.compare(grades, grades, clicked, tiers, graded=True).verdict
+    assert (same.outcome, same.decided_by) == ("equal", None)
+    assert str(same).startswith("b equals a: equal in NDCG@5")
+
+
+def test_the_level_decides_what_is_equal(data: rf.Dataset) -> None:
+    rng = np.random.default_rng(3)
+    slightly = data.features[:, 0] + 0.4 * rng.normal(size=data.n_documents)
+    p = rf.compare("good", slightly, data, "NDCG@5").t_test["NDCG@5"].p_value
+    assert 0.001 < p < 0.999
+    for level, decided in ((1.0 - p * 1.01, True), (1.0 - p * 0.99, False)):
+        verdict = rf.compare("good", slightly, data, "NDCG@5", graded=True, level=level).verdict
+        assert (verdict.decided_by is not None) == decided
+
+
+def test_graded_segments_and_evaluations(clicked: rf.Dataset) -> None:
+    by = np.where(np.arange(60) < 30, "head", "tail")
+    pair = [rf.evaluate(one, clicked, ["NDCG@5"], by=by) for one in ("poor", "good")]
+    found = rf.compare(*pair, graded=True)
+    assert found.by_segment["tail"].verdict.outcome == found.to_dict()["segments"]["tail"]["verdict"]["outcome"]
+    assert "verdict [head]: " in str(found)
+
+
+def test_one_query_has_no_verdict(data: rf.Dataset) -> None:
+    found = rf.compare("poor", "good", data.take_queries([1]), "NDCG@5", graded=True)
+    assert found.verdict.outcome == "untested"
+    assert "verdict: b cannot be told from a: a test needs two queries" in str(found)

@@ -51,10 +51,10 @@ def rows(path: Path, delimiter: str, header: bool = False) -> Iterator[tuple[int
         raise FileFormatError(f"the file cannot be read: {error.strerror or error}", path=path) from None
 
 
-def header_of(path: Path, delimiter: str) -> list[str]:
+def header_of(path: Path, delimiter: str, example: str = "qid,label,...") -> list[str]:
     first = next(rows(path, delimiter, header=True), None)
     if first is None:
-        remedy = "the first line names the columns: qid,label,..."
+        remedy = f"the first line names the columns: {example}"
         raise FileFormatError("the file is empty", path=path, remedy=remedy)
     names = first[1]
     if len(names) == 1:

@@ -64,7 +64,7 @@ def read_table(
         What separates the cells of text: by default a tab for ``.tsv``, else a comma.
     """
     path = Path(path)
-    _arrow(path)
+    arrow(path)
     options = ColumnOptions(
         qid=qid,
         label=label,
@@ -75,7 +75,7 @@ def read_table(
         features=None if features is None else listed_columns(features, "features"),
         ignore=listed_columns(ignore, "ignore"),
     )
-    parts = _read_parquet(path, options) if _is_parquet(path) else _read_csv(path, options, delimiter)
+    parts = _read_parquet(path, options) if is_parquet(path) else _read_csv(path, options, delimiter)
     try:
         return Dataset(**parts)
     except DataError as error:
@@ -88,8 +88,8 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
     All of the data set is written, and ``read_table`` gives it back exactly, to the last bit of every number.
     """
     path = Path(path)
-    pa = _arrow(path)
-    parquet = _is_parquet(path)
+    pa = arrow(path)
+    parquet = is_parquet(path)
     columns = _columns_to_write(data, mark_text=not parquet)
     schema = pa.schema([(name, _arrow_type(values)) for name, values in columns])
     with replacing(path) as file:
@@ -102,7 +102,7 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
             return
         from pyarrow import csv as arrow_csv
 
-        options = arrow_csv.WriteOptions(delimiter=_delimiter(path, delimiter))
+        options = arrow_csv.WriteOptions(delimiter=delimiter_of(path, delimiter))
         with (
             pa.output_stream(file, compression="gzip" if path.suffix == ".gz" else None) as stream,
             arrow_csv.CSVWriter(stream, schema, write_options=options) as writer,
@@ -111,7 +111,7 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
                 writer.write_batch(batch)
 
 
-def _arrow(path: Path) -> Any:
+def arrow(path: Path) -> Any:
     try:
         import pyarrow as pa
     except ImportError:
@@ -119,11 +119,11 @@ def _arrow(path: Path) -> Any:
     return pa
 
 
-def _is_parquet(path: Path) -> bool:
+def is_parquet(path: Path) -> bool:
     return path.suffix.lower() in (".parquet", ".pq")
 
 
-def _delimiter(path: Path, given: str | None) -> str:
+def delimiter_of(path: Path, given: str | None) -> str:
     if given is not None:
         if not isinstance(given, str) or len(given) != 1 or given in '"\r\n':
             raise DataError(f"a delimiter is one character, and no quote: not {given!r}")
@@ -159,7 +159,7 @@ def _read_parquet(path: Path, options: ColumnOptions) -> dict[str, Any]:
     except FileNotFoundError:
         raise FileFormatError("there is no such file", path=path) from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        remedy = f"is it complete? ({_first_line(error)})"
+        remedy = f"is it complete? ({first_line(error)})"
         raise FileFormatError("the file cannot be read as Parquet", path=path, remedy=remedy) from None
     return _checked_parts(roles, ids, numbers, matrix, fail)
 
@@ -216,7 +216,7 @@ def _read_csv(path: Path, options: ColumnOptions, delimiter: str | None) -> dict
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    separator = _delimiter(path, delimiter)
+    separator = delimiter_of(path, delimiter)
     header = header_of(path, separator)
     roles = options.roles(header, path)
     types = dict.fromkeys(roles.ids, pa.string())
@@ -232,7 +232,7 @@ def _read_csv(path: Path, options: ColumnOptions, delimiter: str | None) -> dict
         )
     except (pa.ArrowException, OSError) as error:
         refuse_broken_row(path, separator, header, dict.fromkeys(roles.features, "feature") | roles.numeric)
-        raise FileFormatError(f"the file cannot be read: {_first_line(error)}", path=path) from None
+        raise FileFormatError(f"the file cannot be read: {first_line(error)}", path=path) from None
     if table.num_rows == 0:
         raise FileFormatError("the file has a header and no rows", path=path)
 
@@ -305,7 +305,7 @@ def _checked_parts(
     }
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 

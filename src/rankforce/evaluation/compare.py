@@ -14,6 +14,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation import significance, tables
 from rankforce.evaluation.evaluate import evaluate
+from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
 from rankforce.evaluation.result import ByMeasure, Evaluation, Value
 from rankforce.evaluation.significance import Interval, Significance
 from rankforce.measures.measure import Measure
@@ -35,19 +36,23 @@ def compare(
     level: float = 0.95,
     seed: int = 0,
     threads: int | None = None,
+    graded: bool = False,
 ) -> Comparison:
     """Evaluate two rankings of the same queries and test their differences, b − a.
 
     ``a`` is the ranking that one has, ``b`` the one that would replace it: models, scores, or names of features, as
     for ``rf.evaluate``, whose other arguments are the same. Two evaluations of the same queries can be compared too
     (``data`` and ``measures`` are then left out). Queries that the blank policy leaves out count in neither.
+
+    ``graded=True``: the measures are tiers, the most important first. The first tier in which the two differ
+    significantly (paired t-test at ``1 − level``) decides; ``verdict`` says which and how.
     """
     if len(names) != 2 or names[0] == names[1] or "difference" in names:
         raise SettingsError(f"names must be two different names (and not 'difference'), not {names!r}")
     if isinstance(a, Evaluation) and isinstance(b, Evaluation):
         if data is not None:
             raise SettingsError("two evaluations are compared as they are: leave data out")
-        return Comparison(a, b, (str(names[0]), str(names[1])))
+        return Comparison(a, b, (str(names[0]), str(names[1])), graded)
     if data is None:
         raise SettingsError("give the data to compare on: rf.compare(a, b, data, measures)")
 
@@ -67,7 +72,7 @@ def compare(
             threads=threads,
         )
 
-    return Comparison(evaluated(a), evaluated(b), (str(names[0]), str(names[1])))
+    return Comparison(evaluated(a), evaluated(b), (str(names[0]), str(names[1])), graded)
 
 
 class Changed(NamedTuple):
@@ -95,10 +100,12 @@ class Comparison:
     ``t_test`` (paired) and ``randomisation`` (Fisher's, sign flips), each a (statistic, p_value); ``holm`` and
     ``holm_randomisation``, their p-values corrected for the number of measures; ``counts`` (wins, ties, losses of b)
     and ``n_compared`` (queries). ``a`` and ``b`` are the two evaluations, ``by_segment`` the comparisons of segments.
+    ``verdict`` of a graded comparison says which is better; it is None for others.
     """
 
-    def __init__(self, a: Evaluation, b: Evaluation, names: tuple[str, str]) -> None:
+    def __init__(self, a: Evaluation, b: Evaluation, names: tuple[str, str], graded: bool = False) -> None:
         _check_same(a, b)
+        self.graded = graded
         self.a = a
         self.b = b
         self.names = names
@@ -125,10 +132,21 @@ class Comparison:
         return self.a.measures
 
     @cached_property
+    def verdict(self) -> GradedVerdict | None:
+        """Who is better by the tiers that the measures are; None if the comparison is not graded."""
+        if not self.graded:
+            return None
+        return graded_verdict(
+            [Tier(name, self.difference[name], self.t_test[name].p_value) for name in self.measures],
+            self.names,
+            1.0 - self.level,
+        )
+
+    @cached_property
     def by_segment(self) -> dict[Any, Comparison]:
         """The comparison of each segment of queries; empty without ``by=``."""
         return {
-            segment: Comparison(part, self.b.by_segment[segment], self.names)
+            segment: Comparison(part, self.b.by_segment[segment], self.names, self.graded)
             for segment, part in self.a.by_segment.items()
         }
 
@@ -149,6 +167,9 @@ class Comparison:
         changed = self.changed(count=5)
         if changed:
             lines.append(f"changed most in {self.measures[0]}: " + "; ".join(map(_change_words, changed)))
+        if self.verdict is not None:
+            lines.append(f"verdict: {self.verdict}")
+            lines += [f"verdict [{segment}]: {part.verdict}" for segment, part in self.by_segment.items()]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -187,6 +208,8 @@ class Comparison:
                 for name in self.measures
             },
         }
+        if self.verdict is not None:
+            result["verdict"] = self.verdict.to_dict()
         if self.by_segment:
             result["segments"] = {str(segment): part.to_dict() for segment, part in self.by_segment.items()}
         return result
@@ -257,12 +280,14 @@ class Comparison:
         )
         if len(self.measures) > 1:
             tests += f"; Holm: corrected for {len(self.measures)} measures"
+        if self.graded:
+            tests += "; graded: the first measure with a significant difference decides (t-test, not corrected)"
         return [tests, *self.a.policies.sentences()]
 
     # ------------------------------------------------------------------------------------------------------- internals
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Comparison, (self.a, self.b, self.names)
+        return Comparison, (self.a, self.b, self.names, self.graded)
 
     def _by_measure(self, compute: Callable[[np.ndarray, np.ndarray | None], Value]) -> ByMeasure[Value]:
         return ByMeasure(self.measures, lambda name: compute(*self._differences(name)))

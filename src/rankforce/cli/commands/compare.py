@@ -31,6 +31,15 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    graded: Annotated[
+        bool,
+        typer.Option(
+            "--graded",
+            help="The measures are tiers, most important first: the first with a significant difference (paired t-test "
+            "at 1 - level) decides, and --require asks about this verdict.",
+        ),
+    ] = False,
+    level: Annotated[float, typer.Option(metavar="L", help="Of the intervals; 1 - L is the level of --graded.")] = 0.95,
     imports: options.Imports = None,
     read: options.Reading = None,
     json: options.Json = False,
@@ -59,10 +68,11 @@ def compare(
                 blank=blank,
                 convention=convention,
                 by=segments,
+                level=level,
             )
         )
     names = (first, second) if first != second else (first, f"{second} again")
-    result = rf.compare(*evaluations, names=names)
+    result = rf.compare(*evaluations, names=names, graded=graded)
     if json:
         output.show_json({"data": data, "first": first, "second": second} | result.to_dict())
     else:
@@ -73,7 +83,9 @@ def compare(
 
 
 def satisfies(result: Comparison, require: str) -> bool:
-    """Whether the second ranking is significantly better, or not significantly worse, in every measure."""
+    """Whether the second ranking is significantly better, or not significantly worse: in every measure, or graded."""
+    if result.verdict is not None:
+        return result.verdict.outcome == "better" or (require == "not-worse" and result.verdict.outcome == "equal")
     significant = {name: result.holm[name] < 0.05 for name in result.measures}
     if require == "better":
         return all(significant[name] and result.difference[name] > 0.0 for name in result.measures)

@@ -1,0 +1,69 @@
+"""``rankforce clicks``: tables, joined data, mistakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankforce as rf
+
+pytest.importorskip("pyarrow")
+
+LOG = """\
+sid,query,document,position,clicked
+1,7,a,1,1
+1,7,b,2,1
+2,7,a,1,0
+2,7,b,2,0
+2,8,e,1,1
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.csv"
+    path.write_text(LOG)
+    return path
+
+
+def test_labels_are_joined_and_written(run: Any, data: Path, log: Path, tmp_path: Path) -> None:
+    table, into = tmp_path / "labels.csv", tmp_path / "labelled.csv"
+    out = run(
+        "clicks", log, "--column", "session=sid", "--table", table, "--data", data, "--into", into, "--rate", "click"
+    )
+    assert out.code == 0, out.err
+    assert "click-through rate" in out.out
+    assert f"{into}: label source 'clicks' on 3 of 7 documents" in out.out
+    labels = rf.read(into).label("clicks")
+    assert np.array_equal(labels[:5], [0.5, 0.5, np.nan, np.nan, 1.0], equal_nan=True)
+    assert table.read_text().splitlines()[1] == '"7","a",2,1,0,0.5,0'
+    again = run("clicks", log, "--column", "session=sid", "--table", table)
+    assert again.code == 2
+    assert "exists already; use --force" in again.err
+
+
+def test_json(run: Any, log: Path) -> None:
+    out = run("clicks", log, log, "--column", "session=sid", "--smoothing", 2, "--prior", 0.1, "--json")
+    told = json.loads(out.out)
+    assert (told["impressions"], told["clicks"], told["last_clicks"], told["queries"]) == (10, 6, 2, 2)
+    assert told["settings"]["prior"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no column says the session"),
+        (["--column", "sid"], "write ROLE=COLUMN"),
+        (["--column", "session=sid", "--prior", "x"], "say query, global"),
+        (["--column", "session=sid", "--data", "x"], "go together"),
+        (["--column", "session=sid", "--sorted-by-session", "--query-key", "absent"], "there is no column 'absent'"),
+    ],
+)
+def test_mistakes_leave_with_2(run: Any, log: Path, arguments: list[str], message: str) -> None:
+    out = run("clicks", log, *arguments)
+    assert out.code == 2
+    assert message in out.err
