@@ -169,7 +169,7 @@ def test_strengths_equal_all_pairs_counted_one_by_one() -> None:
 def test_strengths_on_a_sample_of_pairs_are_near(monkeypatch: pytest.MonkeyPatch) -> None:
     data = make(queries=30, documents=60)
     exact = {one.feature: one for one in feature_strengths(data)}
-    monkeypatch.setattr(feature_strength, "_PAIRS", 30_000)
+    monkeypatch.setattr(feature_strength, "MOST_PAIRS", 30_000)
     monkeypatch.setattr(feature_strength, "_CHUNK", 1000)
     for one in feature_strengths(data):
         assert one.accuracy == pytest.approx(exact[one.feature].accuracy, abs=0.02)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 
-_PAIRS = 400_000  # pairs of documents on which features are judged
+MOST_PAIRS = 400_000  # pairs of documents on which features are judged
 _CHUNK = 16_384  # pairs looked at together: small beside the features
 
 _GIVES_AWAY = 0.99  # share of the pairs it decides that a feature must order rightly (or wrongly) to be suspicious
@@ -44,12 +44,17 @@ class FeatureStrength:
         return dataclasses.asdict(self)
 
 
-def feature_strengths(data: Dataset) -> list[FeatureStrength]:
-    """Every feature that can be judged, the most telling first: on pairs of one query with different main labels."""
+def feature_strengths(
+    data: Dataset, label: str | None = None, *, most_pairs: int | None = None
+) -> list[FeatureStrength]:
+    """Every feature that can be judged, the most telling first: on pairs of one query with different labels.
+
+    ``label`` is the source that grades come from, by default the first.
+    """
     if not data.labels:
         return []
-    labels = data.by_query(next(iter(data.labels.values())))
-    better, worse, query = _pairs(labels, data.query_starts)
+    labels = data.by_query(data.label(next(iter(data.labels)) if label is None else label))
+    better, worse, query = _pairs(labels, data.query_starts, most_pairs or MOST_PAIRS)
     if len(better) == 0:
         return []
     better, worse = data.rows[better], data.rows[worse]
@@ -77,13 +82,13 @@ def feature_strengths(data: Dataset) -> list[FeatureStrength]:
     return sorted(result, key=lambda one: -abs(one.accuracy - 0.5) * one.decided)
 
 
-def _pairs(labels: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pairs(labels: np.ndarray, starts: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(better document, worse document, query) for pairs with different labels, queries ascending.
 
-    All of them where a query has few, else as many as its equal share of ``_PAIRS`` allows, drawn with a fixed seed.
+    All of them where a query has few, else as many as its equal share of ``most`` allows, drawn with a fixed seed.
     """
     sizes = np.diff(starts)
-    share = max(1, _PAIRS // len(sizes))
+    share = max(1, most // len(sizes))
     counts = np.minimum(sizes * sizes, share)
     query = np.repeat(np.arange(len(sizes)), counts)
     place = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)

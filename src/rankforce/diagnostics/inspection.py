@@ -22,6 +22,7 @@ from rankforce.diagnostics.duplicates import Duplicates
 from rankforce.diagnostics.feature_strength import FeatureStrength, feature_strengths
 from rankforce.diagnostics.findings import Finding
 from rankforce.diagnostics.labels import LabelSource, label_source
+from rankforce.diagnostics.leaks import Leak, leaks
 
 _CHUNK = 16_384  # rows looked at together: small beside the features
 _SAMPLE = 50_000  # rows from which percentiles are taken
@@ -48,6 +49,7 @@ class Inspection:
     duplicates: Duplicates
     strongest_features: tuple[FeatureStrength, ...]
     answering_features: tuple[FeatureStrength, ...]  # those that alone give the answer away
+    leaks: tuple[Leak, ...]  # these and the features that encode another label source
     findings: tuple[Finding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,6 +66,7 @@ class Inspection:
             "duplicates": self.duplicates.to_dict(),
             "strongest_features": [strength.to_dict() for strength in self.strongest_features],
             "answering_features": [strength.to_dict() for strength in self.answering_features],
+            "leaks": [leak.to_dict() for leak in self.leaks],
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
@@ -114,6 +117,7 @@ def inspect(data: Dataset) -> Inspection:
         duplicates=duplicates.find(data),
         strongest_features=tuple(strengths[:5]),
         answering_features=tuple(one for one in strengths if one.gives_answer_away),
+        leaks=tuple(leaks(data)),
         **_feature_facts(data),
     )
     return dataclasses.replace(result, findings=tuple(rules.findings(result)))

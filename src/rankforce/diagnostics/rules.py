@@ -87,12 +87,10 @@ def _label_findings(report: Inspection) -> Iterator[Finding]:
 
 
 def _feature_findings(report: Inspection) -> Iterator[Finding]:
-    for strength in report.answering_features:
-        direction = "highest" if strength.accuracy > 0.5 else "lowest"
+    for leak in report.leaks:
         yield Finding(
             "feature_gives_answer",
-            f"Feature {strength.feature} alone orders {strength.certainty:.2%} of the pairs it decides "
-            f"({strength.decided:.0%} of all), {direction} first.",
+            str(leak),
             "It is probably made from the label (or is the label): leave it out, unless it is known at query time.",
         )
     if report.never_seen_features:
