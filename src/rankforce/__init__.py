@@ -54,6 +54,8 @@ _HOME = {
     # learning
     "cross_validate": "rankforce.rankers.cross_validation",
     "tune": "rankforce.optimising.tune",
+    "spsa": "rankforce.optimising.spsa",
+    "finite_differences": "rankforce.optimising.finite_differences",
     # diagnostics
     "inspect": "rankforce.diagnostics.inspection",
     "model_card": "rankforce.diagnostics.model_card",
