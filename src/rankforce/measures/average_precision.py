@@ -59,6 +59,20 @@ class MAP(BinaryMeasure):
         rising = (b[0] - a[0]) if a_above else (a[0] - b[0])
         return rising * change
 
+    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
+        hits_above = 0.0
+        for r in range(ranked.shape[0]):
+            running[r] = hits_above
+            hits_above += ranked[r]
+
+    def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
+        # The hit keeps its number among the hits: n(r) + 1 over its rank is all that changes.
+        hits = running[r] + 1.0
+        running[r + 1] = running[r] + ranked[r + 1]
+        share = 1.0 / (r + 1.0) if r < self.cutoff else 0.0
+        share_below = 1.0 / (r + 2.0) if r + 1 < self.cutoff else 0.0
+        return (ranked[r + 1] - ranked[r]) * hits * (share - share_below) / normaliser
+
     def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
         # In a block of m tied documents of which h are relevant, the one at place t (from 1) is relevant with
         # probability h/m, and given that, (t−1)(h−1)/(m−1) of those above it within the block are.

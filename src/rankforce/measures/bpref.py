@@ -77,6 +77,19 @@ class BPref(BinaryMeasure):
         change = (a[1] if a_above else b[1]) + (b[2] if a_above else a[2])
         return change if a[0] != b[0] else 0.0
 
+    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
+        above = 0.0
+        for r in range(ranked.shape[0]):
+            running[r] = above
+            above += 1.0 if ranked[r] == 0.0 else 0.0
+
+    def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
+        above = running[r]
+        running[r + 1] = above + (1.0 if ranked[r + 1] == 0.0 else 0.0)
+        others = ranked.shape[0] - normaliser
+        loss = self.share_below(above, normaliser, others) - self.share_below(above + 1.0, normaliser, others)
+        return (ranked[r + 1] - ranked[r]) * loss / normaliser
+
     def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
         # Among q non-relevant documents tied with it, a relevant one has 0, 1, ..., q above it with equal chances.
         others = ranked.shape[0] - normaliser

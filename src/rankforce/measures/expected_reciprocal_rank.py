@@ -85,6 +85,19 @@ class ERR(Measure):
         rising = (b[0] - a[0]) if a_above else (a[0] - b[0])
         return rising * (upper + over_passing * lower)
 
+    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
+        reached = 1.0
+        for r in range(ranked.shape[0]):
+            running[r] = reached
+            reached *= 1.0 - ranked[r]
+
+    def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
+        # R(a)·D(a) + T(a)·R(b)·D(b) becomes R(b)·D(a) + T(b)·R(a)·D(b): the products R(a)·R(b) cancel.
+        running[r + 1] = running[r] * (1.0 - ranked[r + 1])
+        share = 1.0 / (r + 1.0) if r < self.cutoff else 0.0
+        share_below = 1.0 / (r + 2.0) if r + 1 < self.cutoff else 0.0
+        return running[r] * (ranked[r + 1] - ranked[r]) * (share - share_below)
+
     def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
         # passed[t]: the mean of Π (1 − R) over all choices of t documents of a block of ties. The reader stops at
         # place t (from 1) of the block with probability passed[t−1] − passed[t]. Adding the m-th document x:

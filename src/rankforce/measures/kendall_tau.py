@@ -57,6 +57,12 @@ class KendallTau(Measure):
     def swap_delta_between(self: Any, columns: Any, i: Any, j: Any) -> Any:
         return concordance_change(columns, i, j)
 
+    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
+        pass  # two neighbours that swap change the order of no other pair
+
+    def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
+        return (2.0 if ranked[r + 1] > ranked[r] else -2.0) / normaliser
+
     def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
         surplus = expected_surplus(ranked, tie_ends)
         if self.variant == 0:

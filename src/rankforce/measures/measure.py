@@ -57,6 +57,11 @@ class Measure(KernelValue):
         form: the pair loop is vectorised over it.
     ``prepare`` and ``swap_delta_between(columns, i, j)``
         Where what lies between ranks i < j matters. ``column_count`` says how many rows ``columns`` has.
+    ``prepare_neighbours(ranked, normaliser, running)`` and ``swap_neighbours(ranked, normaliser, running, r)``
+        Optional, for sweeps in which neighbours swap again and again: ``prepare_neighbours`` writes one number per
+        rank; ``swap_neighbours`` returns value after minus value before the documents at ranks r and r + 1, of
+        different worth, swap, and leaves ``running`` as ``prepare_neighbours`` would write it after the swap
+        (``ranked`` is exchanged by the caller).
     ``expected_value(ranked, tie_ends, normaliser)``
         Optional: the exact mean over all orders of tied documents. ``tie_ends[r]`` is the first rank after the
         block of ties that rank r belongs to.

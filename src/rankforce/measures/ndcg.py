@@ -68,6 +68,13 @@ class NDCG(Measure):
     def swap_delta(self: Any, a: Any, b: Any) -> Any:
         return (a[0] - b[0]) * (b[1] - a[1])
 
+    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
+        for r in range(ranked.shape[0]):
+            running[r] = self.discount_at(r) / normaliser
+
+    def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
+        return (ranked[r] - ranked[r + 1]) * (running[r + 1] - running[r])
+
     def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
         total = 0.0
         start = 0

@@ -48,5 +48,11 @@ class PairwiseAccuracy(Measure):
     def swap_delta_between(self: Any, columns: Any, i: Any, j: Any) -> Any:
         return concordance_change(columns, i, j)
 
+    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
+        pass  # two neighbours that swap change the order of no other pair
+
+    def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
+        return (1.0 if ranked[r + 1] > ranked[r] else -1.0) / normaliser
+
     def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
         return 0.5 + 0.5 * expected_surplus(ranked, tie_ends) / normaliser

@@ -56,6 +56,18 @@ class MRR(BinaryMeasure):
         change = change if a[0] != b[0] else 0.0
         return change if self.swaps == 0 or change > 0.0 else 0.0
 
+    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
+        hits_above = 0.0
+        for r in range(ranked.shape[0]):
+            running[r] = hits_above
+            hits_above += ranked[r]
+
+    def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
+        running[r + 1] = running[r] + ranked[r + 1]
+        share = 1.0 / (r + 1.0) if r < self.cutoff else 0.0
+        share_below = 1.0 / (r + 2.0) if r + 1 < self.cutoff else 0.0
+        return (ranked[r + 1] - ranked[r]) * (share - share_below) if running[r] == 0.0 else 0.0
+
     def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
         # The first block of ties that holds relevant documents, h of m, decides: place t of it is the first hit
         # with probability (all above it miss) · h / (m − t), t from 0.

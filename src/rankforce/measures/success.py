@@ -41,6 +41,16 @@ class Success(BinaryMeasure):
         after = before + (a[0] - b[0]) * (b[1] - a[1])
         return (1.0 if after > 0.5 else 0.0) - (1.0 if before > 0.5 else 0.0)
 
+    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
+        hits_above = 0.0
+        for r in range(ranked.shape[0]):
+            running[r] = hits_above
+            hits_above += ranked[r]
+
+    def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
+        running[r + 1] = running[r] + ranked[r + 1]
+        return ranked[r + 1] - ranked[r] if r + 1 == self.cutoff and running[r] == 0.0 else 0.0
+
     def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
         # Of a block of m tied documents, h of them relevant, s are above the cut: all s miss with probability
         # (m−h)/m · (m−h−1)/(m−1) · ... (s factors).
