@@ -48,6 +48,8 @@ _HOME = {
     # models
     "Model": "rankforce.models.model",
     "load": "rankforce.models.storage",
+    # combining
+    "combine": "rankforce.combining.combine",
     # evaluation
     "evaluate": "rankforce.evaluation.evaluate",
     "compare": "rankforce.evaluation.compare",

@@ -157,6 +157,26 @@ def test_swap_delta_takes_the_two_documents_in_any_order(measure):
 
 
 @every_setting
+def test_neighbours_that_swap_again_and_again_keep_the_value(measure):
+    rng = np.random.default_rng(3)
+    ranked = worth_of(measure, rng.choice(5, size=15, p=[0.4, 0.3, 0.1, 0.1, 0.1]).astype(float))
+    normaliser = normaliser_of(measure, ranked)
+    kernel = measure.kernel_tuple()
+    running = np.zeros(len(ranked))
+    kernel.prepare_neighbours(ranked, normaliser, running)
+    for r in rng.integers(0, len(ranked) - 1, 200):
+        if ranked[r] == ranked[r + 1]:
+            continue
+        before = kernel.value(ranked, normaliser)
+        change = kernel.swap_neighbours(ranked, normaliser, running, r)
+        ranked[[r, r + 1]] = ranked[[r + 1, r]]
+        assert change == pytest.approx(kernel.value(ranked, normaliser) - before, abs=1e-13 * max(1.0, abs(before)))
+        anew = np.zeros(len(ranked))
+        kernel.prepare_neighbours(ranked, normaliser, anew)
+        np.testing.assert_allclose(running, anew, rtol=1e-12, atol=0)
+
+
+@every_setting
 def test_the_ideal_order_is_best(measure):
     for length, grades in LISTS:
         worth, _, values = value_table(measure, length, grades)

@@ -19,6 +19,7 @@ from random_trees import random_ensemble, random_features
 import rankforce as rf
 from rankforce.errors import ModelFileError
 from rankforce.models.bagged import Bagged
+from rankforce.models.combination import Combination
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.models.storage import FORMAT, VERSION, from_bytes, load, model_kinds, save, shortest, to_bytes
@@ -46,6 +47,7 @@ def some_models() -> dict[str, Model]:
         "on a feature": random_ensemble(3, [3], base_model="f2"),
         "no trees": random_ensemble(4, []),
         "bagged": Bagged.of(trees, on_model, provenance=PROVENANCE),
+        "combination": Combination.of([trees, on_model], [0.1, -2.5e-7], provenance=PROVENANCE),
     }
 
 
@@ -87,6 +89,17 @@ def test_provenance_of_a_training() -> None:
     assert found.data_fingerprint == data.fingerprint
     assert found.versions["rankforce"] == rf.__version__
     assert found.cpu_target
+
+
+def test_combinations_add_weighted_scores() -> None:
+    one, other = random_ensemble(1, [4, 3]), random_ensemble(2, [5])
+    both = Combination.of([one, other], [0.25, 3.0])
+    matrix = np.random.default_rng(0).normal(size=(7, one.n_features)).astype(np.float32)
+    wanted = 0.25 * one.predict(matrix) + 3.0 * other.predict(matrix)
+    np.testing.assert_array_equal(both.predict(matrix), wanted)
+    for models, weights in (([one], [1.0, 2.0]), ([], []), ([one], [np.inf])):
+        with pytest.raises(rf.SettingsError):
+            Combination.of(models, weights)
 
 
 def test_bagged_models_average() -> None:

@@ -82,8 +82,7 @@ class Pieces:
         threshold = np.partition(totals, -min(MOST_KEPT, len(totals)))[-min(MOST_KEPT, len(totals))]
         chosen = totals >= threshold - self._equal
         joined = [
-            np.concatenate([kept, new[chosen]])
-            for kept, new in zip(self._kept, (starts, ends, totals), strict=True)
+            np.concatenate([kept, new[chosen]]) for kept, new in zip(self._kept, (starts, ends, totals), strict=True)
         ]
         starts, ends, totals = joined
         steps = -(totals // self._equal)

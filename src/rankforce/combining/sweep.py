@@ -26,7 +26,7 @@ from rankforce.kernels.values import query_values
 from rankforce.measures.judged import Judged
 from rankforce.threads import over_queries
 
-MOST_CHANGES = 4_000_000  # held at once, 16 bytes each and as much again while they are merged
+MOST_CHANGES = 1_000_000  # held at once; with all that is needed to merge them about 100 bytes each
 LEAST_ROOM = 64  # per query
 LARGEST = 400  # scores are scaled to magnitudes below 2^400, so that neither products nor their rests leave float64
 MOST_BITS = 900  # between the largest score and the last bit of the smallest
@@ -160,15 +160,7 @@ def _swept(
         going = np.isfinite(reached)
         going[waiting_queries] = False
         slots = np.concatenate([[0], np.cumsum(np.where(going, room, 0))])
-        places = np.empty(slots[-1])
-        after = np.empty(slots[-1])
-        over_queries(
-            starts,
-            lambda a, b: sweep_queries(
-                known.kernel_tuple, p, q, known.worth, starts, normalisers, end, slots, a, b, order, counts, reached,
-                places, after,
-            ),
-        )  # fmt: skip
+        places, after = _advance(p, q, known, normalisers, end, slots, order, counts, reached)
         queries = np.repeat(everything, counts)
         firsts = np.concatenate([[0], np.cumsum(counts)])
         used = np.arange(firsts[-1]) + np.repeat(slots[:-1] - firsts[:-1], counts)
@@ -192,3 +184,27 @@ def _swept(
             pieces.finish(end)
             return pieces
         waiting_places, waiting_changes, waiting_queries = places[~ready], changes[~ready], queries[~ready]
+
+
+def _advance(
+    p: np.ndarray,
+    q: np.ndarray,
+    known: Judged,
+    normalisers: np.ndarray,
+    end: float,
+    slots: np.ndarray,
+    order: np.ndarray,
+    counts: np.ndarray,
+    reached: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sweep all queries on as far as their slots allow: places of changes and values after them, in their slots."""
+    places = np.empty(slots[-1])
+    after = np.empty(slots[-1])
+    over_queries(
+        known.starts,
+        lambda a, b: sweep_queries(
+            known.kernel_tuple, p, q, known.worth, known.starts, normalisers, end, slots, a, b, order, counts, reached,
+            places, after,
+        ),
+    )  # fmt: skip
+    return places, after

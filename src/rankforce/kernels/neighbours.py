@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rankforce.jit import chosen_by_class, kernel
+from rankforce.jit import chosen_by_class
 
 
 @chosen_by_class
@@ -84,17 +84,3 @@ def _rearrange_at_once(
     for k in range(count):
         ranked[first + k] = target[k]
     return measure.value(ranked, normaliser)
-
-
-@kernel
-def chain_values(measure: Any, ranked: Any, normaliser: Any, running: Any, swaps: Any, out: Any) -> None:
-    """The values along a chain: ``out[0]`` of ``ranked``, ``out[k + 1]`` after the swap at rank ``swaps[k]``.
-
-    ranked float64 (ranks): worth in ranked order, swapped on return; running float64 (ranks): overwritten;
-    swaps int64: ranks r, of the swap of r and r + 1.
-    """
-    value = prepare_chain(measure, ranked, normaliser, running)
-    out[0] = value
-    for k in range(swaps.shape[0]):
-        value += change_of_neighbours(measure, ranked, normaliser, running, value, swaps[k])
-        out[k + 1] = value

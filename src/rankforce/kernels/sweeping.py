@@ -204,9 +204,7 @@ def sweep_queries(
                 rank = ranks[top]
                 involved = ranks[bottom + 1] - rank
                 if involved == 2:
-                    change = change_of_neighbours(
-                        measure, ranked[:size], normalisers[k], running[:size], value, rank
-                    )
+                    change = change_of_neighbours(measure, ranked[:size], normalisers[k], running[:size], value, rank)
                     changed |= change != 0.0
                     value += change
                     lines[top], lines[bottom] = lines[bottom], lines[top]

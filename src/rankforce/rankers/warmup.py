@@ -26,6 +26,7 @@ NOT_WARMED = {
     "perceptron_scores": "PRank",
     "prank_pass": "PRank",
     "redraw_forces": "forces of very different size",
+    "sweep_queries": "combining rankers",
     "swap_changes": "swaps of one ranking, for inspection",
 }
 

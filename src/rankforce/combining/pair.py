@@ -1,0 +1,153 @@
+"""The best combination of two rankers: all directions of a search swept, and the best that float64 scores reach."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from rankforce.combining.curve import Curve
+from rankforce.combining.pieces import Pieces
+from rankforce.combining.sweep import MOST_CHANGES, Scaled, sweep
+from rankforce.combining.target import MeanMeasure
+from rankforce.models.combination import weighted_sum
+
+SEARCHES = ("mixture", "beyond", "all")
+REACHED = 1e-11  # a recomputed mean this near the swept one is the same: they differ by rounding
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Chosen:
+    """The best combination of two rankers.
+
+    ``weights`` of the two; ``place`` of them on the curve, ``interval`` the open piece of the curve around it;
+    ``value`` the mean there.
+    """
+
+    weights: tuple[float, float]
+    place: float
+    interval: tuple[float, float]
+    value: float
+    curve: Curve
+
+
+@dataclasses.dataclass(frozen=True)
+class _Arc:
+    """A quarter of all directions, (1 − x)·p + x·q with p and q each one of ±s, ±t (scaled)."""
+
+    p: Scaled
+    q: Scaled
+    quarter: int
+    end: float
+
+    @property
+    def ratio(self) -> float:
+        """Scales differ by powers of two: x stands for (1 − x) of p and ratio·x of q."""
+        return math.ldexp(1.0, self.q.exponent - self.p.exponent)
+
+    def weights(self, x: float) -> tuple[float, float]:
+        """Of s and t."""
+        p, q = 1.0 - x, x * self.ratio
+        return ((p, q), (-q, p), (-p, -q), (q, -p))[self.quarter]
+
+    def places(self, x: np.ndarray, axis: str) -> np.ndarray:
+        """Where x stands on the curve."""
+        p, q = 1.0 - x, x * self.ratio
+        if axis == "theta":
+            return np.arctan2(q, p) + self.quarter * (math.pi / 2.0)
+        if self.quarter == 0:
+            return q / (p + q)
+        rest = p - q
+        return np.where(rest > 0.0, p / np.where(rest > 0.0, rest, 1.0), np.inf)
+
+
+def _arcs(s: Scaled, t: Scaled, search: str) -> list[_Arc]:
+    first = _Arc(s, t, 0, 1.0)
+    if search == "mixture":
+        return [first]
+    if search == "beyond":  # α from 1 on: t − (1 − 1/α)·s, up to t − s
+        return [first, _Arc(t, -s, 1, 1.0 / (1.0 + math.ldexp(1.0, s.exponent - t.exponent)))]
+    return [first, _Arc(t, -s, 1, 1.0), _Arc(-s, -t, 2, 1.0), _Arc(-t, s, 3, 1.0)]
+
+
+def weights_at(place: float, axis: str) -> tuple[float, float]:
+    """The weights of two rankers at a place of a curve."""
+    return (math.cos(place), math.sin(place)) if axis == "theta" else (1.0 - place, place)
+
+
+def best_pair(
+    s: np.ndarray,
+    t: np.ndarray,
+    target: MeanMeasure,
+    search: str,
+    *,
+    names: tuple[str, str] = ("the first ranker", "the second ranker"),
+    mean_at: Callable[[tuple[float, float]], float] | None = None,
+    most_changes: int = MOST_CHANGES,
+) -> Chosen:
+    """The best combination of scores s and t (``by_query`` order, finite) for the mean of a measure.
+
+    ``mean_at`` says what the mean at some weights is in float64, if that is not the mean of w_0·s + w_1·t.
+    """
+    known = target.known
+    scaled = [Scaled.of(known.of_kept(one), name) for one, name in zip((s, t), names, strict=True)]
+    axis = "theta" if search == "all" else "alpha"
+    arcs = _arcs(scaled[0], scaled[1], search)
+    swept = [
+        sweep(arc.p, arc.q, known, target.shares, target.constant, end=arc.end, most_changes=most_changes)
+        for arc in arcs
+    ]
+    curve = _curve(arcs, swept, axis)
+    reach = mean_at or (lambda weights: target.mean(weighted_sum(weights, (s, t))))
+    best: Chosen | None = None
+    for arc, low, high, claimed in _by_value(arcs, swept):
+        interval = arc.places(np.array([low, high]), axis)
+        for weights, place in _inside(arc, low, high, interval, axis):
+            value = reach(weights)
+            found = Chosen(weights, place, (float(interval[0]), float(interval[1])), value, curve)
+            if abs(value - claimed) <= REACHED * max(1.0, abs(claimed)):
+                return found
+            if best is None or value > best.value:
+                best = found
+    assert best is not None  # a sweep has at least one piece
+    return best
+
+
+def _by_value(arcs: list[_Arc], swept: list[Pieces]) -> Iterator[tuple[_Arc, float, float, float]]:
+    """The best pieces of all arcs, best first, of equal ones the widest first."""
+    found = [(arc, *piece) for arc, pieces in zip(arcs, swept, strict=True) for piece in pieces.best]
+    return iter(sorted(found, key=lambda one: (-round(one[3] / REACHED), one[1] - one[2])))
+
+
+def _inside(
+    arc: _Arc, low: float, high: float, interval: np.ndarray, axis: str
+) -> Iterator[tuple[tuple[float, float], float]]:
+    """Points within a piece, the middle first.
+
+    At the middle some documents may meet whose swap changes nothing, but whose tie would: others are tried then. Last
+    comes the middle as the sweep sees it, for scores of so different sizes that 1 − α has few digits left.
+    """
+    width = interval[1] - interval[0]
+    if np.isfinite(width):
+        for share in (0.5, 0.381966, 0.618034):
+            place = float(interval[0] + share * width)
+            yield weights_at(place, axis), place
+    x = 0.5 * (low + high)
+    weights = arc.weights(x)
+    size = math.hypot(*weights) if axis == "theta" else sum(weights)
+    if size != 0.0:
+        yield (weights[0] / size, weights[1] / size), float(arc.places(np.array([x]), axis)[0])
+
+
+def _curve(arcs: list[_Arc], swept: list[Pieces], axis: str) -> Curve:
+    def joined(name: str) -> np.ndarray:
+        return np.concatenate([getattr(pieces, name) for pieces in swept])
+
+    def placed(name: str) -> np.ndarray:
+        return np.concatenate(
+            [arc.places(getattr(pieces, name), axis) for arc, pieces in zip(arcs, swept, strict=True)]
+        )
+
+    return Curve(axis, placed("starts"), placed("ends"), joined("lows"), joined("highs"))

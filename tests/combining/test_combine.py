@@ -1,0 +1,235 @@
+"""``rf.combine``: what it promises about weights, values, models, searches, policies and held-out tests."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import rankforce as rf
+from rankforce.combining.combine import Combined
+from rankforce.models.combination import Combination
+
+
+def data_with_rankers(seed=0, queries=40, documents=8, rankers=2, noise=1.0):
+    """Grades and features that each know a part of them."""
+    rng = np.random.default_rng(seed)
+    n = queries * documents
+    grades = rng.integers(0, 4, n).astype(float)
+    features = (grades[:, None] + noise * rng.normal(size=(n, rankers)) * np.arange(2, rankers + 2)).astype(np.float32)
+    names = [f"r{number}" for number in range(1, rankers + 1)]
+    return rf.Dataset(features, grades, group=[documents] * queries, feature_names=names)
+
+
+def mean(scores, data, measure="NDCG@5", **options):
+    return rf.evaluate(scores, data, measure, **options).mean[measure]
+
+
+def test_the_stored_model_reproduces_the_claimed_value(tmp_path):
+    data = data_with_rankers()
+    result = rf.combine(["r1", "r2"], data, "NDCG@5")
+    assert isinstance(result, Combined)
+    assert result.value == mean(result.model, data)
+    result.model.save(tmp_path / "both.json")
+    loaded = rf.load(tmp_path / "both.json")
+    assert isinstance(loaded, Combination)
+    assert result.value == mean(loaded, data)
+    assert loaded.provenance.objective == "NDCG@5"
+    s, t = data.features.T.astype(np.float64)
+    assert result.value == mean(result.weights[0] * s + result.weights[1] * t, data)
+    assert result.value > max(result.singles)
+    assert result.singles == (mean("r1", data), mean("r2", data))
+    assert result.curve.at(result.place) == pytest.approx(result.value, abs=1e-13)
+    low, high = result.interval
+    assert low < result.place == (low + high) / 2 < high
+    np.testing.assert_array_equal(result.weights, [1 - result.place, result.place])
+
+
+def test_rankers_models_features_paths_and_arrays_are_alike(tmp_path):
+    data = data_with_rankers()
+    ranker = rf.LambdaMART(n_trees=3, n_leaves=4, min_documents=5, progress=False).fit(data)
+    ranker.model_.save(tmp_path / "model.json")
+    forms = (ranker, ranker.model_, tmp_path / "model.json", ranker.predict(data))
+    results = [rf.combine([one, "r2"], data) for one in forms]
+    for result in results[1:]:
+        assert result.value == results[0].value
+        np.testing.assert_array_equal(result.weights, results[0].weights)
+    np.testing.assert_array_equal(results[0].model.predict(data), results[2].model.predict(data))
+    with pytest.raises(rf.SettingsError, match="given as scores"):
+        _ = results[3].model
+
+
+def test_trees_cross_in_few_points_and_are_combined_all_the_same():
+    """Small trees give few distinct scores: everything is ties and coinciding crossings."""
+    data = data_with_rankers(queries=60)
+    stumps = [
+        rf.LambdaMART(n_trees=2, n_leaves=3, min_documents=5, seed=seed, feature_fraction=0.5, progress=False).fit(data)
+        for seed in (0, 3)
+    ]
+    result = rf.combine(stumps, data, "NDCG@5")
+    grid = (np.arange(200) + 0.5) / 200 + 1e-7
+    s, t = (one.predict(data) for one in stumps)
+    assert result.value >= max(mean((1 - a) * s + a * t, data) for a in grid[:-1]) - 1e-15
+    assert result.value == mean(result.model, data)
+
+
+def test_identical_rankers_leave_one_piece():
+    data = data_with_rankers()
+    result = rf.combine(["r1", "r1"], data, names=["one", "the same"])
+    assert len(result.curve) == 1
+    assert result.interval == (0.0, 1.0)
+    assert result.place == 0.5
+    assert result.value == pytest.approx(result.singles[0], abs=1e-15)
+
+
+def test_beyond_and_all_directions_contain_what_is_searched_before():
+    data = data_with_rankers(3)
+    s, t = data.features.T.astype(np.float64)
+    # r2 is spoilt by r1: the best combination takes r1 away again
+    mixed = s - 0.9 * t
+    values = {}
+    for search in ("mixture", "beyond", "all"):
+        result = rf.combine([t, mixed], data, "NDCG@5", search=search)
+        values[search] = result.value
+        assert result.value == mean(result.weights[0] * t + result.weights[1] * mixed, data)
+        assert result.curve.highs.max() <= result.value + 1e-11
+        assert np.all(np.diff(result.curve.starts) > 0)
+    assert values["mixture"] <= values["beyond"] + 1e-12
+    assert values["beyond"] <= values["all"] + 1e-12
+    backwards = rf.combine([-s, -t], data, "NDCG@5", search="all")
+    forwards = rf.combine([s, t], data, "NDCG@5", search="all")
+    assert backwards.value == forwards.value
+    assert backwards.value > rf.combine([-s, -t], data, "NDCG@5").value
+    angles = np.arange(300) * (2 * math.pi / 300) + 1e-6
+    grid = [mean(math.cos(a) * s + math.sin(a) * t, data) for a in angles]
+    assert forwards.value >= max(grid)
+    np.testing.assert_allclose([forwards.curve.at(a) for a in angles], grid, rtol=0, atol=1e-13)
+
+
+def test_beyond_one_the_first_ranker_counts_negatively():
+    data = data_with_rankers(3)
+    s, t = data.features.T.astype(np.float64)
+    result = rf.combine([t, s + t], data, "NDCG@5", search="beyond")
+    assert result.place > 1.0
+    assert result.weights[0] < 0.0
+    grid = np.concatenate([np.linspace(0.001, 3, 200), [10.0, 1e3, 1e6]]) + 1e-7
+    values = [mean((1 - a) * t + a * (s + t), data) for a in grid]
+    assert result.value >= max(values)
+    np.testing.assert_allclose([result.curve.at(a) for a in grid], values, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("search", ["mixture", "all"])
+def test_several_rankers_end_where_no_pair_improves(search):
+    data = data_with_rankers(rankers=4)
+    result = rf.combine(["r1", "r2", "r3", "r4"], data, "NDCG@5", search=search, seed=1)
+    again = rf.combine(["r1", "r2", "r3", "r4"], data, "NDCG@5", search=search, seed=1, threads=1)
+    np.testing.assert_array_equal(result.weights, again.weights)
+    assert result.value == mean(result.model, data)
+    pairs = [rf.combine(pair, data, "NDCG@5", search=search).value for pair in (["r1", "r2"], ["r1", "r3"])]
+    assert result.value >= max(pairs) - 1e-12
+    assert len(result.curves) == 4
+    assert all(curve.highs.max() <= result.value + 1e-11 for curve in result.curves)
+    if search == "mixture":
+        assert (result.weights >= 0).all()
+        assert result.weights.sum() == pytest.approx(1.0)
+
+
+def test_a_useless_ranker_gets_no_weight_if_it_only_hurts():
+    data = data_with_rankers(rankers=3, noise=0.2)
+    against = -data.label()
+    result = rf.combine([data.label(), "r1", against], data, "NDCG@5")
+    assert result.value == pytest.approx(1.0)
+
+
+def test_query_weights_blank_queries_and_unlabelled_documents_count_as_in_evaluate():
+    data = data_with_rankers(queries=20)
+    labels = data.label().copy()
+    labels[:16] = 0.0
+    labels[30:40] = np.nan
+    weights = np.random.default_rng(0).uniform(0.0, 3.0, 20)
+    data = rf.Dataset(data.features, labels, qid=data.qid, query_weights=weights, feature_names=data.feature_names)
+    for blank in ("skip", "zero", "one"):
+        result = rf.combine(["r1", "r2"], data, "NDCG@5", blank=blank)
+        assert result.value == mean(result.model, data, blank=blank)
+        assert result.curve.at(result.place) == pytest.approx(result.value, abs=1e-13)
+    with pytest.raises(rf.DataError, match="blank"):
+        rf.combine(["r1", "r2"], data, "NDCG@5", blank="raise")
+    judged = rf.combine(["r1", "r2"], data, "NDCG@5(judged_only=true)")
+    assert judged.value == mean(judged.model, data, "NDCG@5(judged_only=true)")
+
+
+def test_validation_tells_a_better_combination_from_an_optimistic_one():
+    train, other = data_with_rankers(0, queries=150), data_with_rankers(1, queries=150)
+    good = rf.combine(["r1", "r2"], train, "NDCG@5", validation=other)
+    assert good.significantly_better is True
+    assert "significantly better than r1" in str(good)
+    wanted = rf.compare("r1", good.model, other, "NDCG@5")
+    assert good.held_out.t_test["NDCG@5"] == wanted.t_test["NDCG@5"]
+    rng = np.random.default_rng(0)
+    noise = [rng.normal(size=(2, data.n_documents)) for data in (train, other)]
+    optimistic = rf.combine(list(noise[0]), train, "NDCG@5", validation=(list(noise[1]), other))
+    assert optimistic.value > max(optimistic.singles)
+    assert optimistic.significantly_better is False
+    assert "not significantly better" in str(optimistic)
+    with pytest.raises(rf.SettingsError, match="scores on the validation data"):
+        rf.combine(list(noise[0]), train, validation=other)
+
+
+def test_folds_choose_weights_without_the_queries_they_are_tested_on():
+    data = data_with_rankers(queries=150)
+    result = rf.combine(["r1", "r2"], data, "NDCG@5", folds=5)
+    assert result.significantly_better is True
+    assert result.held_out.n_compared["NDCG@5"] == 150
+    assert result.held_out.b.mean["NDCG@5"] <= result.value
+    noise = np.random.default_rng(0).normal(size=(2, data.n_documents))
+    assert rf.combine(list(noise), data, "NDCG@5", folds=5).significantly_better is False
+    with pytest.raises(rf.SettingsError, match="not on both"):
+        rf.combine(list(noise), data, folds=5, validation=data)
+
+
+def test_unretrieved_documents_are_refused_or_get_the_lowest_score():
+    data = data_with_rankers()
+    s, t = data.features.T.astype(np.float64).copy()
+    s[3] = -np.inf
+    with pytest.raises(rf.DataError, match=r"ranker 1 did not retrieve 1 documents .* row 3"):
+        rf.combine([s, t], data)
+    filled = s.copy()
+    filled[3] = s[[0, 1, 2, 4, 5, 6, 7]].min()
+    assert rf.combine([s, t], data, unretrieved="lowest").value == rf.combine([filled, t], data).value
+
+
+def test_mistakes_are_refused():
+    data = data_with_rankers()
+    for rankers, options, words in (
+        (["r1"], {}, "at least two"),
+        ("r1", {}, "at least two"),
+        (["r1", "r9"], {}, "no feature 'r9'"),
+        (["r1", "r2"], {"search": "everywhere"}, "search must be one of"),
+        (["r1", "r2"], {"blank": "maybe"}, "blank must be one of"),
+        (["r1", "r2"], {"starts": 0}, "starts must be"),
+        (["r1", "r2"], {"names": ["a"]}, "one name per ranker"),
+        (["r1", "r2"], {"validation": 3}, "validation must be"),
+        (["r1", np.full(data.n_documents, np.nan)], {}, "NaN"),
+    ):
+        with pytest.raises(rf.RankforceError, match=words):
+            rf.combine(rankers, data, **options)
+    with pytest.raises(rf.DataError, match="must be a Dataset"):
+        rf.combine(["r1", "r2"], [[1]])
+    blank = data.replace(labels={"grades": np.zeros(data.n_documents)})
+    with pytest.raises(rf.DataError, match="no query of the data can score"):
+        rf.combine(["r1", "r2"], blank)
+
+
+def test_the_curve_is_drawn(tmp_path):
+    data = data_with_rankers()
+    result = rf.combine(["r1", "r2"], data, "NDCG@5")
+    picture = result.curve.picture(columns=40, rows=5).splitlines()
+    assert len(picture) == 7
+    assert picture[0].startswith(f"  {result.curve.highs.max():.4f}")
+    assert picture[-1].endswith("1")
+    with pytest.raises(rf.DataError, match="where two of them meet"):
+        result.curve.at(float(result.curve.starts[1]))
+    pytest.importorskip("matplotlib")
+    result.curve.plot(tmp_path / "curve.png", mark=result.place, label="NDCG@5")
+    assert (tmp_path / "curve.png").stat().st_size > 1000
