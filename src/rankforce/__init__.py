@@ -45,6 +45,7 @@ _HOME = {
     "LambdaMART": "rankforce.rankers.lambdamart",
     "MART": "rankforce.rankers.mart",
     "PRank": "rankforce.rankers.prank",
+    "XRank": "rankforce.rankers.xrank",
     # models
     "Model": "rankforce.models.model",
     "load": "rankforce.models.storage",

@@ -72,12 +72,18 @@ class CompiledTrees:
 
     def find_leaves(self, matrix: np.ndarray, out: np.ndarray) -> None:
         """The leaf of each document in each tree, counted over all trees: out int32 (documents, trees)."""
-        from rankforce.kernels.tree_scoring import leaves_by_walking
+        find_leaves(matrix, *self.ensemble.walk, out)
 
-        roots, nodes, thresholds = self.ensemble.walk
-        _over_documents(
-            len(matrix), lambda first, last: leaves_by_walking(matrix, roots, nodes, thresholds, first, last, out)
-        )
+
+def find_leaves(
+    matrix: np.ndarray, roots: np.ndarray, nodes: np.ndarray, thresholds: np.ndarray, out: np.ndarray
+) -> None:
+    """As ``tree_walk.find_leaves``, compiled."""
+    from rankforce.kernels.tree_scoring import leaves_by_walking
+
+    _over_documents(
+        len(matrix), lambda first, last: leaves_by_walking(matrix, roots, nodes, thresholds, first, last, out)
+    )
 
 
 class NodeTests:

@@ -1,0 +1,163 @@
+"""XRank as a ranker: what it learns, keeps and refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import rankforce as rf
+from rankforce.models.storage import to_bytes
+
+QUICK = {"n_steps": 20, "min_documents": 10, "progress": False}
+FORMS = [{"form": "simple"}, {"form": "full"}, {"form": "martingale"}, {"split": "max_ndcg"}]
+NAMES = ["simple", "full", "martingale", "max_ndcg"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return rf.make_artificial(queries=60, documents=20, features=5, seed=1)
+
+
+@pytest.fixture(scope="module")
+def held_out():
+    return rf.make_artificial(queries=60, documents=20, features=5, seed=2)
+
+
+def expected(scores, data, measure="NDCG"):
+    return rf.evaluate(scores, data, [measure], ties="expected").mean[measure]
+
+
+@pytest.mark.compiled_only
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_every_form_learns_to_rank(data, held_out, form):
+    ranker = rf.XRank(**QUICK | form).fit(data)
+    assert expected(ranker, held_out) > expected(np.zeros(len(held_out)), held_out) + 0.1
+    assert ranker.expected_[-1] == pytest.approx(expected(ranker, data), abs=1e-12)
+    assert ranker.best_iteration_ == len(ranker.history_["train"]) == len(ranker.expected_) <= 20
+
+
+@pytest.mark.compiled_only
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_the_best_step_is_kept(data, held_out, form):
+    told = []
+    ranker = rf.XRank(**QUICK | form | {"n_steps": 60, "early_stopping": 5})
+    ranker.fit(data, validation=held_out, callbacks=[told.append])
+    values = ranker.history_["validation"]
+    assert ranker.best_iteration_ == 1 + int(np.argmax(values))
+    assert len(told) == len(values) <= min(60, ranker.best_iteration_ + 5)
+    again = rf.XRank(**QUICK | form | {"n_steps": ranker.best_iteration_}).fit(data)
+    assert again.model_.contents() == ranker.model_.contents()
+
+
+def test_more_steps_never_ask_for_more_than_there_is():
+    data = rf.Dataset(np.arange(12.0)[:, None], [0, 1, 2] * 4, np.repeat([1, 2, 3, 4], 3))
+    ranker = rf.XRank(n_steps=500, min_documents=1, progress=False).fit(data)
+    assert ranker.score(data) == 1.0
+    assert ranker.best_iteration_ < 15
+
+
+@pytest.mark.compiled_only
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_the_same_bytes_for_any_threads_and_any_order_of_queries(data, form):
+    shuffled = data.take_queries(np.random.default_rng(0).permutation(data.n_queries))
+
+    def fitted(given, threads):
+        return rf.XRank(threads=threads, **QUICK | form).fit(given).model_
+
+    one = fitted(data, 1)
+    assert to_bytes(fitted(data, 2)) == to_bytes(one)
+    assert fitted(shuffled, 2).contents() == one.contents()
+
+
+def test_files_and_clones(data, tmp_path):
+    ranker = rf.XRank("NDCG@5", form="full", **QUICK).fit(data)
+    ranker.save(tmp_path / "graph.json")
+    again = rf.load(tmp_path / "graph.json")
+    np.testing.assert_array_equal(again.predict(data), ranker.predict(data))
+    assert again.provenance.settings["form"] == "full"
+    assert again.provenance.objective == "NDCG@5"
+    assert clone(ranker).get_params() == ranker.get_params()
+    assert ranker.feature_importances_.sum() == pytest.approx(1.0)
+    assert str(ranker.watched_measure_) == "NDCG@5"
+
+
+def test_what_is_learned_follows_the_measure(data):
+    for measure in ("NDCG@3", "DCG@5", rf.NDCG(gain="linear"), "CNDCG@5:clicks"):
+        given = data.with_label("clicks", data.labels["grades"] / 4)
+        ranker = rf.XRank(measure, **QUICK).fit(given)
+        name = str(rf.measure(measure))
+        assert expected(ranker, given, name) > expected(np.zeros(len(given)), given, name) * 1.1
+        assert ranker.expected_[-1] == pytest.approx(expected(ranker, given, name), abs=1e-12)
+
+
+def test_queries_count_by_their_weights(data):
+    weights = np.where(np.arange(60) < 30, 1.0, 0.0)
+    weighted = rf.XRank(**QUICK).fit(data.replace(query_weights=weights))
+    alone = rf.XRank(**QUICK).fit(data.take_queries(range(30)))
+    # bins are made of all documents: the same tests would need the same bins
+    assert weighted.expected_[0] == pytest.approx(alone.expected_[0], abs=0.02)
+    assert weighted.model_.documents.sum() == len(data)
+    doubled = rf.XRank(**QUICK).fit(data.replace(query_weights=np.full(60, 2.0)))
+    np.testing.assert_array_equal(doubled.predict(data), rf.XRank(**QUICK).fit(data).predict(data))
+
+
+def test_unlabelled_documents_take_part_in_nothing(data):
+    grades = np.array(data.labels["grades"])
+    grades[::7] = np.nan
+    some = data.replace(labels={"grades": grades})
+    ranker = rf.XRank(**QUICK).fit(some)
+    assert len(ranker.predict(some)) == len(data)
+    labelled = ~np.isnan(grades)
+    part = rf.Dataset(data.features[labelled], grades[labelled], data.qid[labelled])
+    assert ranker.expected_[-1] == pytest.approx(expected(ranker.predict(data)[labelled], part), abs=1e-12)
+
+
+def test_missing_values_have_a_side():
+    random = np.random.default_rng(0)
+    grades = random.integers(0, 2, 200)
+    x = np.where(grades == 1, np.nan, random.random(200))[:, None]
+    ranker = rf.XRank(n_steps=1, min_documents=1, progress=False).fit(rf.Dataset(x, grades, np.repeat(range(20), 10)))
+    assert ranker.predict([[np.nan], [0.5]]).tolist() == [1.0, 0.0]
+
+
+def test_the_report_of_the_martingale(data):
+    ranker = rf.XRank(form="martingale", **QUICK).fit(data)
+    report = ranker.martingale_
+    assert len(report.minimum) == len(report.mean) == ranker.best_iteration_
+    assert report.misordered <= report.bound
+    with pytest.raises(AttributeError, match="martingale"):
+        _ = rf.XRank(**QUICK).fit(data).martingale_
+
+
+def test_a_constant_matrix_leaves_one_place():
+    data = rf.Dataset(np.ones((6, 2)), [0, 1, 2, 0, 1, 2], [1, 1, 1, 2, 2, 2])
+    ranker = rf.XRank(progress=False).fit(data)
+    assert ranker.model_.n_places == 1
+    assert ranker.best_iteration_ == 0
+    assert ranker.predict(data).tolist() == [0.0] * 6
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"measure": "MAP"}, "LambdaMART"),
+        ({"form": "wide"}, "form"),
+        ({"split": "entropy"}, "split"),
+        ({"split": "max_ndcg", "form": "full"}, "max_ndcg"),
+        ({"n_steps": 0}, "n_steps"),
+        ({"min_documents": 0}, "min_documents"),
+        ({"max_bins": 300}, "max_bins"),
+        ({"early_stopping": 2}, "validation"),
+    ],
+)
+def test_what_is_refused(data, settings, message):
+    with pytest.raises(rf.SettingsError, match=message):
+        rf.XRank(**{"progress": False} | settings).fit(data)
+
+
+def test_document_weights_and_worthless_data_are_refused(data):
+    with pytest.raises(rf.DataError, match="query_weights"):
+        rf.XRank(**QUICK).fit(data.replace(weights=np.ones(len(data))))
+    with pytest.raises(rf.RankforceError, match="worth anything"):
+        rf.XRank(**QUICK).fit(data.replace(labels={"grades": np.zeros(len(data))}))
