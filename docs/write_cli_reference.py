@@ -26,7 +26,8 @@ word; `scores:FILE`, `feature:NAME`, `model:FILE` and `run:FILE` say it. In the 
 (`qrels:FILE`, or found out), which go with a TREC run.
 
 **Measures** are written `NAME[@cutoff][(parameter=value,...)][:label]`: `NDCG@10`, `ERR@10(max_grade=4)`,
-`NDCG@10:clicks`. `--import my_measures.py` runs a Python file; the measures defined in it are then known by name.
+`NDCG@10:clicks`. `--import my_measures.py` runs a Python file; the measures defined in it are then known by
+name. So are **λ-functions**, written `NAME[(parameter=value,...)]`: `LocalCost(k=3)`.
 
 **Output** is text: drawn on a terminal, plain and aligned in a file or a pipe. `--json` prints one JSON value on
 standard output; what is not a number is `null`. Remarks and errors go to standard error.

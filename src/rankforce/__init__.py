@@ -62,6 +62,8 @@ _HOME = {
     # diagnostics
     "inspect": "rankforce.diagnostics.inspection",
     "model_card": "rankforce.diagnostics.model_card",
+    "check_forces": "rankforce.diagnostics.forces",
+    "effective_pairs": "rankforce.diagnostics.effective_pairs",
     # errors
     "RankforceError": "rankforce.errors",
     "DataError": "rankforce.errors",

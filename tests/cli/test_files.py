@@ -91,6 +91,18 @@ def test_inspect_strict_passes_clean_data(run: Any, tmp_path: Path) -> None:
     assert "Nothing suspicious" in outcome.out
 
 
+def test_inspect_forces(run: Any, data: Path) -> None:
+    outcome = run("inspect", "--forces", "RankNet(sigma=2)")
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.startswith("NDCG (RankNetCost(sigma=2.0)): a convex cost\n")
+    found = json.loads(run("inspect", "--forces", "LambdaRank", "-m", "NDCG@3", "--json").out)
+    assert found["verdict"] == "a cost only between changes of order"
+    for wrong in (["--forces", "RankNot"], ["--forces", "RankNet", data], []):
+        outcome = run("inspect", *wrong)
+        assert outcome.code == 2
+        assert outcome.err.startswith("rankforce: ")
+
+
 def test_demo_shows_rankings_policies_and_a_verdict(run: Any) -> None:
     outcome = run("demo")
     assert outcome.code == 0, outcome.err

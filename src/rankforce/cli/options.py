@@ -30,7 +30,7 @@ Imports = Annotated[
     typer.Option(
         "--import",
         metavar="FILE.py",
-        help="Python file with measures of your own, then known to -m by name.",
+        help="Python file with measures or λ-functions of your own, then known by name.",
         show_default=False,
     ),
 ]

@@ -22,6 +22,7 @@ NOT_WARMED = {
     "add_forces_nearby": "λ-functions between near ranks",
     "add_listwise_forces": "listwise λ-functions",
     "best_splits": "XRank",
+    "count_effective_pairs": "how many pairs take part in training, for inspection",
     "divide_by_deviation": "the gradient step",
     "find_blocks": "XRank",
     "frontier_values": "XRank",

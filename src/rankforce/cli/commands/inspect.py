@@ -9,14 +9,31 @@ from typing import Annotated
 import typer
 
 from rankforce.cli import failures, options, output
+from rankforce.errors import SettingsError
 
 
 def inspect(
     files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE", help="Data files (several are compared: no query may be in two) or models."),
-    ],
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE",
+            help="Data files (several are compared: no query may be in two) or models.",
+            show_default=False,
+        ),
+    ] = None,
+    forces: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME(PARAMETER=VALUE)",
+            help="Check a λ-function instead: do its forces derive from a cost?",
+            show_default=False,
+        ),
+    ] = None,
+    measure: Annotated[
+        str, typer.Option("--measure", "-m", metavar="MEASURE", help="With --forces: the measure it sees.")
+    ] = "NDCG",
     strict: Annotated[bool, typer.Option("--strict", help="Leave with exit code 1 if anything is suspicious.")] = False,
+    imports: options.Imports = None,
     read: options.Reading = None,
     json: options.Json = False,
 ) -> None:
@@ -27,7 +44,17 @@ def inspect(
     remedy.
 
     A model: its settings, the data it was trained on, its history, the importance and range of each feature, versions.
+
+    A λ-function (--forces): sum and symmetry of its forces, curvature, circulation where documents change places; a
+    convex cost, a cost, a cost only between changes of order, or no cost.
     """
+    if forces is not None:
+        if files:
+            raise SettingsError("--forces checks a λ-function, not a file: leave the files out")
+        _inspect_forces(forces, measure, imports, json)
+        return
+    if not files:
+        raise SettingsError("name at least one file, or a λ-function with --forces")
     import rankforce as rf
     from rankforce.cli.reading import reading_options
     from rankforce.diagnostics.model_card import model_card
@@ -66,3 +93,15 @@ def inspect(
                 output.show(f"{one.first} and {one.second} share no query.")
     if strict and findings:
         raise typer.Exit(failures.NEGATIVE_VERDICT)
+
+
+def _inspect_forces(cost: str, measure: str, imports: list[Path] | None, json: bool) -> None:
+    import rankforce as rf
+    from rankforce.cli.own_measures import import_measures
+
+    import_measures(imports or ())
+    found = rf.check_forces(cost, measure)
+    if json:
+        output.show_json(found.to_dict())
+    else:
+        output.show(str(found))

@@ -1,0 +1,127 @@
+"""Effective pairs against a brute-force twin, and against what the definition promises."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import rankforce as rf
+from rankforce.lambdas.forces import Ranking
+from rankforce.measures.judged import Judged
+
+
+def some_data(unlabelled=0.1):
+    rng = np.random.default_rng(0)
+    sizes = [1, 2, 7, 9, 15, 20]
+    labels = rng.integers(0, 4, sum(sizes)).astype(float)
+    labels[rng.random(len(labels)) < unlabelled] = np.nan
+    return rf.Dataset(rng.random((len(labels), 1)), labels, group=sizes), rng.normal(size=len(labels))
+
+
+def by_brute_force(data, scores, measure, cost):
+    """(effective, changing, pulled, documents): every pair, every swap by evaluating the whole list."""
+    judged = Judged(data, measure)
+    kernel_measure, kernel_cost = measure.kernel_tuple(), cost.kernel_tuple()
+    order = Ranking(data, 0).update(scores)
+    labels = data.labels["grades"]
+    kept = np.arange(data.n_documents) if judged.kept is None else judged.kept
+    found = np.zeros(3, dtype=int)
+    documents = set()
+    for q in range(data.n_queries):
+        if judged.normalisers[q] == 0:
+            continue
+        ranking = [d for d in order[data.query_starts[q] : data.query_starts[q + 1]] if d in kept]
+        worth = judged.worth[np.searchsorted(kept, ranking)]
+        value = kernel_measure.value(worth, judged.normalisers[q])
+        for (a, i), (b, j) in itertools.permutations(enumerate(ranking), 2):
+            if not labels[i] > labels[j]:
+                continue
+            swapped = worth.copy()
+            swapped[[a, b]] = swapped[[b, a]]
+            change = abs(kernel_measure.value(swapped, judged.normalisers[q]) - value)
+            change = change if change > 1e-12 else 0.0
+            near = abs(a - b) <= cost.reach
+            force = kernel_cost.pair_of_gap(scores[i] - scores[j], change, judged.normalisers[q])[0] if near else 0.0
+            found += [change > 0 and force > 0, change > 0, force > 0]
+            if force > 0:
+                documents |= {i, j}
+    return (*found, len(documents))
+
+
+@pytest.mark.parametrize("cost", ["RankNetWeightPairs", "RankNet", "LocalCost(k=2)", "Step"])
+@pytest.mark.parametrize("measure", ["NDCG", "NDCG@3", "MRR"])
+def test_counts_equal_brute_force(measure, cost):
+    data, scores = some_data()
+    row = rf.effective_pairs(data, scores, measure, cost=cost)[0]
+    twin = by_brute_force(data, scores, rf.measure(measure), rf.cost(cost))
+    assert (row.effective, row.changing, row.pulled, row.documents) == twin
+    assert 0 < row.effective <= row.changing <= row.graded_pairs
+
+
+def test_unlabelled_documents_are_left_out_where_the_measure_says_so():
+    data, scores = some_data(unlabelled=0.4)
+    measure = rf.NDCG(3, judged_only=True)
+    row = rf.effective_pairs(data, scores, measure)[0]
+    assert (row.effective, row.changing, row.pulled, row.documents) == by_brute_force(
+        data, scores, measure, rf.RankNetWeightPairs()
+    )
+
+
+def test_bounds_are_pairs_of_labels():
+    data, scores = some_data()
+    labels = data.labels["grades"]
+    pairs = [(labels[i], labels[j]) for rows in data.each_query() for i, j in itertools.permutations(rows, 2)]
+    graded = sum(i > j for i, j in pairs)
+    for threshold in (1, 2):
+        binary = sum(i >= threshold > j for i, j in pairs)
+        table = rf.effective_pairs(data, scores, ["NDCG", f"MAP(relevant={threshold})"], relevant=threshold)
+        assert [(row.graded_pairs, row.binary_pairs) for row in table] == [(graded, binary)] * 2
+        assert [row.bound for row in table] == [graded, binary]
+        assert [row.kind for row in table] == ["graded", "binary"]
+        assert table[1].share == table[1].effective / binary
+
+
+def test_the_order_that_the_paper_finds():
+    """NDCG sees the graded bound, NDCG@10 fewer, MAP the binary bound, MRR with upward swaps by far the fewest."""
+    data = rf.make_artificial(queries=100, documents=50, features=5, seed=0)
+    scores = np.random.default_rng(0).normal(size=data.n_documents)
+    table = rf.effective_pairs(data, scores, ["NDCG", "NDCG@10", "MAP(relevant=2)", "MRR(relevant=2,swaps=upward)"])
+    ndcg, ndcg10, average_precision, first_hit = table
+    assert ndcg.effective == ndcg.graded_pairs
+    assert ndcg10.effective < ndcg.effective
+    assert average_precision.effective == average_precision.binary_pairs
+    assert first_hit.effective < 0.2 * first_hit.binary_pairs
+
+
+def test_listwise_functions_have_documents_and_no_pairs():
+    data, scores = some_data()
+    row = rf.effective_pairs(data, scores, cost=rf.DiscreteBounded())[0]
+    assert (row.effective, row.pulled) == (None, None)
+    assert 0 < row.documents < data.n_documents
+    assert row.changing == rf.effective_pairs(data, scores)[0].changing
+    assert np.isnan(row.share)
+
+
+def test_tables():
+    data, scores = some_data()
+    table = rf.effective_pairs(data, scores, ["NDCG", "MRR"], cost=["RankNet", "DiscreteBounded"])
+    assert len(table) == 4
+    assert table["MRR", "RankNet"] is table[2]
+    with pytest.raises(KeyError):
+        table["MRR", "Step"]
+    text = str(table)
+    assert "RankNetCost(sigma=1.0)" in text
+    assert "(binary)" in text
+    assert "<table>" in table._repr_html_()
+    frame = pytest.importorskip("pandas").DataFrame(table.to_dict())
+    assert table.to_pandas().equals(frame)
+
+
+def test_scores_must_be_finite_and_functions_named():
+    data, scores = some_data()
+    with pytest.raises(rf.DataError, match="finite"):
+        rf.effective_pairs(data, np.where(np.arange(len(scores)) == 3, -np.inf, scores))
+    with pytest.raises(rf.SettingsError, match="at least one"):
+        rf.effective_pairs(data, scores, cost=[])
