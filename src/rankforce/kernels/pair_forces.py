@@ -18,6 +18,8 @@ import numpy as np
 from rankforce.jit import VECTOR, column_of, kernel, subroutine, vector_subroutine
 from rankforce.kernels.swaps import prepare_swaps, swap_change
 
+STRIDE = 16  # pairs that the compiled loop takes at a time; a rest it would take one by one, four times as slowly
+
 
 @vector_subroutine
 def _all_pairs(
@@ -32,20 +34,26 @@ def _all_pairs(
     f: Any,
     c: Any,
 ) -> Any:
-    """Every pair, by coordinates x and scores s. Returns the sum of the pairs' forces."""
+    """Every pair, by coordinates x and scores s. Returns the sum of the pairs' forces.
+
+    Ranges are rounded up to whole strides, and what lies beyond them counts 0: arrays by place (but ``worse``) have
+    STRIDE places more than there are documents.
+    """
     pull = 0.0
-    for i in range(x.shape[0]):
+    for i in range(worse.shape[0]):
         mine = column_of(measure, columns, i)
         x_i = x[i]
         s_i = s[i]
         w_i = weight[i]
         f_i = 0.0
         c_i = 0.0
-        for j in range(np.uint64(worse[i, 0]), np.uint64(worse[i, 1])):
+        first = np.uint64(worse[i, 0])
+        last = np.uint64(worse[i, 1])
+        for j in range(first, last + (first - last) % np.uint64(STRIDE)):
             change = abs(measure.swap_delta(mine, column_of(measure, columns, j)))
             force, curvature = cost.pair(x_i, x[j], s_i - s[j], change, normaliser)
-            force *= w_i * weight[j]
-            curvature *= w_i * weight[j]
+            force = force * (w_i * weight[j]) if j < last else 0.0
+            curvature = curvature * (w_i * weight[j]) if j < last else 0.0
             f_i += force
             c_i += curvature
             f[j] -= force
@@ -105,12 +113,13 @@ def add_forces_by_columns(
     ranked = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
     by_rank = np.empty((column_count, longest))
-    columns = np.empty((column_count, longest))
-    x = np.empty(longest)
-    s = np.empty(longest)
-    weight = np.empty(longest)
-    f = np.empty(longest)
-    c = np.empty(longest)
+    places = longest + STRIDE
+    columns = np.zeros((column_count, places))
+    x = np.ones(places)
+    s = np.zeros(places)
+    weight = np.zeros(places)
+    f = np.empty(places)
+    c = np.empty(places)
     for q in range(first, last):
         start = starts[q]
         size = starts[q + 1] - start
@@ -132,7 +141,7 @@ def add_forces_by_columns(
             for k in range(column_count):
                 columns[k, p] = by_rank[k, rank[document - start]]
         ranges = worse[start : start + size]
-        pulls[q] += scales[q] * _all_pairs(measure, cost, columns, x[:size], s, weight, ranges, normalisers[q], f, c)
+        pulls[q] += scales[q] * _all_pairs(measure, cost, columns, x, s, weight, ranges, normalisers[q], f, c)
         for p in range(size):
             forces[members[start + p]] += scales[q] * f[p]
             curvatures[members[start + p]] += scales[q] * c[p]
