@@ -30,4 +30,4 @@ class NearPairs(LogisticCost):
     def pair_of_gap(self: Any, gap: Any, change: Any, normaliser: Any) -> Any:
         rho = self.rho_of_gap(gap)
         force = self.sigma * rho * change / (self.margin + self.sigma * abs(gap))
-        return force, self.sigma * force * (1.0 - rho)
+        return force, self.sigma * force * self.rho_of_gap(-gap)
