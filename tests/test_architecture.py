@@ -28,7 +28,7 @@ LAYERS = (
     ("trees", "nets", "dags"),
     ("models",),
     ("rankers", "combining", "optimising", "diagnostics"),
-    ("export", "report", "distributed"),
+    ("export", "report", "distributed", "torch"),
     ("cli",),
 )
 LAYER = {package: height for height, layer in enumerate(LAYERS) for package in layer}
@@ -189,7 +189,7 @@ def test_heavy_packages_are_imported_where_they_are_used():
         for one in IMPORTS
         if one.module.partition(".")[0] in heavy and not one.lazy and not one.for_types_only
         if not (one.module.startswith("sklearn") and package_of(one.file) in estimators)
-        if package_of(one.file) not in ("report", "distributed")
+        if package_of(one.file) not in ("report", "distributed", "torch")
     ]
     assert not wrong
 

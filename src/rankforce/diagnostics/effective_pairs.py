@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from rankforce import dtypes
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation.evaluate import read_measures, scores_of
@@ -154,7 +153,7 @@ def effective_pairs(
             ranges = PairRanges.of(applied.labels, applied.starts, with_better=False)
             kind, threshold = ("binary", one.relevant) if isinstance(one, BinaryMeasure) else ("graded", relevant)
             bounds = (kind, ranges.n_pairs, _binary_pairs(applied, threshold))
-            kept_order, kept_scores = _kept(applied, order, given)
+            kept_order, kept_scores = applied.order_of_kept(order), applied.of_kept(given)
             for each in costs:
                 pairwise = each if isinstance(each, Cost) else DEFAULT_COST
                 counts, pulled = _counts(applied, ranges, pairwise, kept_scores, kept_order)
@@ -184,16 +183,6 @@ def _counts(
         ),
     )  # fmt: skip
     return counts.sum(axis=0), int(pulled.sum())
-
-
-def _kept(applied: Judged, order: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Order and scores of the documents that the measure sees."""
-    if applied.kept is None:
-        return order, scores
-    places = np.full(len(scores), -1, dtype=dtypes.INDEX)
-    places[applied.kept] = np.arange(len(applied.kept), dtype=dtypes.INDEX)
-    ranked = places[order]
-    return ranked[ranked >= 0], applied.of_kept(scores)
 
 
 def _binary_pairs(applied: Judged, threshold: float) -> int:

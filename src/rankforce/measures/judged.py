@@ -33,6 +33,7 @@ class LabelSource:
 
     def __init__(self, labels: np.ndarray, starts: np.ndarray, leave_out_unlabelled: bool) -> None:
         self.kept: np.ndarray | None = None
+        self.n_documents = len(labels)  # of the data set, those left out included
         missing = np.isnan(labels)
         if leave_out_unlabelled and missing.any():
             self.kept = np.flatnonzero(~missing)
@@ -108,6 +109,21 @@ class Judged:
     def of_kept(self, values: np.ndarray) -> np.ndarray:
         """Values given for all documents (``by_query`` order), for those that the measure sees."""
         return values if self.kept is None else np.ascontiguousarray(values[self.kept])
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        """Where each document of the data set is among those that the measure sees; −1 if it is not."""
+        assert self.kept is not None
+        places = np.full(self.source.n_documents, -1, dtype=dtypes.INDEX)
+        places[self.kept] = np.arange(len(self.kept), dtype=dtypes.INDEX)
+        return places
+
+    def order_of_kept(self, order: np.ndarray) -> np.ndarray:
+        """A ranking of all documents, for those that the measure sees."""
+        if self.kept is None:
+            return order
+        places = self._places[order]
+        return places[places >= 0]
 
     def values(self, order: np.ndarray) -> np.ndarray:
         """The value of each query when documents are ranked in ``order``; NaN for blank queries."""
