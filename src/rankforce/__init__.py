@@ -40,6 +40,13 @@ _HOME = {
     "value_if_moved": "rankforce.kernels.listwise_forces",
     "change_if_swapped": "rankforce.kernels.listwise_forces",
     "centre": "rankforce.kernels.listwise_forces",
+    # objectives
+    "Exponential": "rankforce.lambdas.schedules",
+    "Graded": "rankforce.lambdas.graded",
+    "Linear": "rankforce.lambdas.schedules",
+    "Scheduled": "rankforce.lambdas.scheduled",
+    "Term": "rankforce.lambdas.objective",
+    "read_objective": "rankforce.lambdas.objective_files",
     # rankers (a test holds that all of them are here)
     "Bagging": "rankforce.rankers.bagging",
     "LambdaMART": "rankforce.rankers.lambdamart",

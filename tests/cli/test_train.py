@@ -97,3 +97,28 @@ def test_another_lambda_function(run: Any, training: Path, tmp_path: Path) -> No
     outcome = run("train", training, "--out", model, "--cost", "Localcosts", "--quiet")
     assert outcome.code == 2
     assert "did you mean LocalCost" in outcome.err
+
+
+def test_several_tiers(run: Any, tmp_path: Path) -> None:
+    table = tmp_path / "train.csv"
+    rf.make_artificial(queries=30, documents=10, features=4, seed=0, clicks=True).write(table)
+    small = ("--trees", 3, "--set", "min_documents=5", "--quiet", "--out", tmp_path / "model.json")
+    outcome = run("train", table, "-m", "NDCG@5", "--tier", "CNDCG:clicks=0.2", *small)
+    assert outcome.code == 0, outcome.err
+    by_options = rf.load(tmp_path / "model.json").provenance.settings["objective"]
+    (tmp_path / "objective.toml").write_text(
+        "[[tier]]\nmeasure = 'NDCG@5'\nweight = 0.8\n[[tier]]\nmeasure = 'CNDCG:clicks'\nweight = 0.2\n"
+    )
+    outcome = run("train", table, "--objective", tmp_path / "objective.toml", *small)
+    assert outcome.code == 0, outcome.err
+    assert rf.load(tmp_path / "model.json").provenance.settings["objective"] == by_options
+    for wrong, words in (
+        (("--tier", "CNDCG:clicks"), "MEASURE=WEIGHT"),
+        (("--tier", "CNDCG:clicks=1.2"), "less than 1"),
+        (("--tier", "CNDCG:clicks=0.2", "--objective", tmp_path / "objective.toml"), "--objective"),
+        (("--tier", "CNDCG:clicks=0.2", "--ranker", "mart"), "no setting 'objective'"),
+        (("--objective", tmp_path / "none.toml"), "none.toml"),
+    ):
+        outcome = run("train", table, *wrong, *small)
+        assert outcome.code == 2
+        assert words in outcome.err

@@ -10,7 +10,7 @@ import pytest
 import rankforce as rf
 from rankforce.lambdas.forces import Forces, Ranking, SlowMeasureWarning, TermForces
 from rankforce.lambdas.near_pairs import NearPairs
-from rankforce.lambdas.objective import Objective, Pairs, Term
+from rankforce.lambdas.objective import DEFAULT_COST, Objective, Pairs, Term
 from rankforce.lambdas.pairs import PairRanges
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
@@ -45,7 +45,7 @@ def some_data(seed=0, sizes=(1, 2, 5, 9, 12), grades=4, unlabelled=0.0, **parts)
 def slow_forces(data, term, scores, order, takes=lambda ranks: True):
     """Forces and curvatures by definition."""
     judged = Judged(data, term.measure)
-    kernel_measure, cost = term.measure.kernel_tuple(), term.cost.kernel_tuple()
+    kernel_measure, cost = term.measure.kernel_tuple(), (term.cost or DEFAULT_COST).kernel_tuple()
     forces, curvatures = np.zeros(data.n_documents), np.zeros(data.n_documents)
     weights = np.ones(data.n_documents) if data.weights is None else data.weights
     query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights

@@ -9,6 +9,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.hashing import combine
+from rankforce.errors import MeasureError
 from rankforce.kernels.listwise_forces import add_listwise_forces
 from rankforce.kernels.local_forces import add_forces_nearby
 from rankforce.kernels.ordering import reorder_documents
@@ -18,10 +19,11 @@ from rankforce.kernels.pair_forces import (
     divide_by_deviation,
     scale_by_log,
 )
-from rankforce.lambdas.cost import Cost
-from rankforce.lambdas.objective import Objective, Term
+from rankforce.lambdas.cost import Cost, LambdaFunction
+from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term
 from rankforce.lambdas.pairs import PairRanges
 from rankforce.measures.judged import judged
+from rankforce.measures.measure import Measure
 from rankforce.threads import over_queries
 
 _slow_measures: set[type] = set()
@@ -52,12 +54,23 @@ class TermForces:
     """The forces of one term of an objective."""
 
     def __init__(self, data: Dataset, term: Term, seed: int) -> None:
-        self.term = term
+        self.term = term = term.settled(DEFAULT_COST, ALL_PAIRS)
+        assert term.pairs is not None
+        assert term.cost is not None
+        self.pairs: Pairs = term.pairs
+        self.function: LambdaFunction = term.cost
         self.judged = applied = judged(data, term.measure)
         self.longest = int(np.diff(applied.starts).max(initial=0))
         self.all_pairs = not term.pairs.sample and term.pairs.top >= self.longest
         self.reach = term.cost.reach if isinstance(term.cost, Cost) else None  # None: listwise
-        self.ranges = PairRanges.of(applied.labels, applied.starts, with_better=not self.all_pairs)
+        earlier = [labels_of(data, source, term.measure) for source in term.earlier]
+        self.ranges = PairRanges.of(
+            applied.labels,
+            applied.starts,
+            earlier=tuple(applied.of_kept(data.by_query(labels)) for labels in earlier),
+            active=applied.labels != 0.0 if term.zeros is False else None,
+            with_better=not self.all_pairs,
+        )
         self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
         weights = np.ones(data.n_documents) if data.weights is None else data.by_query(data.weights)
         self.document_weights = applied.of_kept(weights)
@@ -112,7 +125,7 @@ class TermForces:
         curvatures: np.ndarray,
     ) -> None:
         scales = share * (self.query_weights if queries is None else self.query_weights * queries)
-        if self.term.cost.diagonal:
+        if self.function.diagonal:
             self._add_diagonal(scores, scales, forces, curvatures)
         if self.reach is None:
             self._add_listwise(order, scores, scales, pulls, forces)
@@ -139,7 +152,7 @@ class TermForces:
 
     def _add_diagonal(self, scores: np.ndarray, scales: np.ndarray, forces: np.ndarray, curvatures: np.ndarray) -> None:
         applied = self.judged
-        alphas = self.term.cost.diagonal * scales * (applied.normalisers != 0.0)
+        alphas = self.function.diagonal * scales * (applied.normalisers != 0.0)
         weights = np.repeat(alphas, np.diff(applied.starts)) * self.document_weights
         forces -= weights * scores
         curvatures += weights
@@ -173,7 +186,7 @@ class TermForces:
             lambda a, b: add_forces_nearby(
                 applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
                 ranges.worse, applied.starts, normalisers, self.document_weights, scales, self.reach,
-                self.term.pairs.top, a, b, pulls, forces, curvatures,
+                self.pairs.top, a, b, pulls, forces, curvatures,
             ),
         )  # fmt: skip
 
@@ -187,7 +200,7 @@ class TermForces:
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
-        applied, ranges, pairs = self.judged, self.ranges, self.term.pairs
+        applied, ranges, pairs = self.judged, self.ranges, self.pairs
         normalisers = applied.normalisers
         if pairs.sample:
             self._draws = combine(self.seed, iteration, self._document_hashes)
@@ -211,7 +224,10 @@ class Forces:
 
     def __init__(self, data: Dataset, objective: Objective, seed: int, *, normalise: str = "none") -> None:
         self.objective = objective
-        self.terms = [TermForces(data, term, seed) for term in objective.terms]
+        # A term that stands in two parts of an objective (before and after a change, say) is computed once.
+        places: dict[Term, int] = {}
+        self._place_of = [places.setdefault(term.alone(), len(places)) for term in objective.terms]
+        self.terms = [TermForces(data, term, seed) for term in places]
         self.normalise = normalise
         self.pulls = np.zeros(data.n_queries)
         self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
@@ -224,6 +240,13 @@ class Forces:
         """How many pairs of documents there are, over all terms."""
         return sum(term.ranges.n_pairs for term in self.terms)
 
+    def shares(self, iteration: int) -> list[float]:
+        """The share of each of ``terms`` in an iteration."""
+        shares = [0.0] * len(self.terms)
+        for place, share in zip(self._place_of, self.objective.shares(iteration), strict=True):
+            shares[place] += share
+        return shares
+
     def at(
         self, scores: np.ndarray, order: np.ndarray, iteration: int = 0, queries: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -235,7 +258,7 @@ class Forces:
         self.forces.fill(0.0)
         self.curvatures.fill(0.0)
         self.pulls.fill(0.0)
-        for term, share in zip(self.terms, self.objective.shares(iteration), strict=True):
+        for term, share in zip(self.terms, self.shares(iteration), strict=True):
             term.add(order, scores, share, iteration, queries, self.pulls, self.forces, self.curvatures)
         if self.normalise == "deviation":
             over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces))
@@ -248,6 +271,17 @@ class Forces:
 def without_weights(pulls: np.ndarray, query_weights: np.ndarray) -> np.ndarray:
     """The sums of forces before query weights: how a query is damped must not depend on how much it counts."""
     return np.divide(pulls, query_weights, out=np.zeros_like(pulls), where=query_weights > 0)
+
+
+def labels_of(data: Dataset, source: str, measure: Measure) -> np.ndarray:
+    """The labels that the pairs of a term must be tied in."""
+    if source not in data.labels:
+        known = ", ".join(map(repr, data.labels)) or "none"
+        raise MeasureError(
+            f"the pairs of {measure} must be tied in {source!r}, a label source that the data does not have "
+            f"(it has: {known})"
+        )
+    return data.labels[source]
 
 
 def _warn_of_slow_measure(term: Term) -> None:

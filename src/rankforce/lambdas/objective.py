@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rankforce.errors import SettingsError
 from rankforce.jit import NO_CUTOFF
+from rankforce.lambdas.catalogue import cost as cost_of
 from rankforce.lambdas.cost import Cost, LambdaFunction
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
+from rankforce.measures.catalogue import measure as measure_of
 from rankforce.measures.measure import Measure
 
 DEFAULT_COST = RankNetWeightPairs()
@@ -48,22 +53,100 @@ class Pairs:
         return "all" if self.top == NO_CUTOFF else f"top {self.top}"
 
 
+ALL_PAIRS = Pairs()
+
+
 @dataclass(frozen=True)
 class Term:
-    """One part of an objective: a measure (which names its label source), a λ-function, and a rule for its pairs."""
+    """One part of an objective: a measure (which names its label source), a λ-function, and a rule for its pairs.
+
+    A pair has two documents with different labels of the term's source, neither of them missing.
+
+    measure : str or Measure
+    cost : Cost or its written form, optional
+        The λ-function; None: the ranker's.
+    share : float
+        What forces and curvatures are multiplied by.
+    pairs : "all", ("top", k) or ("sample", m), optional
+        Which of its pairs pull; None: as the ranker says.
+    rule : "tied" or "all"
+        As a later tier of a graded objective: only pairs tied in all earlier tiers (their labels equal, or both
+        missing), or every pair.
+    zeros : bool, optional
+        Whether documents with the label 0 form pairs. None: they do, but not in a tier of CNDCG, where 0 may mean
+        "never shown".
+    earlier : label sources in which the documents of a pair must be tied; a graded objective fills it in
+    """
 
     measure: Measure
-    cost: LambdaFunction = DEFAULT_COST
+    cost: LambdaFunction | None = None
     share: float = 1.0
-    pairs: Pairs = Pairs()
+    pairs: Pairs | None = None
+    rule: str = "tied"
+    zeros: bool | None = None
+    earlier: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "measure", measure_of(self.measure))
+        if self.cost is not None:
+            object.__setattr__(self, "cost", cost_of(self.cost))
+        if self.pairs is not None:
+            object.__setattr__(self, "pairs", Pairs.read(self.pairs))
+        if isinstance(self.share, bool) or not isinstance(self.share, (int, float)):
+            raise SettingsError(f"the share of {self.measure} must be a number, not {self.share!r}")
         if not 0.0 <= self.share < float("inf"):
             raise SettingsError(f"the share of {self.measure} must be at least 0, not {self.share!r}")
-        if self.pairs != Pairs() and not isinstance(self.cost, Cost):
-            raise SettingsError(f"{self.cost} sees whole lists, not pairs: leave pairs= out")
-        if self.pairs.sample and isinstance(self.cost, Cost) and self.cost.reach != NO_CUTOFF:
-            raise SettingsError(f"{self.cost} chooses its pairs by rank: they cannot be sampled")
+        if self.rule not in ("tied", "all"):
+            raise SettingsError(f"the rule of {self.measure} must be 'tied' or 'all', not {self.rule!r}")
+        if self.zeros not in (None, True, False):
+            raise SettingsError(f"zeros of {self.measure} must be true, false or None, not {self.zeros!r}")
+
+        if self.cost is not None and self.pairs is not None:
+            self._check_pairs(self.cost, self.pairs)
+
+    def _check_pairs(self, cost: LambdaFunction, pairs: Pairs) -> None:
+        if not isinstance(cost, Cost):
+            if pairs != ALL_PAIRS:
+                raise SettingsError(f"{cost} sees whole lists, not pairs: leave pairs= out")
+            if self.earlier or self.zeros is False:
+                raise SettingsError(f"{cost} sees whole lists, not pairs: it can only be the first tier")
+        elif pairs.sample and cost.reach != NO_CUTOFF:
+            raise SettingsError(f"{cost} chooses its pairs by rank: they cannot be sampled")
+
+    def settled(self, cost: LambdaFunction, pairs: Pairs) -> Term:
+        """The term with what it leaves to the ranker filled in."""
+        return dataclasses.replace(
+            self,
+            cost=cost if self.cost is None else self.cost,
+            pairs=pairs if self.pairs is None else self.pairs,
+        )
+
+    def alone(self) -> Term:
+        """The term without its share: terms that are equal so exert the same forces."""
+        return dataclasses.replace(self, share=1.0)
+
+    def written(self) -> dict[str, Any]:
+        """The term as a file holds it."""
+        form: dict[str, Any] = {"measure": str(self.measure)}
+        if self.cost is not None:
+            form["cost"] = str(self.cost)
+        if self.pairs is not None:
+            form["pairs"] = str(self.pairs)
+        if self.rule != "tied":
+            form["rule"] = self.rule
+        if self.zeros is not None:
+            form["zeros"] = self.zeros
+        if self.share != 1.0:
+            form["share"] = self.share
+        return form
+
+    def __str__(self) -> str:
+        notes = [] if self.cost is None else [str(self.cost)]
+        if self.earlier:
+            notes.append(f"tied in {' and '.join(self.earlier)}")
+        if self.zeros is False:
+            notes.append("without zeros")
+        return f"{self.measure} ({'; '.join(notes)})" if notes else str(self.measure)
 
 
 @dataclass(frozen=True)
@@ -73,18 +156,67 @@ class Objective:
     terms: tuple[Term, ...]
 
     @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What is maximised, in order of importance, each once."""
+        return tuple(dict.fromkeys(term.measure for term in self.terms))
+
+    @property
     def main_measure(self) -> Measure:
         """The measure of the first term: what is watched unless the user says otherwise."""
         return self.terms[0].measure
 
     @property
+    def to_be_searched(self) -> bool:
+        """Whether weights are still to be chosen on validation data."""
+        return False
+
+    @property
     def has_curvature(self) -> bool:
         """Whether every term has the positive curvature that Newton's step needs."""
-        return all(term.cost.HAS_CURVATURE for term in self.terms)
+        return all((term.cost or DEFAULT_COST).HAS_CURVATURE for term in self.terms)
 
     def shares(self, iteration: int) -> tuple[float, ...]:
         """The weight of each term in an iteration, counted from 0."""
         return tuple(term.share for term in self.terms)
 
+    def settled(self, iterations: int, cost: LambdaFunction = DEFAULT_COST, pairs: Pairs = ALL_PAIRS) -> Objective:
+        """The objective as a training of so many iterations uses it: nothing left open, functions as their values."""
+        return Objective(tuple(term.settled(cost, pairs) for term in self.terms))
+
+    def written(self) -> dict[str, Any]:
+        """The objective as a file holds it; ``read_objective`` is the inverse."""
+        if len(self.terms) == 1:
+            return self.terms[0].written()
+        return {"terms": [term.written() for term in self.terms]}
+
     def __str__(self) -> str:
-        return " + ".join(f"{term.measure} ({term.cost})" for term in self.terms)
+        return " + ".join(map(weighed, self.terms, self.shares(0)))
+
+
+def as_objective(given: Any) -> Objective:
+    """An objective, from one, from a term or a measure (also a written one), or from a list of these: their sum."""
+    if isinstance(given, Objective):
+        return given
+    if isinstance(given, Term):
+        return Objective((given,))
+    if isinstance(given, (str, Measure)):
+        return Objective((Term(measure_of(given)),))
+    if isinstance(given, Sequence) and given and all(isinstance(one, (Term, str, Measure)) for one in given):
+        return Objective(tuple(one if isinstance(one, Term) else Term(measure_of(one)) for one in given))
+    raise SettingsError(
+        "an objective is rf.Graded([...]), rf.Scheduled(...), an rf.Term, a measure, or a list of terms and measures, "
+        f"not {given!r}"
+    )
+
+
+def as_part(given: Any) -> Objective:
+    """An objective as part of another."""
+    part = as_objective(given)
+    if part.to_be_searched:
+        raise SettingsError('weights="search" is for the outermost objective: give this inner one its weights')
+    return part
+
+
+def weighed(part: Any, share: float) -> str:
+    """A part of a sum in words."""
+    return str(part) if share == 1.0 else f"{share:g} × {part}"

@@ -235,7 +235,7 @@ class BoostedTrees(Ranker):
         self.best_iteration_ = min(watch.best_iteration, len(rounds)) if self.early_stopping else len(rounds)
         provenance = Provenance.of_training(
             data,
-            settings=self._settings() | training.inputs,
+            settings=self._settings() | training.inputs | learners[0].notes(),
             objective=training.objective or self._objective_name(),
             history=watch.history,
             seed=self.seed,

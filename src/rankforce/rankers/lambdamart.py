@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,14 @@ from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
-from rankforce.lambdas.forces import Forces
+from rankforce.lambdas.forces import Forces, TermForces
+from rankforce.lambdas.left_out import LeftOut, left_out
 from rankforce.lambdas.near_pairs import NearPairs
-from rankforce.lambdas.objective import Objective, Pairs, Term
+from rankforce.lambdas.objective import Objective, Pairs, Term, as_objective
 from rankforce.lambdas.preference_forces import PreferenceForces
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
-from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training
+from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training, TrainingWarning
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
@@ -66,8 +69,9 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
     cost : str, Cost or ListwiseCost, optional
         Another λ-function in place of ``NearPairs(sigma)``: ``"RankNetWeightPairs"``, ``"LocalCost(k=3)"``,
         ``rf.Spring(delta=2)``, or your own. Those without curvature go with the gradient step.
-    objective : Objective, optional
-        A sum of terms in place of ``measure`` and ``cost``.
+    objective : Graded, Scheduled, Term or a list of terms, optional
+        Several measures, label sources or λ-functions in place of ``measure``. Terms that name no λ-function or no
+        pairs of their own take those of ``cost``, ``sigma`` and ``pairs``.
     base_model : Model, ranker, Path or str, optional
         Where boosting starts: a model, or the name of a feature. It is kept inside the saved model.
     early_stopping : int, optional
@@ -79,6 +83,8 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
     seed, threads, progress
         The model depends on the data and the seed, not on the threads.
     """
+
+    left_out_: tuple[LeftOut, ...]  # what each term of the objective saw of the training data
 
     def __init__(
         self,
@@ -102,7 +108,7 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         query_fraction: float = 1.0,
         monotone: Any = None,
         cost: str | LambdaFunction | None = None,
-        objective: Objective | None = None,
+        objective: Any = None,
         base_model: Any = None,
         early_stopping: int | None = None,
         validation_measure: str | Measure | None = None,
@@ -180,9 +186,11 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
                 return WatchedPreferences(mine)
             return WatchedMeasure(watched, measure)
 
-        inputs: dict[str, Any] = {}
-        objective = None
-        start: Callable[[Dataset], Sequence[Learner]] = self._start
+        # Once per fit: a schedule may be any function, and the model file keeps the values that were used.
+        objective = self._objective()
+        inputs: dict[str, Any] = {} if self.objective is None else {"objective": objective.written()}
+        name = str(objective)
+        share = 1.0
         if preferences is not None:
             check_number("preference_share", preference_share, 0.0, 1.0, above=True)
             if not isinstance(preferences, Preferences) or preferences.data is not data:
@@ -190,32 +198,40 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
                     "preferences must be a Preferences object made for the very Dataset that is given to fit: "
                     "fit(data, preferences=Preferences(data, better, worse))"
                 )
-            inputs = {"preferences": preferences.fingerprint, "preference_share": preference_share}
-            objective = f"preferences (sigma={self.sigma:g})"
+            inputs |= {"preferences": preferences.fingerprint, "preference_share": preference_share}
+            share = preference_share
+            graded = name
+            name = f"preferences (sigma={self.sigma:g})"
             if preference_share < 1:
-                rest = 1 - preference_share
-                objective = f"{preference_share:g} × {objective} + {rest:g} × ({self._objective_name()})"
-
-            def start(data: Dataset) -> Sequence[Learner]:
-                return [LambdaPull(data, self._objective(), self, preferences, preference_share)]
-
+                name = f"{preference_share:g} × {name} + {1 - preference_share:g} × ({graded})"
         elif preference_share != 1.0:
             raise SettingsError("preference_share= goes with preferences=")
         if isinstance(validation, Preferences):
             inputs["validation_preferences"] = validation.fingerprint
-        training = Training(data, held_out, start, watch, inputs, objective)
+
+        def start(data: Dataset) -> Sequence[Learner]:
+            pull = LambdaPull(data, objective, self, preferences, share)
+            self.left_out_ = pull.left_out
+            return [pull]
+
+        training = Training(data, held_out, start, watch, inputs, name)
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
     def _start(self, data: Dataset) -> Sequence[Learner]:
         return [LambdaPull(data, self._objective(), self)]
 
     def _objective(self) -> Objective:
+        cost = NearPairs(self.sigma) if self.cost is None else lambda_function(self.cost)
+        pairs = Pairs.read(self.pairs)
         if self.objective is None:
-            cost = NearPairs(self.sigma) if self.cost is None else lambda_function(self.cost)
-            return Objective((Term(measure(self.measure), cost, pairs=Pairs.read(self.pairs)),))
-        if self.cost is not None or self.measure != "NDCG":
-            raise SettingsError("objective= says what is maximised: leave measure= and cost= out")
-        return self.objective
+            return Objective((Term(measure(self.measure), cost, pairs=pairs),))
+        if self.measure != "NDCG":
+            raise SettingsError("objective= says what is maximised: leave measure= out")
+        objective = as_objective(self.objective)
+        for name, given in (("cost", self.cost is not None), ("pairs", pairs != Pairs())):
+            if given and all(getattr(term, name) is not None for term in objective.terms):
+                raise SettingsError(f"every term of objective= has {name} of its own: leave {name}= out")
+        return objective.settled(self.n_trees, cost, pairs)
 
     def _watched_measure(self) -> Measure:
         if self.validation_measure is not None:
@@ -274,6 +290,18 @@ class LambdaPull(Learner):
                 "nothing to learn from: no query has two documents with different labels "
                 f"({', '.join(sorted({term.measure.label for term in objective.terms}))})"
             )
+        self.left_out = left_out(data, _terms_of(self.forces))
+        for one in self.left_out:
+            if one.pairs == 0:
+                warnings.warn(f"{one.measure} has no pairs and does not count: {one}", TrainingWarning, stacklevel=6)
+        if settings.progress and any(one.anything for one in self.left_out):
+            print("\n".join(map(str, self.left_out)), file=sys.stderr)
+
+    def notes(self) -> dict[str, Any]:
+        """What each term sees of the data, where there are several or something is left out."""
+        if len(self.left_out) < 2 and not any(one.anything for one in self.left_out):
+            return {}
+        return {"label_sources": [one.to_dict() for one in self.left_out]}
 
     def pull(self, running: RunningScores, iteration: int, queries: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Forces and curvatures at the current scores."""
@@ -287,6 +315,11 @@ class LambdaPull(Learner):
         curvature = leaf_sums(curvatures, grown.leaf_of, grown.structure.n_leaves) + self.l2
         step = np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0.0)
         return np.clip(step, -self.longest_step, self.longest_step)
+
+
+def _terms_of(forces: Forces | PreferenceForces) -> list[TermForces]:
+    graded = forces.objective if isinstance(forces, PreferenceForces) else forces
+    return [] if graded is None else graded.terms
 
 
 def _forces(

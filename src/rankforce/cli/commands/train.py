@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -31,6 +32,21 @@ def train(
             metavar="NAME(PARAMETER=VALUE)",
             help="λ-function, for example LocalCost(k=3); mart: its cost.",
             show_default=False,
+        ),
+    ] = None,
+    tier: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MEASURE=WEIGHT",
+            help="A further measure, which decides between documents that are tied in those before, and its share: "
+            "CNDCG:clicks=0.2; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    objective: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.toml", help="What to maximise, in full: tiers, λ-functions, schedules.", show_default=False
         ),
     ] = None,
     trees: Annotated[int | None, typer.Option(metavar="N", help="Number of trees.", show_default=False)] = None,
@@ -111,7 +127,11 @@ def train(
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     by_measure = "measure" in kind._get_param_names()  # others, as MART, only watch one
+    aim = _objective(measure, tier or (), objective)
+    if aim is not None:
+        measure = None
     given: dict[str, Any] = {
+        "objective": aim,
         "measure" if by_measure else "validation_measure": measure,
         "cost": cost,
         "n_trees": trees,
@@ -186,6 +206,32 @@ def _from_parameters(kind: Any, lightgbm: Path | None, xgboost: Path | None) -> 
         return model
 
     return construct
+
+
+def _objective(measure: str | None, tiers: Sequence[str], path: Path | None) -> Any:
+    """The objective of a file, or of ``--measure`` and ``--tier``; None where the measure says it all."""
+    import rankforce as rf
+
+    if path is not None:
+        if measure is not None or tiers:
+            raise SettingsError("--objective says what is maximised: leave --measure and --tier out")
+        return rf.read_objective(path)
+    if not tiers:
+        return None
+    measures, weights = [measure or "NDCG"], []
+    for entry in tiers:
+        name, _, text = entry.rpartition("=")
+        try:
+            weights.append(float(text))
+        except ValueError:
+            name = ""
+        if not name:
+            raise SettingsError(f"--tier {entry}: write MEASURE=WEIGHT, for example CNDCG:clicks=0.2")
+        measures.append(name)
+    rest = 1.0 - sum(weights)
+    if not rest > 0:
+        raise SettingsError(f"the tiers' shares must add up to less than 1: {measures[0]} has the rest")
+    return rf.Graded(measures, [rest, *weights])
 
 
 def _base(given: str | None) -> Any:

@@ -1,0 +1,97 @@
+"""Objectives in TOML, and the mappings that model files hold."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import rankforce as rf
+
+GRADED = """
+[[tier]]
+measure = "NDCG"
+weight = 0.8
+cost = "RankNetWeightPairs(sigma=2)"
+
+[[tier]]
+measure = "CNDCG:clicks"
+weight = 0.2
+rule = "all"
+zeros = true
+pairs = "top 10"
+"""
+
+CHANGING = """
+schedule = { kind = "exponential", start = 0.1, rate = 100 }
+first = "NDCG"
+
+[[second.tier]]
+measure = "NDCG"
+cost = "SigmoidCost(mu=1.5)"
+
+[[second.tier]]
+measure = "CNDCG:clicks"
+"""
+
+
+def written(folder, text):
+    path = folder / "objective.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_graded(tmp_path):
+    clicks = rf.Term("CNDCG:clicks", rule="all", zeros=True, pairs=("top", 10))
+    wanted = rf.Graded([rf.Term("NDCG", rf.RankNetWeightPairs(2.0)), clicks], [0.8, 0.2])
+    assert rf.read_objective(written(tmp_path, GRADED)) == wanted
+
+
+def test_changing(tmp_path):
+    second = rf.Graded([rf.Term("NDCG", rf.SigmoidCost(mu=1.5)), "CNDCG:clicks"])
+    wanted = rf.Scheduled("NDCG", second, rf.Exponential(0.1, 100.0))
+    assert rf.read_objective(written(tmp_path, CHANGING)) == wanted
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        rf.Graded(["NDCG@10", rf.Term("CNDCG:clicks", zeros=True), "MAP:fresh"], [5, 3, 2]),
+        rf.Graded(["NDCG", "CNDCG:clicks"], "search"),
+        rf.Scheduled(rf.Graded(["NDCG", "MRR"]), [rf.Term("NDCG", share=2.0), "MAP"], rf.Linear(0.0, 0.5)),
+        rf.Graded([rf.Scheduled("NDCG", "NDCG@3", [0.0, 0.1]), "CNDCG:clicks"]).settled(5, rf.NearPairs(0.5)),
+    ],
+    ids=["three tiers", "search", "scheduled", "graded and changing"],
+)
+def test_the_written_form_is_read_back(objective):
+    form = json.loads(json.dumps(objective.written()))
+    assert rf.read_objective(form) == objective
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("measure = ", "not TOML"),
+        ("meassure = 'NDCG'", "did you mean measure"),
+        ("cost = 'NearPairs'", "needs 'measure'"),
+        ("measure = 'NDGC'", "did you mean"),
+        ("[[tier]]\nmeasure = 'NDCG'\nweight = 1\n[[tier]]\nmeasure = 'MAP'", "tier 2 of the objective has no weight"),
+        ("tier = 3", "must be a list of tables"),
+        ("first = 'NDCG'\nsecond = 'MAP'", "needs 'schedule'"),
+        ("first = 'NDCG'\nsecond = 3\nschedule = [0, 1]", "second of the objective must be a table"),
+        ("measure = 'NDCG'\ncost = 'NearPairs(sgima=1)'", "it has: sigma, margin"),
+        ("measure = 'NDCG'\ncost = 'NearPairs(sigma=-1)'", "sigma must be positive"),
+        ("measure = 'NDCG'\ncost = 'import os'", "cannot read the λ-function"),
+        ("weights = 'search'\n[[tier]]\nmeasure = 'NDCG'\nweight = 1\n[[tier]]\nmeasure = 'MAP'", "not both"),
+    ],
+)
+def test_mistakes_name_the_file_and_the_place(tmp_path, text, words):
+    path = written(tmp_path, text)
+    with pytest.raises(rf.RankforceError, match=words) as caught:
+        rf.read_objective(path)
+    assert "objective.toml" in str(caught.value)
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(rf.FileFormatError, match="cannot be read"):
+        rf.read_objective(tmp_path / "none.toml")

@@ -1,0 +1,152 @@
+"""Graded and changing objectives in training: what they improve, what is kept, and going on from a checkpoint."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import rankforce as rf
+from rankforce.rankers.boosting import TrainingWarning
+
+SMALL = {"n_leaves": 8, "min_documents": 5, "learning_rate": 0.2, "progress": False}
+
+
+def data_with_clicks(queries=60, seed=0, **options):
+    return rf.make_artificial(queries, documents=20, features=6, seed=seed, clicks=True, **options)
+
+
+def ranker(objective, **settings):
+    return rf.LambdaMART(objective=objective, **(SMALL | {"n_trees": 12} | settings))
+
+
+def test_the_model_file_says_what_was_maximised(tmp_path):
+    data = data_with_clicks()
+    objective = rf.Graded(["NDCG", "CNDCG:clicks"], [0.8, 0.2])
+    model = ranker(objective).fit(data).model_
+    model.save(tmp_path / "model.json")
+    provenance = rf.load(tmp_path / "model.json").provenance
+    assert provenance.objective == (
+        "0.8 × NDCG (NearPairs(sigma=1.0, margin=0.01)) + "
+        "0.2 × CNDCG:clicks (NearPairs(sigma=1.0, margin=0.01); tied in grades; without zeros)"
+    )
+    assert rf.read_objective(provenance.settings["objective"]) == objective.settled(12, rf.NearPairs(1.0))
+    assert [source["measure"] for source in provenance.settings["label_sources"]] == ["NDCG", "CNDCG:clicks"]
+
+
+def test_one_tier_with_all_the_weight_is_that_measure():
+    data = data_with_clicks()
+    alone = rf.LambdaMART("NDCG", n_trees=12, **SMALL).fit(data)
+    graded = ranker(rf.Graded(["NDCG", "CNDCG:clicks"], [1, 0])).fit(data)
+    assert np.array_equal(alone.predict(data), graded.predict(data))
+
+
+def test_a_term_that_changes_into_itself_does_not_change():
+    data = data_with_clicks()
+    alone = rf.LambdaMART("NDCG", n_trees=12, **SMALL).fit(data)
+    changing = ranker(rf.Scheduled("NDCG", "NDCG", [1.0, 0.0, 1.0])).fit(data)
+    assert np.array_equal(alone.predict(data), changing.predict(data))
+
+
+def test_the_change_happens_at_the_tree_it_is_meant_for():
+    data = data_with_clicks()
+    step = {"step": "gradient"}
+    objective = rf.Scheduled("NDCG", rf.Term("NDCG@3", rf.SigmoidCost()), lambda m: float(m >= 6))
+    changing = ranker(objective, **step).fit(data)
+    alone = rf.LambdaMART("NDCG", n_trees=12, **step, **SMALL).fit(data)
+    assert np.array_equal(changing.predict(data, n_trees=6), alone.predict(data, n_trees=6))
+    assert not np.array_equal(changing.predict(data, n_trees=7), alone.predict(data, n_trees=7))
+
+
+def test_a_killed_training_with_a_function_schedule_ends_with_the_same_bytes(tmp_path):
+    data, held_out = data_with_clicks(), data_with_clicks(seed=1)
+    second = rf.Graded([rf.Term("NDCG", rf.SigmoidCost(mu=1.0)), "CNDCG:clicks"], [0.7, 0.3])
+
+    def changing(shape, **settings):
+        return ranker(rf.Scheduled("NDCG", second, shape), step="gradient", **settings)
+
+    def smooth(m):
+        return min(1.0, 0.1 * m)
+
+    changing(smooth).fit(data, validation=held_out).save(tmp_path / "whole.json")
+    kept = {"checkpoint": tmp_path / "checkpoint", "checkpoint_every": 1, "validation": held_out}
+    changing(smooth, n_trees=7).fit(data, **kept)
+    resumed = changing(smooth).fit(data, **kept)
+    resumed.save(tmp_path / "resumed.json")
+    assert (tmp_path / "resumed.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+    form = json.loads((tmp_path / "resumed.json").read_text())
+    assert '"values"' in json.dumps(form)
+    with pytest.raises(rf.SettingsError, match="belongs to another training: objective was"):
+        changing(lambda m: min(1.0, 0.2 * m)).fit(data, **kept)
+
+
+def test_missing_labels_are_counted_and_kept(capsys):
+    data = data_with_clicks()
+    clicks = data.labels["clicks"].copy()
+    clicks[np.random.default_rng(0).random(len(clicks)) < 0.7] = np.nan
+    clicks[data.rows[: data.query_sizes[0]]] = np.nan
+    objective = rf.Graded(["NDCG", "CNDCG:clicks"], [0.8, 0.2])
+    trained = ranker(objective, progress=True).fit(data.with_label("clicks", clicks))
+    missing = int(np.isnan(clicks).sum())
+    assert trained.left_out_[1].unlabelled_documents == missing
+    assert trained.left_out_[1].unlabelled_queries >= 1
+    assert trained.model_.provenance.settings["label_sources"][1]["unlabelled_documents"] == missing
+    assert f"{missing:,} of 1,200 documents" in capsys.readouterr().err
+
+
+def test_a_tier_without_pairs_is_said():
+    data = data_with_clicks()
+    two_values = data.with_label("clicks", np.where(np.arange(data.n_documents) % 2, 0.0, 0.5))
+    with pytest.warns(TrainingWarning, match="CNDCG:clicks has no pairs"):
+        ranker(rf.Graded(["NDCG", "CNDCG:clicks"], [0.8, 0.2])).fit(two_values)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"measure": "MAP"}, "leave measure= out"),
+        ({"objective": [rf.Term("NDCG", rf.NearPairs())], "cost": rf.RankNetCost()}, "leave cost= out"),
+        ({"objective": rf.Term("NDCG", pairs="all"), "pairs": "top 3"}, "leave pairs= out"),
+        ({"objective": rf.Term("NDCG", rf.SigmoidCost())}, "step='gradient'"),
+        ({"objective": 3}, "an objective is"),
+        ({"objective": rf.Graded(["NDCG", "CNDCG:likes"])}, "'likes'"),
+    ],
+)
+def test_contradictions_are_refused(settings, words):
+    with pytest.raises(rf.RankforceError, match=words):
+        rf.LambdaMART(**({"objective": "NDCG", "n_trees": 2} | SMALL | settings)).fit(data_with_clicks(queries=5))
+
+
+def test_terms_without_a_cost_take_the_rankers():
+    data = data_with_clicks(queries=20)
+    settings = {"cost": "RankNetCost(sigma=2)", "pairs": "top 5"}
+    model = ranker(rf.Graded(["NDCG", rf.Term("CNDCG:clicks", rf.NearPairs())]), **settings).fit(data).model_
+    tiers = model.provenance.settings["objective"]["tier"]
+    assert [tier["cost"] for tier in tiers] == ["RankNetCost(sigma=2.0)", "NearPairs(sigma=1.0, margin=0.01)"]
+    assert [tier["pairs"] for tier in tiers] == ["top 5", "top 5"]
+
+
+@pytest.mark.compiled_only
+def test_a_graded_objective_raises_the_second_measure_and_leaves_the_first_alone():
+    """One seed, one cut-off; experiments/graded.py has the rest."""
+    options = {"click_agreement": 0.6, "features": 8, "clicks": True, "documents": 30}
+    train = rf.make_artificial(400, seed=1, **options)
+    test = rf.make_artificial(400, seed=2, first_query=1001, **options)
+    # Clicks that the features can tell: half of them follow a feature that the grades do not.
+    train, test = (with_told_clicks(data) for data in (train, test))
+    settings = {"n_trees": 100, "n_leaves": 10, "min_documents": 20, "progress": False}
+    alone = rf.LambdaMART("NDCG", **settings).fit(train)
+    graded = rf.LambdaMART(objective=rf.Graded(["NDCG", "CNDCG:clicks"], [0.7, 0.3]), **settings).fit(train)
+    found = rf.compare(alone, graded, test, ["CNDCG@5:clicks", "NDCG@5"])
+    assert found.difference["CNDCG@5:clicks"] > 0.02
+    assert found.t_test["CNDCG@5:clicks"].p_value < 0.001
+    assert not (found.t_test["NDCG@5"].p_value < 0.05 and found.difference["NDCG@5"] < 0)
+
+
+def with_told_clicks(data):
+    """Clicks that rise with the grade and, as much again, with the last feature turned round."""
+    random = np.random.default_rng(0).random(data.n_documents)
+    taste = (1.0 - data.features[:, -1]) / 2.0
+    clicks = 0.4 * data.labels["grades"] / 4.0 + 0.4 * taste + 0.2 * random
+    return data.with_label("clicks", np.where(random < 0.1, 0.0, clicks))
