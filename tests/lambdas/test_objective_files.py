@@ -79,7 +79,7 @@ def test_the_written_form_is_read_back(objective):
         ("tier = 3", "must be a list of tables"),
         ("first = 'NDCG'\nsecond = 'MAP'", "needs 'schedule'"),
         ("first = 'NDCG'\nsecond = 3\nschedule = [0, 1]", "second of the objective must be a table"),
-        ("measure = 'NDCG'\ncost = 'NearPairs(sgima=1)'", "it has: sigma, margin"),
+        ("measure = 'NDCG'\ncost = 'NearPairs(sgima=1)'", "has no parameter .sgima. .it has: "),
         ("measure = 'NDCG'\ncost = 'NearPairs(sigma=-1)'", "sigma must be positive"),
         ("measure = 'NDCG'\ncost = 'import os'", "cannot read the λ-function"),
         ("weights = 'search'\n[[tier]]\nmeasure = 'NDCG'\nweight = 1\n[[tier]]\nmeasure = 'MAP'", "not both"),
