@@ -33,6 +33,7 @@ COSTS = {
         max(change * normaliser, 1.0) * np.logaddexp(0.0, -c.sigma * gap)
     ),
     "LocalGradient": lambda c, gap, change, normaliser: -change * np.sign(gap) * np.log1p(abs(gap) / c.margin),
+    "SigmoidCost": lambda c, gap, change, normaliser: change / (1.0 + np.exp(c.sigma * (gap + c.mu))),
     "Step": lambda c, gap, change, normaliser: change * max(0.0, c.delta - gap),
     "Spring": lambda c, gap, change, normaliser: (
         change * (0.5 * c.delta**2 - c.cap * gap if gap < 0 and c.cap < np.inf else 0.5 * max(0.0, c.delta - gap) ** 2)
