@@ -120,7 +120,7 @@ def check_forces(
         objective = cost
     else:
         objective = Objective((Term(read_measure(measure), lambda_function(cost)),))
-    if any(term.pairs.sample for term in objective.terms):
+    if any(term.pairs is not None and term.pairs.sample for term in objective.terms):
         raise SettingsError("forces of sampled pairs are random: check them with pairs='all'")
     field = _Field(objective, _labels(objective, labels), normalise, iteration)
     rng = np.random.default_rng(seed)
