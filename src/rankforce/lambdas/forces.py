@@ -49,6 +49,12 @@ class Ranking:
         over_queries(self.starts, lambda a, b: reorder_documents(scores, self.tie_keys, self.starts, a, b, self.order))
         return self.order
 
+    def of(self, scores: np.ndarray) -> np.ndarray:
+        """The order by other scores; the ranking stays as it is."""
+        order = self.order.copy()
+        over_queries(self.starts, lambda a, b: reorder_documents(scores, self.tie_keys, self.starts, a, b, order))
+        return order
+
 
 class TermForces:
     """The forces of one term of an objective."""

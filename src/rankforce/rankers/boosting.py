@@ -24,6 +24,7 @@ from rankforce.models.provenance import Provenance
 from rankforce.rankers.checkpoint import Checkpoint, Identity
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.interruption import Interruption
+from rankforce.rankers.line_search import ON, best_weight, check_searchable
 from rankforce.rankers.outputs import BaseScores, Ensemble, Learner, Rounds, base_of, written_base
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
@@ -67,6 +68,10 @@ class RunningScores:
             output += tree.leaf_value[leaf_of]
         self._rank()
 
+    def value_with(self, tree: Tree, leaf_of: np.ndarray) -> float:
+        """The watched measure if this tree were added to the only output; nothing is added."""
+        return self.watched.mean(self.ranking.of(self.outputs[0] + tree.leaf_value[leaf_of]))
+
     def _rank(self) -> None:
         self.scores = self.outputs[0] if self.link is None else self.link.scores(self.outputs)
         self.order = self.ranking.update(self.scores)
@@ -105,6 +110,8 @@ class BoostedTrees(Ranker):
     monotone: Any
     base_model: Any
     early_stopping: int | None
+    line_search: int | None
+    line_search_on: str
     memory: str
     seed: int
     threads: int | None
@@ -189,6 +196,9 @@ class BoostedTrees(Ranker):
         if held_out is not None:
             validating = RunningScores(held_out, bases.of(held_out), training.watch(held_out), self.seed, link)
             held_out_bins = Binned.by(binned.binning, held_out, "low")
+        if self.line_search is not None:
+            searched = running if self.line_search_on == "train" else validating
+            check_searchable(searched.watched, len(learners))
         watch = Watch(self.early_stopping)
         rounds: Rounds = []
         ensemble = Ensemble(data.feature_names, bases, link)
@@ -217,11 +227,20 @@ class BoostedTrees(Ranker):
                 if queries is None and features is None and all(tree.n_leaves == 1 for tree in trees):
                     self._explain_no_split(m, data)
                     break
+                leaves = [grown.leaf_of for grown in grown_trees]
+                held_out_leaves = [] if held_out is None else [grown.route(held_out_bins) for grown in grown_trees]
+                if self.line_search is not None and (m + 1) % self.line_search == 0:
+
+                    def weighed(weight: float, grown: Grown = grown, step: np.ndarray = step) -> Tree:
+                        return grown.structure.with_values(weight * (self.learning_rate * step))
+
+                    where = leaves if searched is running else held_out_leaves
+                    trees = [weighed(best_weight(searched, trees[0], where[0], weighed))]
                 rounds.append(tuple(trees))
-                running.add(trees, [grown.leaf_of for grown in grown_trees])
+                running.add(trees, leaves)
                 values = {"train": running.value()}
                 if held_out is not None:
-                    validating.add(trees, [grown.route(held_out_bins) for grown in grown_trees])
+                    validating.add(trees, held_out_leaves)
                     values["validation"] = validating.value()
                 stop = watch.record(m + 1, values)
                 bar.advance(m + 1, values)
@@ -280,10 +299,14 @@ class BoostedTrees(Ranker):
         check_number("feature_fraction", self.feature_fraction, 0.0, 1.0, above=True)
         check_number("query_fraction", self.query_fraction, 0.0, 1.0, above=True)
         check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
+        check_number("line_search", self.line_search, 1, whole=True, optional=True)
+        check_choice("line_search_on", self.line_search_on, ON)
         check_number("seed", self.seed, 0, whole=True)
         check_choice("memory", self.memory, MEMORY)
         if self.early_stopping is not None and held_out is None:
             raise SettingsError("early_stopping needs validation data: fit(train, validation=...)")
+        if self.line_search is not None and self.line_search_on == "validation" and held_out is None:
+            raise SettingsError("line_search_on='validation' needs validation data: fit(train, validation=...)")
         if held_out is not None and held_out.n_features != data.n_features:
             raise DataError(
                 f"the validation data has {held_out.n_features} features, the training data {data.n_features}"

@@ -76,6 +76,9 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         Where boosting starts: a model, or the name of a feature. It is kept inside the saved model.
     early_stopping : int, optional
         Stop after so many trees without a higher validation value, and keep the best.
+    line_search : int, optional
+        Every so many trees (10 is a good number), weigh the tree by an exact sweep: the weight in (0, 10) with the
+        highest watched measure on ``line_search_on``, ``"train"`` or ``"validation"``; 1 unless another is better.
     validation_measure : str or Measure, optional
         What early stopping and the history watch; default: what is maximised.
     memory : "fast" or "low"
@@ -111,6 +114,8 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         objective: Any = None,
         base_model: Any = None,
         early_stopping: int | None = None,
+        line_search: int | None = None,
+        line_search_on: str = "train",
         validation_measure: str | Measure | None = None,
         memory: str = "fast",
         seed: int = 0,
@@ -139,6 +144,8 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         self.objective = objective
         self.base_model = base_model
         self.early_stopping = early_stopping
+        self.line_search = line_search
+        self.line_search_on = line_search_on
         self.validation_measure = validation_measure
         self.memory = memory
         self.seed = seed

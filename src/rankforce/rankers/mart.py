@@ -71,7 +71,7 @@ class MART(BoostedTrees):
     validation_measure : str or Measure, optional
         The ranking measure that early stopping and the history watch; default NDCG of the label.
     n_leaves, learning_rate, l2, min_gain, max_depth, max_bins, feature_fraction, query_fraction, monotone, base_model,
-    early_stopping, memory, seed, threads, progress
+    early_stopping, line_search, line_search_on, memory, seed, threads, progress
         As for ``LambdaMART``. Multiclass cannot be ``monotone``; ordinal can. A ``base_model`` of multiclass and
         ordinal must be a model of the same cost and grades.
 
@@ -125,6 +125,8 @@ class MART(BoostedTrees):
         monotone: Any = None,
         base_model: Any = None,
         early_stopping: int | None = None,
+        line_search: int | None = None,
+        line_search_on: str = "train",
         validation_measure: str | Measure | None = None,
         memory: str = "fast",
         seed: int = 0,
@@ -152,6 +154,8 @@ class MART(BoostedTrees):
         self.monotone = monotone
         self.base_model = base_model
         self.early_stopping = early_stopping
+        self.line_search = line_search
+        self.line_search_on = line_search_on
         self.validation_measure = validation_measure
         self.memory = memory
         self.seed = seed

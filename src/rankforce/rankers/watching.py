@@ -68,6 +68,7 @@ class WatchedMeasure:
             raise SettingsError(
                 f"{measure} cannot be watched: no query of the data has a document that is worth anything to it"
             )
+        self.shares = self._weights / self._total  # of each query in the mean
         self._places: np.ndarray | None = None
         if self.judged.kept is not None:
             self._places = np.full(data.n_documents, -1, dtype=np.int32)
