@@ -193,3 +193,15 @@ def test_impossible_numbers_of_bins(wrong):
 def test_unknown_memory():
     with pytest.raises(SettingsError, match="memory"):
         Binned.of(dataset(np.arange(6.0)[:, None]), memory="medium")
+
+
+def test_some_columns_of_a_binning_are_a_binning():
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.random(50), np.ones(50), random.integers(0, 4, 50), random.random(50)])
+    whole = Binning.of(dataset(X), 10)
+    some = whole.only(np.array([1, 2]))
+    assert some.features.tolist() == [2, 3]
+    assert some.n_features == 4
+    for column in (0, 1):
+        assert cuts_of(some, column).tolist() == cuts_of(whole, column + 1).tolist()
+    assert whole.only(np.array([], dtype=int)).thresholds.tolist() == []

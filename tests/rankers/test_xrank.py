@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import rankforce as rf
+from rankforce.lambdas.forces import Ranking
 from rankforce.models.storage import to_bytes
+from rankforce.rankers.watching import WatchedMeasure
 
 QUICK = {"n_steps": 20, "min_documents": 10, "progress": False}
 FORMS = [{"form": "simple"}, {"form": "full"}, {"form": "martingale"}, {"split": "max_ndcg"}]
@@ -130,6 +134,56 @@ def test_the_report_of_the_martingale(data):
         _ = rf.XRank(**QUICK).fit(data).martingale_
 
 
+@pytest.mark.compiled_only
+def test_boosted_graphs_are_better_than_one(data, held_out, tmp_path):
+    settings = {"n_steps": 8, "min_documents": 10, "form": "martingale", "progress": False}
+    one = rf.XRank(**settings).fit(data)
+    several = rf.XRank(n_graphs=12, **settings).fit(data)
+    assert expected(several, held_out) > expected(one, held_out) + 0.01
+    values = several.history_["train"]
+    assert all(later >= earlier for earlier, later in itertools.pairwise(values))
+    assert values[-1] > values[0] + 0.02
+    assert several.model_.weights.sum() == pytest.approx(1.0)
+    assert len(several.model_.models) == 1 + sum(a != b for a, b in itertools.pairwise(values))
+    several.save(tmp_path / "several.json")
+    np.testing.assert_array_equal(rf.load(tmp_path / "several.json").predict(data), several.predict(data))
+    assert several.feature_importances_.sum() == pytest.approx(1.0)
+    with pytest.raises(AttributeError, match="n_graphs=1"):
+        _ = several.expected_
+
+
+@pytest.mark.compiled_only
+def test_the_weight_of_a_graph_is_better_than_any_of_a_grid(data):
+    """Two graphs: no mixture of a fine grid has a higher training measure than the one that was chosen."""
+    ranker = rf.XRank(n_graphs=2, form="full", **QUICK).fit(data)
+    first, second = (graph.predict(data) for graph in ranker.model_.models)
+    watched, ranking = WatchedMeasure(data, rf.NDCG()), Ranking(data, 0)
+    grid = np.linspace(0.0, 1.0, 1001)[1:-1] + 1e-7 * np.sqrt(2)  # no crossing of whole numbers
+    best = max(watched.mean(ranking.update((1 - a) * first + a * second)) for a in grid)
+    assert ranker.history_["train"][1] >= best - 1e-12
+
+
+@pytest.mark.compiled_only
+def test_boosting_is_the_same_for_any_threads_and_any_order_of_queries(data, held_out):
+    shuffled = data.take_queries(np.random.default_rng(0).permutation(data.n_queries))
+    settings = {"n_graphs": 4, "form": "full", "n_steps": 5, "min_documents": 10, "progress": False}
+    one = rf.XRank(threads=1, **settings).fit(data, validation=held_out)
+    two = rf.XRank(threads=2, **settings).fit(shuffled, validation=held_out)
+    assert two.model_.contents() == one.model_.contents()
+    assert one.best_iteration_ == 1 + int(np.argmax(one.history_["validation"]))
+    stable = rf.evaluate(one, held_out, ["NDCG"]).mean["NDCG"]
+    assert stable == pytest.approx(max(one.history_["validation"]), abs=0.03)  # up to ties
+
+
+def test_boosting_leaves_unlabelled_documents_out(data):
+    clicks = np.array(data.labels["grades"]) / 4
+    clicks[::5] = np.nan
+    given = data.with_label("clicks", clicks)
+    ranker = rf.XRank("CNDCG:clicks", n_graphs=3, n_steps=3, form="martingale", progress=False).fit(given)
+    last = rf.evaluate(ranker, given, ["CNDCG:clicks"], ties="expected").mean["CNDCG:clicks"]
+    assert last == pytest.approx(ranker.history_["train"][-1], abs=0.03)
+
+
 def test_a_constant_matrix_leaves_one_place():
     data = rf.Dataset(np.ones((6, 2)), [0, 1, 2, 0, 1, 2], [1, 1, 1, 2, 2, 2])
     ranker = rf.XRank(progress=False).fit(data)
@@ -146,6 +200,8 @@ def test_a_constant_matrix_leaves_one_place():
         ({"split": "entropy"}, "split"),
         ({"split": "max_ndcg", "form": "full"}, "max_ndcg"),
         ({"n_steps": 0}, "n_steps"),
+        ({"n_graphs": 0}, "n_graphs"),
+        ({"feature_fraction": 0.0}, "feature_fraction"),
         ({"min_documents": 0}, "min_documents"),
         ({"max_bins": 300}, "max_bins"),
         ({"early_stopping": 2}, "validation"),

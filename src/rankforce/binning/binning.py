@@ -80,6 +80,13 @@ class Binning:
             data.n_features,
         )
 
+    def only(self, columns: np.ndarray) -> Binning:
+        """The binning of some columns, given by their numbers."""
+        parts = [self.thresholds[self.cut_starts[j] : self.cut_starts[j + 1]] for j in columns]
+        starts = np.concatenate([[0], np.cumsum(self.n_bins[columns])]).astype(dtypes.OFFSET)
+        thresholds = np.concatenate(parts) if parts else np.empty(0, dtype=dtypes.FEATURE)
+        return Binning(self.features[columns], self.n_bins[columns], starts, thresholds, self.n_features)
+
     def threshold(self, column: int, b: int) -> np.float32:
         """The largest value in bin ``b`` of a column."""
         result: np.float32 = self.thresholds[self.cut_starts[column] + b]

@@ -20,6 +20,8 @@ from rankforce.measures.ndcg import NDCG
 class Sample:
     """The labelled documents of the queries on which a ranking can score, queries adjacent.
 
+    queries : bool
+        Which queries of the data these are.
     worth, labels : float64 (documents,)
     starts : int64 (queries + 1,)
     order : int32 (documents,)
@@ -34,6 +36,7 @@ class Sample:
         on the order of queries.
     """
 
+    queries: np.ndarray
     worth: np.ndarray
     labels: np.ndarray
     starts: np.ndarray
@@ -65,10 +68,11 @@ class Sample:
         query_of = np.repeat(np.arange(len(counts)), counts)
         hashes = tie_breakers(data, seed)[documents]
         scales = weights[scored] / (applied.normalisers[scored] * math.fsum(weights[scored]))
-        most = np.maximum.reduceat(np.abs(worth), starts[:-1]) * scales * discounts[0]
+        value_unit, force_unit = _units(worth, starts, scales * discounts[0])
         assert binned.columns is not None
         whole = len(documents) == data.n_documents
         return cls(
+            queries=scored,
             worth=worth,
             labels=labels[documents],
             starts=starts,
@@ -78,13 +82,31 @@ class Sample:
             sums=np.concatenate([[0.0], np.cumsum(discounts)]),
             bins=binned.columns if whole else np.ascontiguousarray(binned.columns[:, documents]),
             n_bins=binned.binning.n_bins,
-            value_unit=_unit(math.fsum(most * counts)),
-            force_unit=_unit(math.fsum(most * counts.astype(np.float64) ** 2)),
+            value_unit=value_unit,
+            force_unit=force_unit,
         )
+
+    def only(self, columns: np.ndarray) -> Sample:
+        """The sample with some columns only, given by their numbers."""
+        return dataclasses.replace(self, bins=np.ascontiguousarray(self.bins[columns]), n_bins=self.n_bins[columns])
+
+    def reweighted(self, factors: np.ndarray) -> Sample:
+        """The sample with queries that count ``factors`` times as much as they did, against each other."""
+        ideal = np.add.reduceat(self.worth, self.starts[:-1]) * self.scales  # any measure of what a query counts
+        scales = self.scales * (factors * (math.fsum(ideal) / math.fsum(ideal * factors)))
+        value_unit, force_unit = _units(self.worth, self.starts, scales * self.discounts[0])
+        return dataclasses.replace(self, scales=scales, value_unit=value_unit, force_unit=force_unit)
 
     @property
     def n_documents(self) -> int:
         return len(self.worth)
+
+
+def _units(worth: np.ndarray, starts: np.ndarray, tops: np.ndarray) -> tuple[float, float]:
+    """(value_unit, force_unit), with ``tops`` what worth 1 at the top counts in each query."""
+    sizes = np.diff(starts).astype(np.float64)
+    most = np.maximum.reduceat(np.abs(worth), starts[:-1]) * tops
+    return _unit(math.fsum(most * sizes)), _unit(math.fsum(most * sizes**2))
 
 
 def _unit(largest: float) -> float:

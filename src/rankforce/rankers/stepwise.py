@@ -94,7 +94,7 @@ class Stepwise(Ranker):
         if held_out is not None:
             held_out_watched, held_out_ranking = WatchedMeasure(held_out, measure), Ranking(held_out, self.seed)
         watch = Watch(self.early_stopping, callbacks)
-        best = course.model()
+        best: Model | None = None
         done = 0
         with (
             Interruption() as interruption,
@@ -116,7 +116,7 @@ class Stepwise(Ranker):
         self.history_ = watch.history
         self.watched_measure_ = measure
         self.best_iteration_ = done if held_out is None else watch.best_iteration
-        kept = course.model() if held_out is None else best
+        kept = course.model() if held_out is None or best is None else best
         provenance = Provenance.of_training(
             data,
             settings={"ranker": type(self).__name__, **self.get_params(deep=False)},

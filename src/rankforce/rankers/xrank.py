@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import functools
+from typing import Any, ClassVar
 
 import numpy as np
 
-from rankforce import dtypes
-from rankforce.binning.binned import Binned
 from rankforce.dags.edges import MartingaleReport
-from rankforce.dags.graph import Route
 from rankforce.dags.growth import Full, Growth, Martingale, MaxNDCG, Simple
-from rankforce.dags.sample import Sample
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.measures.ndcg import NDCG
-from rankforce.models.dag import RankingGraph
+from rankforce.models.combination import Combination
+from rankforce.rankers.growing import BoostedGraphs, Ground, Growing
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.stepwise import Stepwise
 
@@ -48,6 +46,12 @@ class XRank(Stepwise):
         ``"max_ndcg"``: the split that most raises the measure while the order inside both sides stays as it is, and no
         reordering: the measure never falls, but learning stalls when every query's documents are spread over many
         nodes. For the simple form only.
+    n_graphs : int
+        More than one: boosting. Each further graph, of ``n_steps`` changes, is grown on queries that count the more the
+        worse they are ranked so far, e^{−NDCG}, and is added with the weight that makes the training measure highest:
+        the global optimum, by the sweep of ``rf.combine``. A graph that does not raise it is left out.
+    feature_fraction : float
+        The share of the features that each graph of several is grown on, drawn by hash: else they are much alike.
     n_steps : int
         The most changes (levels of the martingale form). Learning ends sooner when the training documents are ranked as
         well as can be, or when no node can be split.
@@ -56,7 +60,7 @@ class XRank(Stepwise):
     max_bins : int
         Bins per feature; missing values have one of their own and learn their side.
     early_stopping : int, optional
-        End after this many steps without a higher validation value.
+        End after this many steps (graphs, of several) without a higher validation value.
     validation_measure : str or Measure, optional
         What the history and early stopping watch; default ``measure``.
     seed, threads, progress
@@ -72,17 +76,18 @@ class XRank(Stepwise):
 
     Attributes
     ----------
-    model_ : RankingGraph
-        ``to_text``, ``to_dot``, ``to_svg`` and ``draw`` show the graph.
+    model_ : RankingGraph, or a Combination of several
+        ``to_text``, ``to_dot``, ``to_svg`` and ``draw`` show a graph.
     expected_ : list of float
-        The value of the frontier after every step: the training measure expected over ties.
+        The value of one graph's frontier after every step: the training measure expected over ties.
     martingale_ : MartingaleReport
-        Of the martingale form: edges γ_t (least and mean), misordered pairs, bound; for all levels that were learned.
+        Of one graph in martingale form: edges γ_t (least and mean), misordered pairs, bound; for all levels that were
+        learned.
     """
 
     STEP: ClassVar[str] = "steps"
 
-    model_: RankingGraph
+    model_: Any
 
     def __init__(
         self,
@@ -90,6 +95,8 @@ class XRank(Stepwise):
         *,
         form: str = "simple",
         split: str = "forces",
+        n_graphs: int = 1,
+        feature_fraction: float = 0.5,
         n_steps: int = 100,
         min_documents: int = 20,
         max_bins: int = 255,
@@ -102,6 +109,8 @@ class XRank(Stepwise):
         self.measure = measure
         self.form = form
         self.split = split
+        self.n_graphs = n_graphs
+        self.feature_fraction = feature_fraction
         self.n_steps = n_steps
         self.min_documents = min_documents
         self.max_bins = max_bins
@@ -113,33 +122,51 @@ class XRank(Stepwise):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """The share of the total gain that each feature brought."""
-        gains = np.array(list(self._fitted().feature_importance("gain").values()))  # type: ignore[attr-defined]
+        """The share of the total gain that each feature brought, graphs by their weights."""
+        model: Any = self._fitted()
+        several = isinstance(model, Combination)
+        weights, graphs = (model.weights, model.models) if several else ([1.0], [model])
+        gains = np.zeros(self.n_features_in_)
+        for weight, graph in zip(weights, graphs, strict=True):
+            gains += weight * np.array(list(graph.feature_importance("gain").values()))
         return gains / gains.sum() if gains.sum() > 0 else gains
 
     @property
     def expected_(self) -> list[float]:
         """The value of the frontier after every step."""
-        self._fitted()
-        return self._grown.values
+        return self._only_graph().values
 
     @property
     def martingale_(self) -> MartingaleReport:
         """Edges and bound of the martingale form."""
-        self._fitted()
-        if self._grown.report is None:
+        report = self._only_graph().report
+        if report is None:
             raise AttributeError("only form='martingale' has edges")
-        return self._grown.report
+        return report
+
+    def _only_graph(self) -> Growing:
+        self._fitted()
+        if not isinstance(self._grown, Growing):
+            raise AttributeError("only a single graph (n_graphs=1) reports on its growth")
+        return self._grown
 
     def _steps(self) -> int:
-        return self.n_steps
+        return self.n_steps if self.n_graphs == 1 else self.n_graphs
 
-    def _course(self, data: Dataset, held_out: Dataset | None) -> Growing:
-        growth = MaxNDCG if self.split == "max_ndcg" else FORMS[self.form]
+    def _course(self, data: Dataset, held_out: Dataset | None) -> Growing | BoostedGraphs:
         if data.weights is not None:
             raise DataError("XRank knows no weights of documents, for NDCG has none: give query_weights, or none")
+        growth = MaxNDCG if self.split == "max_ndcg" else FORMS[self.form]
+        form = functools.partial(growth, min_documents=self.min_documents)
         learned = self._learned_measure()
-        self._grown = Growing(data, held_out, growth, learned, self.min_documents, self.max_bins, self.seed)
+        ground = Ground(data, held_out, learned, self.max_bins, self.seed)
+        self._grown: Growing | BoostedGraphs
+        if self.n_graphs == 1:
+            self._grown = ground.growing(form)
+        else:
+            self._grown = BoostedGraphs(
+                data, held_out, ground, learned, form, self.n_steps, self.feature_fraction, self.seed
+            )
         return self._grown
 
     def _learned_measure(self) -> NDCG:
@@ -157,77 +184,11 @@ class XRank(Stepwise):
     def _check_settings(self) -> None:
         check_choice("form", self.form, tuple(FORMS))
         check_choice("split", self.split, SPLITS)
+        check_number("n_graphs", self.n_graphs, 1, whole=True)
+        check_number("feature_fraction", self.feature_fraction, 0.0, 1.0, above=True)
         check_number("n_steps", self.n_steps, 1, whole=True)
         check_number("min_documents", self.min_documents, 1, whole=True)
         check_number("max_bins", self.max_bins, 2, 255, whole=True)
         if self.split == "max_ndcg" and self.form != "simple":
             raise SettingsError("split='max_ndcg' goes with form='simple': it knows neither merges nor levels")
         self._learned_measure()
-
-
-class Growing:
-    """A graph that grows on a data set, and where the documents of all data sets are in it."""
-
-    def __init__(
-        self,
-        data: Dataset,
-        held_out: Dataset | None,
-        growth: type[Growth],
-        learned: NDCG,
-        min_documents: int,
-        max_bins: int,
-        seed: int,
-    ) -> None:
-        binned = Binned.of(data, max_bins)
-        self.binning = binned.binning
-        self.feature_names = data.feature_names
-        self.growth = growth(Sample.of(data, binned, learned, seed), min_documents)
-        self.values: list[float] = []
-        assert binned.columns is not None
-        self.route = Route(binned.columns, self.binning.n_bins)
-        self.held_out_route: Route | None = None
-        if held_out is not None:
-            columns = Binned.by(self.binning, held_out).columns
-            assert columns is not None
-            self.held_out_route = Route(columns, self.binning.n_bins)
-
-    def step(self, number: int) -> bool:
-        """One change of the graph."""
-        changes = self.growth.step()
-        if not changes:
-            return False
-        self.route.follow(changes)
-        if self.held_out_route is not None:
-            self.held_out_route.follow(changes)
-        self.values.append(self.growth.frontier.value())
-        return True
-
-    def scores(self) -> np.ndarray:
-        """The number of places below."""
-        return self._scores(self.route)
-
-    def held_out_scores(self) -> np.ndarray:
-        """The number of places below."""
-        assert self.held_out_route is not None
-        return self._scores(self.held_out_route)
-
-    def _scores(self, route: Route) -> np.ndarray:
-        nodes = self.growth.nodes
-        return (len(nodes) - 1 - route.positions(nodes)).astype(dtypes.SCORE)
-
-    @property
-    def report(self) -> MartingaleReport | None:
-        """Edges and bound, of the martingale form."""
-        growth = self.growth
-        if not isinstance(growth, Martingale):
-            return None
-        return MartingaleReport.of(growth.sample, growth.frontier.positions, growth.edges)
-
-    def model(self) -> RankingGraph:
-        """The graph as it is now."""
-        nodes = self.growth.nodes
-        return RankingGraph(
-            feature_names=self.feature_names,
-            documents=np.bincount(self.route.positions(nodes), minlength=len(nodes)),
-            **self.growth.graph.arrays(nodes, self.binning),
-        )
