@@ -35,7 +35,7 @@ def _insertion_sort(order: Any, low: Any, high: Any, scores: Any, tie_keys: Any)
 
 
 @subroutine
-def _merge_sort(order: Any, scratch: Any, low: Any, high: Any, scores: Any, tie_keys: Any) -> Any:
+def merge_sort(order: Any, scratch: Any, low: Any, high: Any, scores: Any, tie_keys: Any) -> Any:
     """Runs by insertion, then merged pairwise, bottom up."""
     for start in range(low, high, INSERTION_LIMIT):
         _insertion_sort(order, start, min(start + INSERTION_LIMIT, high), scores, tie_keys)
@@ -163,7 +163,7 @@ def order_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: A
                 rising &= tie_keys[order[start + high - 1]] <= tie_keys[order[start + high]]
                 high += 1
             if not rising:
-                _merge_sort(order, other_documents, start + low, start + high, scores, tie_keys)
+                merge_sort(order, other_documents, start + low, start + high, scores, tie_keys)
             low = high
 
 
@@ -175,4 +175,4 @@ def reorder_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last:
         longest = max(longest, starts[q + 1] - starts[q])
     scratch = np.empty(longest, dtype=order.dtype)
     for q in range(first, last):
-        _merge_sort(order, scratch, starts[q], starts[q + 1], scores, tie_keys)
+        merge_sort(order, scratch, starts[q], starts[q + 1], scores, tie_keys)

@@ -87,6 +87,40 @@ def longest_query(starts: Any, first: Any, last: Any) -> Any:
     return longest
 
 
+@vector_subroutine
+def pair_forces_of_query(
+    measure: Any,
+    cost: Any,
+    by_rank: Any,  # float64 (columns, ranks): what prepare wrote
+    rank: Any,  # int64 (documents of the query)
+    scores: Any,
+    members: Any,
+    worse: Any,
+    document_weights: Any,
+    normaliser: Any,
+    top: Any,  # the highest score of the query
+    start: Any,
+    size: Any,
+    columns: Any,  # scratch, by place (STRIDE more than there are documents), as are the next three
+    x: Any,
+    s: Any,
+    weight: Any,
+    f: Any,  # float64 (documents of the query + STRIDE): forces by place, written
+    c: Any,  # float64 (documents of the query + STRIDE): curvatures by place, written
+) -> Any:
+    """All pairs of one query, by coordinates. Returns the sum of the pairs' forces."""
+    for p in range(size):
+        document = members[start + p]
+        x[p] = cost.coordinate(scores[document], top)
+        s[p] = scores[document]
+        weight[p] = document_weights[document]
+        f[p] = 0.0
+        c[p] = 0.0
+        for k in range(by_rank.shape[0]):
+            columns[k, p] = by_rank[k, rank[document - start]]
+    return _all_pairs(measure, cost, columns, x, s, weight, worse[start : start + size], normaliser, f, c)
+
+
 @kernel(fastmath=VECTOR)
 def add_forces_by_columns(
     measure: Any,
@@ -131,17 +165,10 @@ def add_forces_by_columns(
             continue
         rank_documents(worth, order, start, size, ranked, rank)
         measure.prepare(ranked[:size], normalisers[q], by_rank)
-        for p in range(size):
-            document = members[start + p]
-            x[p] = cost.coordinate(scores[document], top)
-            s[p] = scores[document]
-            weight[p] = document_weights[document]
-            f[p] = 0.0
-            c[p] = 0.0
-            for k in range(column_count):
-                columns[k, p] = by_rank[k, rank[document - start]]
-        ranges = worse[start : start + size]
-        pulls[q] += scales[q] * _all_pairs(measure, cost, columns, x, s, weight, ranges, normalisers[q], f, c)
+        pulls[q] += scales[q] * pair_forces_of_query(
+            measure, cost, by_rank, rank, scores, members, worse, document_weights, normalisers[q], top, start, size,
+            columns, x, s, weight, f, c,
+        )  # fmt: skip
         for p in range(size):
             forces[members[start + p]] += scales[q] * f[p]
             curvatures[members[start + p]] += scales[q] * c[p]

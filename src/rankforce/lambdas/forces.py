@@ -93,6 +93,16 @@ class TermForces:
         if term.measure.swap_kind == "brute":
             _warn_of_slow_measure(term)
 
+    @property
+    def every_pair(self) -> bool:
+        """Whether there is a force between any two documents of different labels, whatever their ranks."""
+        return self.all_pairs and self.reach is not None and self.reach >= self.longest - 1
+
+    @property
+    def by_columns(self) -> bool:
+        """Whether the fast loop serves: every pair, a measure with columns."""
+        return self.every_pair and self.term.measure.swap_kind == "columns"
+
     def add(
         self,
         order: np.ndarray,
@@ -139,7 +149,7 @@ class TermForces:
         if self.reach < self.longest - 1:
             self._add_nearby(order, scores, scales, pulls, forces, curvatures)
             return
-        if not (self.all_pairs and self.term.measure.swap_kind == "columns"):
+        if not self.by_columns:
             self._add_by_rank(order, scores, scales, iteration, pulls, forces, curvatures)
             return
         applied, ranges = self.judged, self.ranges

@@ -120,8 +120,19 @@ class Model(abc.ABC):
         part.setflags(write=False)
         return part
 
+    @property
+    def needs_queries(self) -> bool:
+        """Whether the score of a document depends on the others of its query: such a model stands alone."""
+        return False
+
     def check_member(self, member: Model, role: str) -> None:
-        """Raise unless all features of a model within this one are features of this one."""
+        """Raise unless a model can be part of this one: all its features are features of this one, and it scores
+        documents one by one."""
+        if member.needs_queries:
+            raise SettingsError(
+                f"{role} scores whole queries ({member!r}), a model within a model single documents: "
+                "train it with another scaling="
+            )
         lacking = [name for name in member.feature_names if name not in set(self.feature_names)]
         if lacking:
             raise DataError(f"{role} reads the feature {lacking[0]!r}, which the model around it does not have")
