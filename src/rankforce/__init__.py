@@ -50,7 +50,9 @@ _HOME = {
     # rankers (a test holds that all of them are here)
     "Bagging": "rankforce.rankers.bagging",
     "LambdaMART": "rankforce.rankers.lambdamart",
+    "LambdaRank": "rankforce.rankers.lambdarank",
     "MART": "rankforce.rankers.mart",
+    "RankNet": "rankforce.rankers.ranknet",
     "PRank": "rankforce.rankers.prank",
     "XRank": "rankforce.rankers.xrank",
     # models

@@ -78,7 +78,8 @@ class TermForces:
             with_better=not self.all_pairs,
         )
         self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
-        weights = np.ones(data.n_documents) if data.weights is None else data.by_query(data.weights)
+        # a copy that can be written to, as the ones are: kernels are compiled for one kind of array
+        weights = np.ones(data.n_documents) if data.weights is None else np.array(data.by_query(data.weights))
         self.document_weights = applied.of_kept(weights)
         self.cost = term.cost.kernel_tuple()
         self.column_count = term.measure.column_count(applied.worth)

@@ -78,10 +78,10 @@ class Net(Model):
         """
         inputs = data.by_query(self.inputs(data))
         if self.hidden:
-            return self.layout.decisive((inputs != 0).any(axis=0))
+            return self.layout.decisive(np.any(inputs != 0, axis=0))
         lows = np.minimum.reduceat(inputs, data.query_starts[:-1], axis=0)
         highs = np.maximum.reduceat(inputs, data.query_starts[:-1], axis=0)
-        return self.layout.decisive((lows < highs).any(axis=0))
+        return self.layout.decisive(np.any(lows < highs, axis=0))
 
     def with_weights(self, weights: Any) -> Net:
         """The same net with other weights."""

@@ -7,6 +7,7 @@ saturate every hidden unit. Scaling is learned from the training data and stored
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 
@@ -105,7 +106,7 @@ class Scaling:
         return self.inputs(data.by_query(data.features), data.query_starts)
 
     def _fill_by_query(self, features: np.ndarray, starts: np.ndarray, inputs: np.ndarray) -> None:
-        for first, last in zip(starts[:-1], starts[1:], strict=True):
+        for first, last in itertools.pairwise(starts):
             values = features[first:last].astype(np.float64)
             known = ~np.isnan(values)
             count = np.maximum(known.sum(axis=0), 1)
@@ -143,7 +144,9 @@ def _moments(data: Dataset, logarithmic: bool) -> tuple[np.ndarray, np.ndarray]:
         np.copyto(values, 0.0, where=~known)
         centre[here] = np.add.reduceat(values, starts, axis=0)[by_hash].sum(axis=0) / count
         # a feature that holds one value has a mean that may differ from it in the last bit
-        same = np.where(known, values, np.inf).min(axis=0) == np.where(known, values, -np.inf).max(axis=0)
+        highest = np.where(known, values, -np.inf).max(axis=0)
+        same = np.where(known, values, np.inf).min(axis=0) == highest
+        centre[here] = np.where(same, highest, centre[here])
         values -= centre[here]
         np.copyto(values, 0.0, where=~known)
         squares = np.add.reduceat(values**2, starts, axis=0)[by_hash].sum(axis=0) / count

@@ -207,9 +207,7 @@ class ByBatch(Updates):
         take_step(gradient, rate, self.adam, learning.moments, learning.steps, learning.weights)
 
 
-def updates_of(
-    kind: str, data: Dataset, inputs: np.ndarray, layout: Layout, source: Source, *, adam: bool
-) -> Updates:
+def updates_of(kind: str, data: Dataset, inputs: np.ndarray, layout: Layout, source: Source, *, adam: bool) -> Updates:
     """The updates of a kind ("query", "pair" or "batch"); raises if nothing pulls."""
     made = _chosen(kind, (data, inputs, layout, source, adam))
     if made.n_pairs == 0:

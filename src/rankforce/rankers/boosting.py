@@ -203,7 +203,8 @@ class BoostedTrees(Ranker):
         rounds: Rounds = []
         ensemble = Ensemble(data.feature_names, bases, link)
         stop = False
-        if checkpoint is not None and (last := checkpoint.last(self.n_trees)) is not None:
+        if checkpoint is not None and (last := checkpoint.last()) is not None:
+            last = _shortened(last, self.n_trees)
             rounds = ensemble.rounds_of(last)
             running.restart(ensemble.outputs_of(last, data))
             if held_out is not None:
@@ -320,6 +321,16 @@ class BoostedTrees(Ranker):
                 TrainingWarning,
                 stacklevel=4,
             )
+
+
+def _shortened(model: Any, n_trees: int) -> Any:
+    """A checkpoint's model and history of at most ``n_trees`` trees."""
+    if model.n_trees <= n_trees:
+        return model
+    history = {name: values[:n_trees] for name, values in model.provenance.history.items()}
+    return dataclasses.replace(
+        model.truncate(n_trees), provenance=dataclasses.replace(model.provenance, history=history)
+    )
 
 
 def _sampled_queries(

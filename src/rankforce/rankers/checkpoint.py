@@ -1,14 +1,14 @@
 """Checkpoints: what was learned so far, in a file that survives a crash at any moment.
 
-A checkpoint is a model file: ``rankforce.load`` reads it, and it scores. Beside the trees it holds the history and the
-identity of the training (data, validation data, settings, versions, processor), so that a training that goes on from it
-ends with the same bytes as one that was never interrupted, and one that would not is refused.
+A checkpoint is a model file: ``rankforce.load`` reads it, and it scores. Beside the model it holds the history, what
+else the training must know to go on (``state``; nothing for trees), and its identity (data, validation data, settings,
+versions, processor), so that a training that goes on from it ends with the same bytes as one that was never
+interrupted, and one that would not is refused.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,22 +16,20 @@ from typing import Any
 from rankforce import jit
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
-from rankforce.models.expected_grade import ExpectedGrade
 from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
 from rankforce.models.storage import load, save
-from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.replacing import remove_leftovers
 
 # Settings that may change between an interrupted training and the one that goes on from it: they decide when training
-# ends, not what a tree is.
-MAY_CHANGE = frozenset({"n_trees"}) | NOT_KEPT
+# ends, not what a tree or an epoch does.
+MAY_CHANGE = frozenset({"n_trees", "epochs"}) | NOT_KEPT
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What must be the same for two trainings to grow the same trees."""
+    """What must be the same for two trainings to learn the same."""
 
     parts: dict[str, Any]
 
@@ -90,15 +88,15 @@ class Checkpoint:
             raise SettingsError(f"{self.path}: a checkpoint cannot be written: there is no folder {folder}")
         remove_leftovers(self.path)
 
-    def last(self, n_trees: int) -> Model | None:
-        """The model to go on from, of at most ``n_trees`` trees, or None to begin anew."""
+    def last(self) -> Model | None:
+        """The model to go on from, or None to begin anew."""
         if self.resume == "never" or not self.path.exists():
             if self.resume == "always":
                 raise SettingsError(f"{self.path}: there is no checkpoint to resume from; resume='auto' begins anew")
             return None
         model = load(self.path)
         identity = model.provenance.settings.get("checkpoint")
-        if not isinstance(model, (TreeEnsemble, ExpectedGrade)) or not isinstance(identity, dict):
+        if not isinstance(identity, dict):
             raise SettingsError(f"{self.path} is a model, but no checkpoint: choose another path for checkpoint=")
         differences = self.identity.differences(identity)
         if differences:
@@ -106,13 +104,14 @@ class Checkpoint:
                 f"{self.path}: the checkpoint belongs to another training: {'; '.join(differences)}. "
                 "Train as before, or give another path, or resume='never' to begin anew"
             )
-        if model.n_trees <= n_trees:
-            return model
-        history = {name: values[:n_trees] for name, values in model.provenance.history.items()}
-        provenance = dataclasses.replace(model.provenance, history=history)
-        return dataclasses.replace(model.truncate(n_trees), provenance=provenance)
+        return model
 
-    def write(self, history: dict[str, list[float]], model_with: Callable[[Provenance], Model]) -> None:
+    def write(
+        self,
+        history: dict[str, list[float]],
+        model_with: Callable[[Provenance], Model],
+        state: Mapping[str, Any] | None = None,
+    ) -> None:
         """Replace the checkpoint by one with this model. If that fails, the last one is still there."""
-        provenance = Provenance(settings={"checkpoint": self.identity.parts}, history=history)
-        save(model_with(provenance), self.path)
+        settings = {"checkpoint": self.identity.parts} | ({} if state is None else {"state": state})
+        save(model_with(Provenance(settings=settings, history=history)), self.path)

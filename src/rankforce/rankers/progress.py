@@ -52,6 +52,13 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
+    def say(self, text: str) -> None:
+        """One line, above the bar."""
+        if self._bar is not None:
+            self._bar.console.print(f"{self.name}: {text}", markup=False, highlight=False)
+        elif self.wanted:
+            print(f"{self.name}: {text}", file=sys.stderr, flush=True)
+
     def advance(self, done: int, values: dict[str, float]) -> None:
         """``done`` steps are done; ``values`` are shown beside."""
         if not self.wanted:

@@ -17,6 +17,12 @@ from rankforce.rankers.lambdamart import LambdaMART
 
 # Kernels that the common path does not need, with the reason.
 NOT_WARMED = {
+    "add_gradient": "nets",
+    "ranknet_costs": "nets",
+    "score_documents": "nets",
+    "take_step": "nets",
+    "update_by_pair": "nets",
+    "update_by_query": "nets",
     "add_preference_forces": "preference lists",
     "add_forces_by_rank": "measures without columns, pairs by rank or drawn, very wide score ranges",
     "add_forces_nearby": "λ-functions between near ranks",

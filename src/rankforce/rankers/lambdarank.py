@@ -1,0 +1,176 @@
+"""LambdaRank: nets on the forces of any ranking measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import Dataset
+from rankforce.errors import SettingsError
+from rankforce.lambdas.catalogue import cost as lambda_function
+from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.objective import Objective, Pairs, Term
+from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
+from rankforce.measures.catalogue import measure
+from rankforce.measures.measure import Measure
+from rankforce.nets.updates import Source
+from rankforce.rankers.inputs import as_dataset, as_validation, with_features
+from rankforce.rankers.net_runs import Cost
+from rankforce.rankers.nets import NetRanker, Training
+from rankforce.rankers.watching import Callback, WatchedMeasure
+
+
+class LambdaRank(NetRanker):
+    """A net of one or two layers for any ranking measure.
+
+    A pair i ▷ j pulls its documents apart with σρ|ΔZ|, where ΔZ is the change of the measure if they swapped ranks and
+    ρ = 1/(1 + e^{σ(s_i − s_j)}). The forces on each document are summed, and the weights move to give way to them.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        What to maximise: ``"NDCG"``, ``"NDCG@10"``, ``"MAP"``, ``"ERR@10"``, or a measure of your own.
+    hidden : int
+        Hidden units (tanh); 0 is a linear score.
+    epochs : int, optional
+        Passes over the training queries; default 100, or what the preset says.
+    learning_rate : float, list of floats, or "auto"; optional
+        Default 0.003 for Adam, 0.001 for gradient steps. Of several rates, each is tried and the one with the best
+        validation value is kept (``learning_rate_``; ``rates_`` has all values); ``"auto"`` tries 0.0003, 0.001, 0.003
+        and 0.01 (gradient: 10⁻⁵ … 10⁻²).
+    optimiser : "adam" or "gradient", optional
+        Adam's steps (the default, whatever the size of the forces), or learning rate × gradient.
+    update : "query", "pair" or "batch"
+        When weights change: after every query, in an order drawn anew for each epoch; after every pair; or once per
+        epoch, on the mean gradient of all queries.
+    scaling : "auto", "standard", "log1p", "query" or "none"
+        How features become inputs: see ``docs/nets.md``. ``"auto"`` takes log1p if a feature has a heavy tail (a value
+        more than 20 standard deviations from its mean), else standard, and says so (``scaling_``).
+    preset : "2006" or "2009", optional
+        Training as in two papers; needs validation data. By gradient steps; "2006": 300 epochs, rates 10⁻⁷ … 10⁻²,
+        × 0.8 whenever the training measure falls, anew from random weights after 50 epochs without a new best;
+        "2009": 700 epochs, rates 10⁻⁷ … 10⁻³, × 0.8 with probability 0.3 if the training measure falls, anew if the
+        validation measure stays the same over 50 epochs. ``epochs``, ``learning_rate`` and ``optimiser`` override.
+    sigma : float
+        Steepness of the logistic cost.
+    pairs : "all", ("top", k) or ("sample", m)
+        Which pairs exert forces; the last two are for very long lists.
+    cost : str, Cost or ListwiseCost, optional
+        Another λ-function in place of ``RankNetWeightPairs(sigma)``.
+    objective : Objective, optional
+        A sum of terms in place of ``measure`` and ``cost``; a schedule counts epochs.
+    base_model : Net, ranker or Path, optional
+        A net to go on from: its weights and its scaling.
+    early_stopping : int, optional
+        Stop after so many epochs without a higher validation value.
+    validation_measure : str or Measure, optional
+        What is watched; default: what is maximised.
+    keep_weights : bool
+        Keep the weights after every epoch in ``weights_``, a list; ``model_.with_weights(weights_[4])`` is a model.
+    seed, threads, progress
+        The model depends on the data and the seed, not on the threads. Several learning rates are tried in parallel.
+
+    With validation data the weights of the epoch with the highest value are kept (``best_iteration_``).
+    """
+
+    def __init__(
+        self,
+        measure: str | Measure = "NDCG",
+        *,
+        hidden: int = 10,
+        epochs: int | None = None,
+        learning_rate: Any = None,
+        optimiser: str | None = None,
+        update: str = "query",
+        scaling: str = "auto",
+        preset: str | None = None,
+        sigma: float = 1.0,
+        pairs: Any = "all",
+        cost: str | LambdaFunction | None = None,
+        objective: Objective | None = None,
+        base_model: Any = None,
+        early_stopping: int | None = None,
+        validation_measure: str | Measure | None = None,
+        keep_weights: bool = False,
+        seed: int = 0,
+        threads: int | None = None,
+        progress: bool = True,
+    ) -> None:
+        self.measure = measure
+        self.hidden = hidden
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.optimiser = optimiser
+        self.update = update
+        self.scaling = scaling
+        self.preset = preset
+        self.sigma = sigma
+        self.pairs = pairs
+        self.cost = cost
+        self.objective = objective
+        self.base_model = base_model
+        self.early_stopping = early_stopping
+        self.validation_measure = validation_measure
+        self.keep_weights = keep_weights
+        self.seed = seed
+        self.threads = threads
+        self.progress = progress
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        group: Any = None,
+        validation: Any = None,
+        weights: Any = None,
+        query_weights: Any = None,
+        callbacks: Sequence[Callback] = (),
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 50,
+        resume: str = "auto",
+    ) -> Any:
+        """Learn from a Dataset, or from X, y and qid (or group).
+
+        ``validation`` (a Dataset or a tuple (X, y, qid)) chooses the epoch that is kept, and the learning rate.
+        ``callbacks`` are called after every epoch with an ``Iteration`` (of several learning rates: of the one that
+        leads). Ctrl-C stops after the current epoch and keeps what was learned. ``checkpoint`` is a path that what was
+        learned is written to after every ``checkpoint_every`` epochs and that a later call goes on from, to the same
+        bytes (``resume``: ``"auto"``, ``"never"``, ``"always"``).
+        """
+        data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        objective = self._objective()
+        watched = self._watched_measure()
+        training = Training(
+            data,
+            as_validation(validation),
+            Source(objective, self.seed),
+            lambda data: WatchedMeasure(data, watched),
+            str(objective),
+        )
+        return self._train(training, callbacks, checkpoint, checkpoint_every, resume)
+
+    def _objective(self) -> Objective:
+        if self.objective is None:
+            cost = RankNetWeightPairs(self.sigma) if self.cost is None else lambda_function(self.cost)
+            return Objective((Term(measure(self.measure), cost, pairs=Pairs.read(self.pairs)),))
+        if self.cost is not None or self.measure != "NDCG":
+            raise SettingsError("objective= says what is maximised: leave measure= and cost= out")
+        return self.objective
+
+    def _watched_measure(self) -> Measure:
+        if self.validation_measure is not None:
+            return measure(self.validation_measure)
+        return self._objective().main_measure
+
+    def _training_cost(self, source: Source, data: Dataset) -> Cost:
+        trained = WatchedMeasure(data, source.objective.main_measure)
+
+        def cost(scores: np.ndarray, order: np.ndarray) -> float:
+            return -trained.mean(order)
+
+        return cost

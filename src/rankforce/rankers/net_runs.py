@@ -1,0 +1,157 @@
+"""One training of a net with one learning rate; several of them compete for the best validation value."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import combine, uniform
+from rankforce.errors import ModelFileError
+from rankforce.kernels.network import score_documents
+from rankforce.lambdas.forces import Ranking
+from rankforce.nets.layout import Layout
+from rankforce.nets.pace import Pace, Preset
+from rankforce.nets.updates import Learning, Updates
+from rankforce.rankers.watching import Watch, Watched
+from rankforce.threads import over_ranges
+
+Cost = Callable[[np.ndarray, np.ndarray], float]  # of scores and their ranking, by_query order: what presets watch
+
+
+class Scored:
+    """A data set scored and ranked by changing weights, and its watched measure."""
+
+    def __init__(self, data: Dataset, inputs: np.ndarray, layout: Layout, watched: Watched, seed: int) -> None:
+        self.inputs = inputs
+        self.hidden = layout.hidden
+        self.watched = watched
+        self.ranking = Ranking(data, seed)
+        self.scores = np.zeros(data.n_documents)
+
+    def value(self, weights: np.ndarray) -> float:
+        """The watched measure with these weights."""
+        over_ranges(
+            len(self.scores), lambda a, b: score_documents(self.inputs, a, b, self.hidden, weights, self.scores)
+        )
+        return self.watched.mean(self.ranking.update(self.scores))
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What the trainings of one ``fit`` share."""
+
+    layout: Layout
+    updates: Updates
+    start: np.ndarray  # the first weights
+    preset: Preset | None
+    cost: Cost | None  # for presets
+    patience: int | None
+    keep_weights: bool
+    seed: int
+
+
+class Run:
+    """A training with one learning rate."""
+
+    def __init__(self, plan: Plan, rate: float, train: Scored, held_out: Scored | None) -> None:
+        self.plan = plan
+        self.train = train
+        self.held_out = held_out
+        self.pace = Pace.of(rate)
+        self.learning = Learning.starting(plan.start, len(train.scores))
+        self.watch = Watch(plan.patience)
+        self.best_weights = plan.start.copy()
+        self.kept: list[np.ndarray] = []
+        self.restarts = 0
+        self.diverged = False
+        self.ended = False
+
+    @property
+    def rate(self) -> float:
+        """The learning rate that it began with."""
+        return self.pace.first_rate
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        return self.watch.history
+
+    @property
+    def best_iteration(self) -> int:
+        """The epoch whose weights are kept: the best on validation data, without any the last."""
+        return self.watch.best_iteration
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The values after the last epoch."""
+        return {name: values[-1] for name, values in self.history.items()}
+
+    def epoch(self, number: int) -> None:
+        """Learn once more; ``number`` counts epochs from 0. A training that has ended stays as it is."""
+        if self.ended:
+            return
+        before = self.learning.weights.copy()
+        self.plan.updates.epoch(self.learning, self.pace.rate, number)
+        weights = self.learning.weights
+        if not np.isfinite(weights).all():
+            weights[:] = before
+            self.diverged = self.ended = True
+            return
+        values = {"train": self.train.value(weights)}
+        if self.held_out is not None:
+            values["validation"] = self.held_out.value(weights)
+        self.ended = self.watch.record(number + 1, values)
+        if self.best_iteration == number + 1:
+            self.best_weights = weights.copy()
+        if self.plan.keep_weights:
+            self.kept.append(weights.copy())
+        self._pace(number, values)
+
+    def _pace(self, number: int, values: dict[str, float]) -> None:
+        plan = self.plan
+        if plan.preset is None:
+            return
+        assert plan.cost is not None
+        cost = plan.cost(self.train.scores, self.train.ranking.order)
+        draw = float(uniform(combine(plan.seed, 8, number)))
+        if self.pace.after(plan.preset, cost, values["validation"], draw):
+            self.restarts += 1
+            self.learning.restart(plan.layout.start(plan.seed, self.restarts))
+
+    def state(self) -> dict[str, Any]:
+        """All that the training must know to go on."""
+        return {
+            "pace": dataclasses.asdict(self.pace),
+            "weights": self.learning.weights,
+            "moments": self.learning.moments.ravel(),
+            "steps": int(self.learning.steps[0]),
+            "best_weights": self.best_weights,
+            "kept": self.kept,
+            "restarts": self.restarts,
+            "diverged": self.diverged,
+            "history": self.history,
+        }
+
+    def resume(self, state: Mapping[str, Any], path: Any) -> None:
+        """Go on from a state."""
+        try:
+            self.pace = Pace(**state["pace"])
+            self.learning.weights[:] = state["weights"]
+            self.learning.moments[:] = np.reshape(state["moments"], self.learning.moments.shape)
+            self.learning.steps[0] = state["steps"]
+            self.best_weights = np.array(state["best_weights"], dtype=np.float64)
+            self.kept = [np.array(weights, dtype=np.float64) for weights in state["kept"]]
+            self.restarts = int(state["restarts"])
+            self.diverged = bool(state["diverged"])
+            ended = self.watch.replay(state["history"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"{path}: the checkpoint holds an impossible state of training: {error}") from None
+        self.ended = ended or self.diverged
+
+
+def leading(runs: list[Run]) -> Run:
+    """The training with the highest validation value so far; of equal ones, and without validation data, the first."""
+    return max(runs, key=lambda run: (bool(run.history), run.watch.best_value))

@@ -1,0 +1,297 @@
+"""What RankNet and LambdaRank share: settings of nets, and the loop over epochs."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import Dataset
+from rankforce.errors import DataError, SettingsError
+from rankforce.measures.measure import Measure
+from rankforce.models.model import count_of
+from rankforce.models.net import MOST_HIDDEN, Net
+from rankforce.models.provenance import Provenance
+from rankforce.nets.layout import Layout
+from rankforce.nets.pace import PRESETS
+from rankforce.nets.scaling import KINDS, Scaling
+from rankforce.nets.updates import UPDATES, Source, updates_of
+from rankforce.rankers.boosting import TrainingWarning
+from rankforce.rankers.checkpoint import Checkpoint, Identity
+from rankforce.rankers.interruption import Interruption
+from rankforce.rankers.net_runs import Cost, Plan, Run, Scored, leading
+from rankforce.rankers.outputs import base_of, written_base
+from rankforce.rankers.progress import Progress
+from rankforce.rankers.ranker import Ranker
+from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.watching import Callback, Iteration, Watched
+from rankforce.threads import over_pieces, using_threads
+
+EPOCHS = 100
+RATE = {"adam": 0.003, "gradient": 0.001}
+RATES_TRIED = {"adam": (0.0003, 0.001, 0.003, 0.01), "gradient": (1e-5, 1e-4, 1e-3, 1e-2)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """What one call of ``fit`` learns from and watches."""
+
+    data: Dataset
+    held_out: Dataset | None
+    source: Source
+    watch: Callable[[Dataset], Watched]
+    objective: str  # in words
+    inputs: dict[str, Any] = dataclasses.field(default_factory=dict)  # beside settings and data, as files keep them
+
+
+class NetRanker(Ranker):
+    """Base of RankNet and LambdaRank: a subclass says what pulls at the documents."""
+
+    # Settings that all nets have; scikit-learn wants them in each subclass's __init__.
+    hidden: int
+    epochs: int | None
+    learning_rate: Any
+    optimiser: str | None
+    update: str
+    scaling: str
+    preset: str | None
+    sigma: float
+    base_model: Any
+    early_stopping: int | None
+    keep_weights: bool
+    seed: int
+    threads: int | None
+    progress: bool
+
+    model_: Net
+
+    def _train(
+        self,
+        training: Training,
+        callbacks: Sequence[Callback],
+        checkpoint: str | Path | None,
+        checkpoint_every: int,
+        resume: str,
+    ) -> Any:
+        self._check_settings(training.data, training.held_out)
+        with using_threads(self.threads):
+            kept = None
+            if checkpoint is not None:
+                identity = Identity.of(self._settings() | training.inputs, training.data, training.held_out)
+                kept = Checkpoint(checkpoint, checkpoint_every, resume, identity)
+            self._learn(training, callbacks, kept)
+        self._note_features(training.data)
+        return self
+
+    def _settings(self) -> dict[str, Any]:
+        """All settings by name, as the model file keeps them."""
+        base = base_of(self.base_model)
+        return {"ranker": type(self).__name__, **self.get_params(deep=False), "base_model": written_base(base)}
+
+    def _learn(self, training: Training, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
+        data = training.data
+        epochs = self._epochs()
+        with Interruption() as interruption, Progress(type(self).__name__, epochs, "epochs", self.progress) as bar:
+            base = self._base(data)
+            scaling = self._scaling(data, base, bar)
+            blank = Net(
+                feature_names=data.feature_names,
+                scaling=scaling,
+                hidden=self.hidden,
+                weights=Layout(data.n_features, self.hidden).start(self.seed) if base is None else base.weights,
+                sigma=self.sigma,
+            )
+            runs = self._runs(training, blank)
+            done, stop = 0, False
+            if checkpoint is not None and (last := checkpoint.last()) is not None:
+                done = _resumed(last, runs, epochs, checkpoint.path)
+            while done < epochs and not stop and not all(run.ended for run in runs):
+                over_pieces(range(len(runs) + 1), lambda place, _: runs[place].epoch(done))  # noqa: B023
+                done += 1
+                best = leading(runs)
+                if not best.history:
+                    break
+                told = Iteration(done, best.values, best.history, best.best_iteration)
+                for callback in callbacks:
+                    callback(told)
+                bar.advance(done, best.values)
+                stop = told.stopped or interruption.wanted
+                ending = stop or done == epochs or all(run.ended for run in runs)
+                if checkpoint is not None and (ending or done % checkpoint.every == 0):
+                    state = {"epochs": done, "runs": [run.state() for run in runs]}
+                    checkpoint.write(best.history, lambda provenance: _net(blank, best, provenance), state)  # noqa: B023
+        self._conclude(training, blank, runs)
+
+    def _runs(self, training: Training, blank: Net) -> list[Run]:
+        """One training for every learning rate to be tried."""
+        data, held_out, layout = training.data, training.held_out, blank.layout
+        inputs = blank.scaling.of_data(data)
+        held_out_inputs = None if held_out is None else blank.scaling.of_data(held_out)
+        preset = None if self.preset is None else PRESETS[self.preset]
+        plan = Plan(
+            layout=layout,
+            updates=updates_of(self.update, data, inputs, layout, training.source, adam=self._optimiser() == "adam"),
+            start=np.array(blank.weights),
+            preset=preset,
+            cost=None if preset is None else self._training_cost(training.source, data),
+            patience=self.early_stopping,
+            keep_weights=self.keep_weights,
+            seed=self.seed,
+        )
+        runs = []
+        for rate in self._rates():
+            validating = None
+            if held_out is not None:
+                assert held_out_inputs is not None
+                validating = Scored(held_out, held_out_inputs, layout, training.watch(held_out), self.seed)
+            runs.append(Run(plan, rate, Scored(data, inputs, layout, training.watch(data), self.seed), validating))
+        return runs
+
+    def _conclude(self, training: Training, blank: Net, runs: list[Run]) -> None:
+        best = leading(runs)
+        for run in runs:
+            if run.diverged and (run is best or len(runs) == 1):
+                self._explain_divergence(run)
+        self.history_ = best.history
+        self.watched_measure_ = self._watched_measure()
+        self.best_iteration_ = best.best_iteration
+        self.learning_rate_ = best.rate
+        self.rates_ = {run.rate: run.watch.best_value for run in runs} if training.held_out is not None else {}
+        self.scaling_ = blank.scaling.kind
+        self.restarts_ = best.restarts
+        if self.keep_weights:
+            self.weights_ = best.kept
+        provenance = Provenance.of_training(
+            training.data,
+            settings=self._settings()
+            | training.inputs
+            | {"scaling_chosen": self.scaling_, "learning_rate_chosen": self.learning_rate_},
+            objective=training.objective,
+            history=best.history,
+            seed=self.seed,
+        )
+        self.model_ = _net(blank, best, provenance)
+
+    def _explain_divergence(self, run: Run) -> None:
+        told = f"the weights grew without bound at learning_rate={run.rate:g}: use a lower one"
+        if self.scaling == "none":
+            told += ", or scaling='auto'"
+        if not run.history:
+            raise SettingsError(told)
+        warnings.warn(f"{told}. Training ended after epoch {len(run.history['train'])}", TrainingWarning, stacklevel=5)
+
+    def predict_pairs(self, X_a: Any, X_b: Any) -> np.ndarray:
+        """P that each document of ``X_a`` belongs above the one of ``X_b`` in the same row (``Net.predict_pairs``)."""
+        self._fitted()
+        return self.model_.predict_pairs(X_a, X_b)
+
+    # ---------------------------------------------------------------------------------------- what a subclass gives
+
+    @abc.abstractmethod
+    def _watched_measure(self) -> Measure:
+        """The measure of the history and of early stopping."""
+
+    @abc.abstractmethod
+    def _training_cost(self, source: Source, data: Dataset) -> Cost:
+        """What presets watch on the training data: the lower the better."""
+
+    # --------------------------------------------------------------------------------------------- settings resolved
+
+    def _epochs(self) -> int:
+        if self.epochs is not None:
+            return self.epochs
+        return EPOCHS if self.preset is None else PRESETS[self.preset].epochs
+
+    def _optimiser(self) -> str:
+        return self.optimiser or ("adam" if self.preset is None else "gradient")
+
+    def _rates(self) -> tuple[float, ...]:
+        given = self.learning_rate
+        if given is None:
+            return (RATE[self._optimiser()],) if self.preset is None else PRESETS[self.preset].rates
+        if isinstance(given, str):
+            return RATES_TRIED[self._optimiser()] if self.preset is None else PRESETS[self.preset].rates
+        return tuple(float(rate) for rate in given) if isinstance(given, (list, tuple, np.ndarray)) else (float(given),)
+
+    def _base(self, data: Dataset) -> Net | None:
+        base = base_of(self.base_model)
+        if base is None:
+            return None
+        if not isinstance(base, Net):
+            raise SettingsError(f"a net can only go on from a net: base_model cannot be {base!r}")
+        if base.hidden != self.hidden:
+            raise SettingsError(f"base_model has {base.hidden} hidden units: set hidden={base.hidden}")
+        if base.feature_names != data.feature_names:
+            raise SettingsError("base_model was trained on other features, or on these in another order")
+        if self.scaling not in ("auto", base.scaling.kind):
+            raise SettingsError(f"base_model scales its features by {base.scaling.kind!r}: leave scaling= out")
+        return base
+
+    def _scaling(self, data: Dataset, base: Net | None, bar: Progress) -> Scaling:
+        if base is not None:
+            return base.scaling
+        if self.scaling != "auto":
+            return Scaling.of(data, self.scaling)
+        chosen, reason = Scaling.chosen(data)
+        bar.say(f"scaling='{chosen.kind}' ({reason})")
+        return chosen
+
+    def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
+        count_of(self.hidden, "hidden", MOST_HIDDEN)
+        check_number("epochs", self.epochs, 1, whole=True, optional=True)
+        check_number("sigma", self.sigma, 0.0, above=True)
+        check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
+        check_number("seed", self.seed, 0, whole=True)
+        check_choice("update", self.update, UPDATES)
+        check_choice("scaling", self.scaling, ("auto", *KINDS))
+        if self.preset is not None:
+            check_choice("preset", self.preset, tuple(PRESETS))
+        if self.optimiser is not None:
+            check_choice("optimiser", self.optimiser, tuple(RATE))
+        if isinstance(self.learning_rate, str):
+            check_choice("learning_rate", self.learning_rate, ("auto",))
+        elif isinstance(self.learning_rate, (list, tuple, np.ndarray)):
+            if len(self.learning_rate) == 0:
+                raise SettingsError("learning_rate is an empty list: give a number, several, or 'auto'")
+            for rate in self.learning_rate:
+                check_number("learning_rate", rate, 0.0, above=True)
+        else:
+            check_number("learning_rate", self.learning_rate, 0.0, above=True, optional=True)
+        if held_out is None:
+            needs = {
+                "early_stopping": self.early_stopping is not None,
+                f"preset={self.preset!r}": self.preset is not None,
+                "a choice of learning rates": len(self._rates()) > 1,
+            }
+            for name, needed in needs.items():
+                if needed:
+                    raise SettingsError(f"{name} needs validation data: fit(train, validation=...)")
+        elif held_out.n_features != data.n_features:
+            raise DataError(
+                f"the validation data has {held_out.n_features} features, the training data {data.n_features}"
+            )
+
+
+def _net(blank: Net, run: Run, provenance: Provenance) -> Net:
+    return dataclasses.replace(blank, weights=run.best_weights, provenance=provenance)
+
+
+def _resumed(model: Any, runs: list[Run], epochs: int, path: Path) -> int:
+    """Bring the trainings to the state of a checkpoint; returns how many epochs were done."""
+    state = model.provenance.settings.get("state")
+    if not isinstance(state, dict) or len(state.get("runs", ())) != len(runs):
+        raise SettingsError(f"{path} is no checkpoint of this training: choose another path for checkpoint=")
+    done = int(state["epochs"])
+    if done > epochs:
+        raise SettingsError(
+            f"{path}: the checkpoint is one of {done} epochs, and a net cannot go back to epoch {epochs}: "
+            "give another path, or resume='never' to begin anew"
+        )
+    for run, one in zip(runs, state["runs"], strict=True):
+        run.resume(one, path)
+    return done

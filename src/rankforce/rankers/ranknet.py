@@ -1,0 +1,222 @@
+"""RankNet: nets on pairs of documents, from grades or from preferences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import MAIN_LABEL, Dataset
+from rankforce.data.preferences import Preferences
+from rankforce.errors import DataError, SettingsError
+from rankforce.kernels.network import ranknet_costs
+from rankforce.lambdas.every_pair import EveryPair
+from rankforce.lambdas.forces import TermForces
+from rankforce.lambdas.objective import Objective, Pairs, Term
+from rankforce.lambdas.ranknet import RankNetCost
+from rankforce.measures.catalogue import measure
+from rankforce.measures.measure import Measure
+from rankforce.nets.updates import Source
+from rankforce.rankers.inputs import as_dataset, as_validation, with_features
+from rankforce.rankers.net_runs import Cost
+from rankforce.rankers.nets import NetRanker, Training
+from rankforce.rankers.settings import check_number
+from rankforce.rankers.watching import Callback, Watched, WatchedMeasure, WatchedPreferences
+from rankforce.threads import over_queries
+
+
+class RankNet(NetRanker):
+    """A net of one or two layers that learns which of two documents belongs above the other.
+
+    P(i above j) = 1/(1 + e^{−σ(s_i − s_j)}); the cost of a pair is the cross entropy to the target P̄, its force
+    σ(P̄ − P). All pairs of different grades count alike, with P̄ = 1; or listed preferences, each with its P̄.
+
+    Parameters
+    ----------
+    hidden : int
+        Hidden units (tanh); 0 is a linear score.
+    label : str
+        The label source whose grades make pairs.
+    equal_grades : bool
+        Also learn that documents of equal grade belong together: pairs with P̄ = ½. The pairs are listed in memory.
+    pairs : "all", ("top", k) or ("sample", m)
+        Which pairs of different grades exert forces; the last two are for very long lists.
+    validation_measure : str or Measure, optional
+        The ranking measure that is watched; default NDCG of the label.
+    preset : "2006" or "2009", optional
+        As for ``LambdaRank``; what they watch in training is the cost Σ log(1 + e^{−σ·gap}).
+    epochs, learning_rate, optimiser, update, scaling, sigma, base_model, early_stopping, keep_weights, seed, threads,
+    progress
+        As for ``LambdaRank``.
+
+    With validation data the weights of the epoch with the highest value are kept (``best_iteration_``).
+    """
+
+    def __init__(
+        self,
+        hidden: int = 10,
+        *,
+        epochs: int | None = None,
+        learning_rate: Any = None,
+        optimiser: str | None = None,
+        update: str = "query",
+        scaling: str = "auto",
+        preset: str | None = None,
+        sigma: float = 1.0,
+        label: str = MAIN_LABEL,
+        equal_grades: bool = False,
+        pairs: Any = "all",
+        base_model: Any = None,
+        early_stopping: int | None = None,
+        validation_measure: str | Measure | None = None,
+        keep_weights: bool = False,
+        seed: int = 0,
+        threads: int | None = None,
+        progress: bool = True,
+    ) -> None:
+        self.hidden = hidden
+        self.epochs = epochs
+        self.learning_rate = learning_rate
+        self.optimiser = optimiser
+        self.update = update
+        self.scaling = scaling
+        self.preset = preset
+        self.sigma = sigma
+        self.label = label
+        self.equal_grades = equal_grades
+        self.pairs = pairs
+        self.base_model = base_model
+        self.early_stopping = early_stopping
+        self.validation_measure = validation_measure
+        self.keep_weights = keep_weights
+        self.seed = seed
+        self.threads = threads
+        self.progress = progress
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        group: Any = None,
+        validation: Any = None,
+        weights: Any = None,
+        query_weights: Any = None,
+        preferences: Preferences | None = None,
+        preference_share: float = 1.0,
+        callbacks: Sequence[Callback] = (),
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 50,
+        resume: str = "auto",
+    ) -> Any:
+        """Learn from a Dataset, or from X, y and qid (or group); from its grades, or from preferences.
+
+        ``preferences`` of this data set replace its grades; a ``preference_share`` p below 1 mixes: p × their forces +
+        (1 − p) × those of the grades. Data without the labels of the watched measure is watched by the share of
+        preferences that the ranking agrees with; so is ``validation``, if it is a Preferences object itself.
+
+        ``validation`` (a Dataset, Preferences, or a tuple (X, y, qid)) chooses the epoch that is kept, and the
+        learning rate; ``callbacks``, Ctrl-C, ``checkpoint``, ``checkpoint_every`` and ``resume`` as for ``LambdaRank``.
+        """
+        data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        check_number("sigma", self.sigma, 0.0, above=True)
+        check_number("preference_share", preference_share, 0.0, 1.0, above=True)
+        listed = [given for given in (preferences, validation) if isinstance(given, Preferences)]
+        held_out = validation.data if isinstance(validation, Preferences) else as_validation(validation)
+
+        def watch(watched: Dataset) -> Watched:
+            measure = self._watched_measure()
+            mine = next((given for given in listed if given.data is watched), None)
+            if mine is not None and (mine is validation or measure.label not in watched.labels):
+                return WatchedPreferences(mine)
+            return WatchedMeasure(watched, measure)
+
+        objective = f"RankNet (sigma={self.sigma:g})"
+        inputs: dict[str, Any] = {}
+        if preferences is not None:
+            if self.equal_grades:
+                raise SettingsError("equal_grades= makes pairs of grades: leave it out with preferences=")
+            if not isinstance(preferences, Preferences) or preferences.data is not data:
+                raise DataError(
+                    "preferences must be a Preferences object made for the very Dataset that is given to fit: "
+                    "fit(data, preferences=Preferences(data, better, worse))"
+                )
+            inputs = {"preferences": preferences.fingerprint, "preference_share": preference_share}
+            objective += " on preferences"
+            if preference_share < 1:
+                objective += f" ({preference_share:g}) and grades ({1 - preference_share:g})"
+        elif preference_share != 1.0:
+            raise SettingsError("preference_share= goes with preferences=")
+        elif self.equal_grades:
+            preferences = Preferences.from_grades(data, self.label, ties=True)
+            objective += ", equal grades as ½"
+        if isinstance(validation, Preferences):
+            inputs["validation_preferences"] = validation.fingerprint
+        pairs = Objective((self._term(),))
+        source = Source(pairs, self.seed, preferences, preference_share, self.sigma)
+        training = Training(data, held_out, source, watch, objective, inputs)
+        return self._train(training, callbacks, checkpoint, checkpoint_every, resume)
+
+    def _term(self) -> Term:
+        every = EveryPair(label=self.label, judged_only=False)
+        return Term(every, RankNetCost(self.sigma), pairs=Pairs.read(self.pairs))
+
+    def _watched_measure(self) -> Measure:
+        if self.validation_measure is not None:
+            return measure(self.validation_measure)
+        default = measure("NDCG")
+        return default if self.label == MAIN_LABEL else default.with_label(self.label)
+
+    def _training_cost(self, source: Source, data: Dataset) -> Cost:
+        parts: list[tuple[float, Cost]] = []
+        if source.preferences is not None:
+            parts.append((source.share, _preference_cost(source.preferences, self.sigma)))
+        if source.preferences is None or source.share < 1:
+            share = 1.0 if source.preferences is None else 1.0 - source.share
+            parts.append((share, _grade_cost(data, self._term(), self.seed)))
+
+        def cost(scores: np.ndarray, order: np.ndarray) -> float:
+            return math.fsum(share * part(scores, order) for share, part in parts)
+
+        return cost
+
+
+def _grade_cost(data: Dataset, term: Term, seed: int) -> Cost:
+    """Σ log(1 + e^{−σ·gap}) over all pairs of different grades, weighted."""
+    pulling = TermForces(data, term, seed)
+    ranges, starts = pulling.ranges, pulling.judged.starts
+    assert isinstance(term.cost, RankNetCost)
+    sigma = term.cost.sigma
+
+    def cost(scores: np.ndarray, order: np.ndarray) -> float:
+        costs = np.empty(data.n_queries)
+        over_queries(
+            starts,
+            lambda a, b: ranknet_costs(
+                scores, ranges.members, ranges.worse, starts, pulling.document_weights, sigma, a, b, costs
+            ),
+        )
+        return math.fsum(costs * pulling.query_weights)
+
+    return cost
+
+
+def _preference_cost(preferences: Preferences, sigma: float) -> Cost:
+    """Σ w·(−P̄σ·gap + log(1 + e^{σ·gap})) over the listed pairs."""
+    listed, data = preferences.listed, preferences.data
+    weight = listed.weight
+    if data.query_weights is not None:
+        weight = weight * np.repeat(data.query_weights, np.diff(listed.starts))
+    if data.weights is not None:
+        of_documents = data.by_query(data.weights)
+        weight = weight * of_documents[listed.better] * of_documents[listed.worse]
+
+    def cost(scores: np.ndarray, order: np.ndarray) -> float:
+        x = sigma * (scores[listed.better] - scores[listed.worse])
+        return math.fsum(weight * (np.logaddexp(0.0, x) - listed.probability * x))
+
+    return cost
