@@ -15,7 +15,7 @@ import numpy as np
 
 from rankforce.jit import kernel, subroutine, vector_subroutine
 from rankforce.kernels.ordering import merge_sort
-from rankforce.kernels.pair_forces import add_pair, longest_query, pair_forces_of_query, rank_documents
+from rankforce.kernels.pair_forces import STRIDE, add_pair, longest_query, pair_forces_of_query, rank_documents
 from rankforce.kernels.swaps import prepare_swaps, swap_change
 
 DOCUMENTS_AT_A_TIME = 256
@@ -222,12 +222,13 @@ def update_by_query(
     ranked = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
     by_rank = np.empty((column_count, longest))
-    columns = np.empty((column_count, longest))
-    x = np.empty(longest)
-    s = np.empty(longest)
-    weight = np.empty(longest)
-    f = np.empty(longest)
-    c = np.empty(longest)
+    places = longest + STRIDE
+    columns = np.zeros((column_count, places))
+    x = np.ones(places)
+    s = np.zeros(places)
+    weight = np.zeros(places)
+    f = np.empty(places)
+    c = np.empty(places)
     sorting = np.empty(longest, dtype=order.dtype)
     active = np.empty(longest * hidden)
     words = np.empty(longest * hidden)
