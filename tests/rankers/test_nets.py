@@ -239,6 +239,7 @@ def test_forces_of_any_kind_train_a_net(data):
     general = lambdarank(objective=both).fit(data).model_
     np.testing.assert_allclose(general.weights, fused.weights, rtol=1e-6, atol=1e-6)
     for settings in (
+        {"objective": rf.Scheduled("NDCG", rf.Graded(["NDCG", rf.CNDCG("clicks")]), rf.Linear(0.1, 0.2))},
         {"cost": "LocalCost(k=3)"},
         {"cost": "FiniteDifference"},
         {"pairs": ("top", 5)},
@@ -335,7 +336,8 @@ def test_impossible_settings(data, other):
         ({"scaling": "minmax"}, "'log1p'"),
         ({"preset": "2010"}, "'2009'"),
         ({"sigma": 0.0}, "sigma"),
-        ({"objective": Objective((Term(rf.MAP()),)), "cost": "Step"}, "leave measure= and cost= out"),
+        ({"objective": rf.MAP(), "measure": "MAP"}, "leave measure= out"),
+        ({"objective": Term(rf.MAP(), rf.Step()), "cost": "Step"}, "leave cost= out"),
     ):
         with pytest.raises(SettingsError, match=message):
             lambdarank(**settings).fit(data)

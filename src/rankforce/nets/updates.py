@@ -224,7 +224,7 @@ def _chosen(kind: str, common: tuple[Dataset, np.ndarray, Layout, Source, bool])
     objective = source.objective
     if source.preferences is None and type(objective) is Objective and len(objective.terms) == 1:
         term = TermForces(data, objective.terms[0], source.seed)
-        simple = term.every_pair and not term.term.cost.diagonal and term.judged.kept is None
+        simple = term.every_pair and not term.function.diagonal and term.judged.kept is None
         if kind == "pair" and simple:
             return ByPair(term, *common)
         if kind == "query" and simple and term.by_columns:

@@ -12,7 +12,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
-from rankforce.lambdas.objective import Objective, Pairs, Term
+from rankforce.lambdas.objective import Objective, Pairs, Term, as_objective
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
@@ -20,6 +20,7 @@ from rankforce.nets.updates import Source
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.net_runs import Cost
 from rankforce.rankers.nets import NetRanker, Training
+from rankforce.rankers.settings import check_number
 from rankforce.rankers.watching import Callback, WatchedMeasure
 
 
@@ -60,8 +61,9 @@ class LambdaRank(NetRanker):
         Which pairs exert forces; the last two are for very long lists.
     cost : str, Cost or ListwiseCost, optional
         Another λ-function in place of ``RankNetWeightPairs(sigma)``.
-    objective : Objective, optional
-        A sum of terms in place of ``measure`` and ``cost``; a schedule counts epochs.
+    objective : Graded, Scheduled, Term or a list of terms, optional
+        Several measures, label sources or λ-functions in place of ``measure``; a schedule counts epochs. Terms that
+        name no λ-function or no pairs of their own take those of ``cost``, ``sigma`` and ``pairs``.
     base_model : Net, ranker or Path, optional
         A net to go on from: its weights and its scaling.
     early_stopping : int, optional
@@ -90,7 +92,7 @@ class LambdaRank(NetRanker):
         sigma: float = 1.0,
         pairs: Any = "all",
         cost: str | LambdaFunction | None = None,
-        objective: Objective | None = None,
+        objective: Any = None,
         base_model: Any = None,
         early_stopping: int | None = None,
         validation_measure: str | Measure | None = None,
@@ -143,6 +145,7 @@ class LambdaRank(NetRanker):
         bytes (``resume``: ``"auto"``, ``"never"``, ``"always"``).
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        # Once per fit: a schedule may be any function, and the model file keeps the values that were used.
         objective = self._objective()
         watched = self._watched_measure()
         training = Training(
@@ -151,16 +154,23 @@ class LambdaRank(NetRanker):
             Source(objective, self.seed),
             lambda data: WatchedMeasure(data, watched),
             str(objective),
+            {} if self.objective is None else {"objective": objective.written()},
         )
         return self._train(training, callbacks, checkpoint, checkpoint_every, resume)
 
     def _objective(self) -> Objective:
+        check_number("sigma", self.sigma, 0.0, above=True)
+        cost = RankNetWeightPairs(self.sigma) if self.cost is None else lambda_function(self.cost)
+        pairs = Pairs.read(self.pairs)
         if self.objective is None:
-            cost = RankNetWeightPairs(self.sigma) if self.cost is None else lambda_function(self.cost)
-            return Objective((Term(measure(self.measure), cost, pairs=Pairs.read(self.pairs)),))
-        if self.cost is not None or self.measure != "NDCG":
-            raise SettingsError("objective= says what is maximised: leave measure= and cost= out")
-        return self.objective
+            return Objective((Term(measure(self.measure), cost, pairs=pairs),))
+        if self.measure != "NDCG":
+            raise SettingsError("objective= says what is maximised: leave measure= out")
+        objective = as_objective(self.objective)
+        for name, given in (("cost", self.cost is not None), ("pairs", pairs != Pairs())):
+            if given and all(getattr(term, name) is not None for term in objective.terms):
+                raise SettingsError(f"every term of objective= has {name} of its own: leave {name}= out")
+        return objective.settled(self._epochs(), cost, pairs)
 
     def _watched_measure(self) -> Measure:
         if self.validation_measure is not None:

@@ -18,7 +18,7 @@ from rankforce.models.model import count_of
 from rankforce.models.net import MOST_HIDDEN, Net
 from rankforce.models.provenance import Provenance
 from rankforce.nets.layout import Layout
-from rankforce.nets.pace import PRESETS
+from rankforce.nets.pace import PRESETS, Preset
 from rankforce.nets.scaling import KINDS, Scaling
 from rankforce.nets.updates import UPDATES, Source, updates_of
 from rankforce.rankers.boosting import TrainingWarning
@@ -132,7 +132,7 @@ class NetRanker(Ranker):
         data, held_out, layout = training.data, training.held_out, blank.layout
         inputs = blank.scaling.of_data(data)
         held_out_inputs = None if held_out is None else blank.scaling.of_data(held_out)
-        preset = None if self.preset is None else PRESETS[self.preset]
+        preset = self._preset()
         plan = Plan(
             layout=layout,
             updates=updates_of(self.update, data, inputs, layout, training.source, adam=self._optimiser() == "adam"),
@@ -202,20 +202,28 @@ class NetRanker(Ranker):
 
     # --------------------------------------------------------------------------------------------- settings resolved
 
+    def _preset(self) -> Preset | None:
+        if self.preset is None:
+            return None
+        check_choice("preset", self.preset, tuple(PRESETS))
+        return PRESETS[self.preset]
+
     def _epochs(self) -> int:
-        if self.epochs is not None:
-            return self.epochs
-        return EPOCHS if self.preset is None else PRESETS[self.preset].epochs
+        check_number("epochs", self.epochs, 1, whole=True, optional=True)
+        preset = self._preset()
+        return self.epochs or (EPOCHS if preset is None else preset.epochs)
 
     def _optimiser(self) -> str:
         return self.optimiser or ("adam" if self.preset is None else "gradient")
 
     def _rates(self) -> tuple[float, ...]:
-        given = self.learning_rate
+        given, preset = self.learning_rate, self._preset()
+        if (given is None or isinstance(given, str)) and preset is not None:
+            return preset.rates
         if given is None:
-            return (RATE[self._optimiser()],) if self.preset is None else PRESETS[self.preset].rates
+            return (RATE[self._optimiser()],)
         if isinstance(given, str):
-            return RATES_TRIED[self._optimiser()] if self.preset is None else PRESETS[self.preset].rates
+            return RATES_TRIED[self._optimiser()]
         return tuple(float(rate) for rate in given) if isinstance(given, (list, tuple, np.ndarray)) else (float(given),)
 
     def _base(self, data: Dataset) -> Net | None:
@@ -243,14 +251,12 @@ class NetRanker(Ranker):
 
     def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
         count_of(self.hidden, "hidden", MOST_HIDDEN)
-        check_number("epochs", self.epochs, 1, whole=True, optional=True)
+        self._epochs()
         check_number("sigma", self.sigma, 0.0, above=True)
         check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
         check_number("seed", self.seed, 0, whole=True)
         check_choice("update", self.update, UPDATES)
         check_choice("scaling", self.scaling, ("auto", *KINDS))
-        if self.preset is not None:
-            check_choice("preset", self.preset, tuple(PRESETS))
         if self.optimiser is not None:
             check_choice("optimiser", self.optimiser, tuple(RATE))
         if isinstance(self.learning_rate, str):
