@@ -55,10 +55,7 @@ def read_judgments(written: str, options: Sequence[str] | None = None) -> Datase
 
 def read_ranking(written: str, judgments: Dataset | Qrels, missing_queries: str = "zero") -> Ranking:
     """The ranking that a user's word or file stands for. A TREC run is joined with the judgments."""
-    kind, colon, what = written.partition(":")
-    names = () if isinstance(judgments, Mapping) else judgments.feature_names
-    if not colon or kind not in KINDS:
-        kind, what = _kind_of(written, names), written
+    kind, what = kind_and_name(written, judgments)
     if kind == "run":
         return _joined(written, what, judgments, missing_queries)
     if isinstance(judgments, Mapping):
@@ -66,6 +63,14 @@ def read_ranking(written: str, judgments: Dataset | Qrels, missing_queries: str 
             f"{written}: TREC judgments name documents, not rows or features: give a TREC run to evaluate on them"
         )
     return Ranking(written, kind, _READERS[kind](what, judgments), judgments)
+
+
+def kind_and_name(written: str, judgments: Dataset | Qrels) -> tuple[str, str]:
+    """What kind of ranking is meant, and its file or feature."""
+    kind, colon, what = written.partition(":")
+    if colon and kind in KINDS:
+        return kind, what
+    return _kind_of(written, () if isinstance(judgments, Mapping) else judgments.feature_names), written
 
 
 def _joined(written: str, what: str, judgments: Dataset | Qrels, missing_queries: str) -> Ranking:

@@ -116,6 +116,7 @@ def combine(
         names=called,
         weights=found.weights,
         value=found.value,
+        scores=data.by_row(weighted_sum(found.weights, scores)),
         singles=found.singles,
         curves=tuple(one.curve for one in found.chosen),
         intervals=tuple(one.interval for one in found.chosen),
@@ -133,17 +134,19 @@ def combine(
 class Combined:
     """The result of ``rf.combine``.
 
-    ``weights`` of the rankers; ``value``, the mean of the measure at them, recomputed in float64; ``singles``, the
-    mean of each ranker alone. For two rankers ``curve`` is the mean against α (or θ), ``interval`` its open piece
-    around the best ``place``; for more, ``curves``, ``intervals`` and ``places`` have one entry per ranker, against
-    the mixture of all others. ``held_out`` compares the combination with the best single ranker where neither was
-    chosen (``None`` without validation data and folds), and ``model`` is the combination as a model.
+    ``weights`` of the rankers; ``scores``, the combination of each row of the data; ``value``, the mean of the measure
+    at them, recomputed in float64; ``singles``, the mean of each ranker alone. For two rankers ``curve`` is the mean
+    against α (or θ), ``interval`` its open piece around the best ``place``; for more, ``curves``, ``intervals`` and
+    ``places`` have one entry per ranker, against the mixture of all others. ``held_out`` compares the combination with
+    the best single ranker where neither was chosen (``None`` without validation data and folds), and ``model`` is the
+    combination as a model.
     """
 
     measure: Measure
     names: tuple[str, ...]
     weights: np.ndarray
     value: float
+    scores: np.ndarray
     singles: tuple[float, ...]
     curves: tuple[Curve, ...]
     intervals: tuple[tuple[float, float], ...]

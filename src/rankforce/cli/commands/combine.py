@@ -1,0 +1,113 @@
+"""``rankforce combine``: the weights of rankers that are best for a measure, and the curve they were found on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from rankforce.cli import options, output
+
+
+def combine(
+    data: Annotated[str, typer.Argument(metavar="DATA", help=options.DATA_HELP)],
+    rankings: Annotated[
+        list[str], typer.Argument(metavar="RANKING...", help="Two or more, each " + options.RANKING_HELP)
+    ],
+    measure: Annotated[
+        str, typer.Option("--measure", "-m", metavar="MEASURE", help="What the combination is to be best for.")
+    ] = "NDCG@10",
+    search: Annotated[
+        Literal["mixture", "beyond", "all"],
+        typer.Option(
+            metavar="mixture|beyond|all",
+            help="(1 - a) s + a t with a from 0 to 1; with any a >= 0; cos(b) s + sin(b) t with any angle b.",
+        ),
+    ] = "mixture",
+    validation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="Test the combination against the best single ranking on this data (models and features only).",
+            show_default=False,
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="Test it on K parts of the queries, each with weights chosen on the others.",
+            show_default=False,
+        ),
+    ] = None,
+    blank: options.Blank = None,
+    unretrieved: Annotated[
+        Literal["lowest", "raise"],
+        typer.Option(
+            metavar="lowest|raise",
+            help="Documents that a run lacks: its lowest score of the query, or an error.",
+        ),
+    ] = "lowest",
+    missing_queries: options.MissingQueries = "zero",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="MODEL.json", help="Write the combined model.", show_default=False),
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option("--run", metavar="FILE", help="Write the combined TREC run.", show_default=False)
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE.png", help="Draw the curve (needs matplotlib).", show_default=False),
+    ] = None,
+    imports: options.Imports = None,
+    read: options.Reading = None,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+) -> None:
+    """Find the weights of rankings that are best for a measure.
+
+    For two rankings it is the global optimum over all weights. Chosen and measured on the same queries it flatters:
+    --validation or --folds say whether it is really better than the best single ranking.
+    """
+    import rankforce as rf
+    from rankforce.cli.joint_rankings import read_joint_rankings
+    from rankforce.cli.own_measures import import_measures
+    from rankforce.cli.rankings import read_judgments
+
+    import_measures(imports or ())
+    documents, members = read_joint_rankings(rankings, read_judgments(data, read), missing_queries)
+    held_out = None
+    if validation is not None:
+        held_out = read_judgments(validation, read)
+        if not isinstance(held_out, rf.Dataset):
+            raise rf.SettingsError(f"{validation}: TREC judgments have no features to rank by: use --folds")
+    result = rf.combine(
+        members,
+        documents,
+        measure,
+        search=search,
+        validation=held_out,
+        folds=folds,
+        blank=blank or "skip",
+        unretrieved=unretrieved,
+        names=rankings,
+        seed=seed,
+    )
+    if out is not None:
+        result.model.save(out)
+    if run is not None:
+        rf.write_run(documents, result.scores, run, tag="combination")
+    if plot is not None:
+        title = " against ".join(reversed(rankings)) if len(rankings) == 2 else f"{rankings[0]} against the others"
+        result.curve.plot(plot, mark=result.place, title=title, label=measure)
+    if json:
+        output.show_json({"data": data} | result.to_dict())
+        return
+    output.show(str(result))
+    if len(result.curves) == 1:
+        output.show("", result.curve.picture())
+    for written in (out, run, plot):
+        if written is not None:
+            output.note(f"{written} written")

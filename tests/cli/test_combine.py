@@ -1,0 +1,92 @@
+"""``rankforce combine``: models, features, scores and runs; the curve; what it writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankforce as rf
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """Forty queries on which both features know something."""
+    rng = np.random.default_rng(0)
+    lines = []
+    for query in range(40):
+        for place, grade in enumerate(rng.permutation([0, 0, 0, 1, 2])):
+            one, two = grade + rng.normal(size=2)
+            lines.append(f"{grade} qid:{query} 1:{one:.6f} 2:{two:.6f} # docid = d{query}-{place}\n")
+    path = tmp_path / "many.txt"
+    path.write_text("".join(lines))
+    return path
+
+
+def test_text_json_model_and_picture(run: Any, many: Path, tmp_path: Path) -> None:
+    expected = rf.combine(["1", "2"], rf.read(many), "NDCG@3", folds=4)
+    model, picture = tmp_path / "both.json", tmp_path / "curve.svg"
+    pytest.importorskip("matplotlib")
+    outcome = run(
+        "combine", many, "feature:1", "feature:2", "-m", "NDCG@3", "--folds", 4, "-o", model, "--plot", picture
+    )
+    assert outcome.code == 0, outcome.err
+    assert f"{expected.value:.4f}" in outcome.out
+    assert "significantly better than feature:1" in outcome.out or "feature:2" in outcome.out
+    assert "on 4 folds" in outcome.out
+    assert "█" in outcome.out
+    assert picture.read_text().startswith("<?xml")
+    assert rf.evaluate(rf.load(model), rf.read(many), "NDCG@3").mean["NDCG@3"] == expected.value
+    found = json.loads(run("combine", many, "feature:1", "feature:2", "-m", "NDCG@3", "--folds", 4, "--json").out)
+    assert found["value"] == expected.value
+    assert found["weights"] == expected.weights.tolist()
+    assert found["held_out"]["on"] == "4 folds"
+    assert found["held_out"]["significantly_better"] is expected.significantly_better
+
+
+def test_runs_are_combined_on_judgments_and_on_data(run: Any, many: Path, tmp_path: Path) -> None:
+    data = rf.read(many)
+    assert data.document_ids is not None
+    s, t = data.features.T.astype(np.float64)
+    rows = list(zip(data.qid.tolist(), data.document_ids.tolist(), data.label().tolist(), strict=True))
+    qrels = tmp_path / "judged.qrels"
+    qrels.write_text("".join(f"{query} 0 {document} {grade:g}\n" for query, document, grade in rows))
+    for name, scores in (("one", s), ("two", t)):
+        rf.write_run(data, scores, tmp_path / f"{name}.run", tag=name)
+    lines = (tmp_path / "two.run").read_text().splitlines(keepends=True)
+    (tmp_path / "two.run").write_text("".join(lines[:4] + lines[5:]))  # the last of the first query is not retrieved
+    fused = tmp_path / "both.run"
+    on_qrels = run("combine", qrels, tmp_path / "one.run", tmp_path / "two.run", "--run", fused, "--json")
+    assert on_qrels.code == 0, on_qrels.err
+    on_data = run("combine", many, "feature:1", tmp_path / "two.run", "--json")
+    assert on_data.code == 0, on_data.err
+    one, other = json.loads(on_qrels.out), json.loads(on_data.out)
+    assert one["value"] == pytest.approx(other["value"], abs=1e-12)
+    joined = rf.judged_run(rf.read_qrels(qrels), rf.read_run(fused))
+    assert rf.evaluate(joined.scores, joined.data).mean["NDCG@10"] == pytest.approx(one["value"], abs=1e-12)
+    refused = run("combine", qrels, tmp_path / "one.run", tmp_path / "two.run", "--unretrieved", "raise")
+    assert refused.code == 2
+    assert "did not retrieve" in refused.err
+
+
+def test_mistakes(run: Any, many: Path, tmp_path: Path) -> None:
+    for arguments, words in (
+        (("feature:1",), "at least two"),
+        (("feature:1", "feature:9"), "no feature '9'"),
+        (("feature:1", "feature:2", "--folds", 1), "folds must be"),
+        (("feature:1", "feature:2", "--measure", "NDGC"), "NDGC"),
+    ):
+        outcome = run("combine", many, *arguments)
+        assert outcome.code == 2
+        assert words in outcome.err
+    scores = tmp_path / "scores.txt"
+    scores.write_text("0.5\n" * 200)
+    outcome = run("combine", many, "feature:1", scores, "--validation", many)
+    assert outcome.code == 2
+    assert "given as scores" in outcome.err
+    outcome = run("combine", many, "feature:1", "feature:2", "--validation", many)
+    assert outcome.code == 0
+    assert "on validation data" in outcome.out
