@@ -162,3 +162,16 @@ def test_one_grade_only():
 def test_impossible_settings(settings):
     with pytest.raises(SettingsError):
         make_artificial(**({"queries": 3, "documents": 3, "features": 3} | settings))
+
+
+def test_drift_moves_the_truth_from_one_function_to_another():
+    def grades(**settings):
+        return make_artificial(queries=40, documents=20, features=8, seed=3, **settings).labels["grades"]
+
+    here, there = grades(), grades(function_seed=5)
+    np.testing.assert_array_equal(grades(drift=0.0, drift_seed=5), here)
+    np.testing.assert_array_equal(grades(drift=1.0, drift_seed=5), there)
+    near, far = (np.corrcoef(here, grades(drift=drift, drift_seed=5))[0, 1] for drift in (0.2, 0.6))
+    assert np.corrcoef(here, there)[0, 1] < far < near < 0.999
+    with pytest.raises(SettingsError, match="drift"):
+        grades(drift=1.5)

@@ -28,6 +28,8 @@ def make_artificial(
     seed: int = 0,
     *,
     function_seed: int = 0,
+    drift: float = 0.0,
+    drift_seed: int = 1,
     shares: Sequence[float] = WEB_SHARES,
     noise: float = 0.0,
     missing: float = 0.0,
@@ -54,6 +56,10 @@ def make_artificial(
     function_seed : int
         Decides v and the permutations: data sets with the same function seed have the same truth. For parts with
         the very same thresholds between grades make one data set and split it.
+    drift : float from 0 to 1
+        How far the truth has moved, as from one market to another: every coefficient of the polynomial is
+        (1 − drift) × that of ``function_seed`` + drift × that of the function of ``drift_seed``.
+    drift_seed : int
     shares : sequence of float
         The share of each grade, from grade 0.
     noise : float
@@ -78,10 +84,11 @@ def make_artificial(
     """
     _check_whole(queries=queries, features=features)
     _check_range(0.0, math.inf, noise=noise)
-    _check_range(0.0, 1.0, missing=missing)
+    _check_range(0.0, 1.0, missing=missing, drift=drift)
     random = np.random.default_rng(checked_seed(seed))
     sizes = query_sizes(queries, documents, random)
     function = Cubic.draw(features, function_seed)
+    elsewhere = Cubic.draw(features, drift_seed)
     n = int(sizes.sum())
     matrix = np.empty((n, features), dtype=dtypes.FEATURE)
     target = np.empty(n)
@@ -90,7 +97,10 @@ def make_artificial(
         random.random(out=block, dtype=np.float32)
         block *= 2.0
         block -= 1.0
-        target[first : first + len(block)] = function(block)
+        part = target[first : first + len(block)]
+        part[:] = function(block)
+        if drift:
+            part[:] = (1.0 - drift) * part + drift * elsewhere(block)
     if noise:
         target += noise * target.std() * random.standard_normal(n)
     grades = grades_by_quantile(target, shares)
