@@ -46,6 +46,7 @@ _HOME = {
     "Linear": "rankforce.lambdas.schedules",
     "Scheduled": "rankforce.lambdas.scheduled",
     "Term": "rankforce.lambdas.objective",
+    "search_weights": "rankforce.rankers.weight_search",
     "read_objective": "rankforce.lambdas.objective_files",
     # rankers (a test holds that all of them are here)
     "Bagging": "rankforce.rankers.bagging",
@@ -70,6 +71,10 @@ _HOME = {
     "finite_differences": "rankforce.optimising.finite_differences",
     # diagnostics
     "inspect": "rankforce.diagnostics.inspection",
+    "ForceAgreement": "rankforce.diagnostics.instruments",
+    "ContributionsByGrade": "rankforce.diagnostics.instruments",
+    "GradesInTop": "rankforce.diagnostics.instruments",
+    "RankChanges": "rankforce.diagnostics.instruments",
     "model_card": "rankforce.diagnostics.model_card",
     "check_forces": "rankforce.diagnostics.forces",
     "effective_pairs": "rankforce.diagnostics.effective_pairs",

@@ -145,7 +145,8 @@ def test_the_easy_win_is_preferred():
     """
     found = {name: rf.check_forces(name, samples=1) for name in cost_classes()}
     preferring = {name for name, one in found.items() if one.near_force > one.far_force}
-    assert preferring == {"NearPairs", "LocalCost", "LocalGradient", "DiscreteBounded", "FiniteDifference"}
+    wanted = {"NearPairs", "LocalCost", "LocalGradient", "DiscreteBounded", "FiniteDifference", "SigmoidCost"}
+    assert preferring == wanted
     lambdarank = found["RankNetWeightPairs"]
     assert lambdarank.far_force / 2 < lambdarank.near_force < lambdarank.far_force
 

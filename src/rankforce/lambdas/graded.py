@@ -42,6 +42,10 @@ class Graded(Objective):
         object.__setattr__(self, "terms", _terms(read, shares or (1.0,) * len(read)))
 
     @property
+    def tier_measures(self) -> tuple[Measure, ...]:
+        return tuple(dict.fromkeys(measure for tier in self.tiers for measure in tier.tier_measures))
+
+    @property
     def to_be_searched(self) -> bool:
         """Whether the weights are still to be chosen."""
         return self.weights is None

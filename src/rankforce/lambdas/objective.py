@@ -156,9 +156,9 @@ class Objective:
     terms: tuple[Term, ...]
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
-        """What is maximised, in order of importance, each once."""
-        return tuple(dict.fromkeys(term.measure for term in self.terms))
+    def tier_measures(self) -> tuple[Measure, ...]:
+        """The measure of each tier, the most important first: one, unless the objective is graded."""
+        return (self.main_measure,)
 
     @property
     def main_measure(self) -> Measure:

@@ -8,6 +8,7 @@ from typing import Any
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, as_part
 from rankforce.lambdas.schedules import OfFunction, Schedule, as_schedule
+from rankforce.measures.measure import Measure
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -28,6 +29,10 @@ class Scheduled(Objective):
         object.__setattr__(self, "second", read[1])
         object.__setattr__(self, "schedule", as_schedule(schedule))
         object.__setattr__(self, "terms", read[0].terms + read[1].terms)
+
+    @property
+    def tier_measures(self) -> tuple[Measure, ...]:
+        return self.first.tier_measures
 
     def shares(self, iteration: int) -> tuple[float, ...]:
         later = self.schedule(iteration)

@@ -22,6 +22,7 @@ from rankforce.measures.measure import Measure
 from rankforce.models.expected_grade import GradeLink
 from rankforce.models.provenance import Provenance
 from rankforce.rankers.checkpoint import Checkpoint, Identity
+from rankforce.rankers.graded_watching import GradedWatch, WatchedTiers
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.line_search import ON, best_weight, check_searchable
@@ -76,9 +77,18 @@ class RunningScores:
         self.scores = self.outputs[0] if self.link is None else self.link.scores(self.outputs)
         self.order = self.ranking.update(self.scores)
 
+    def revisit(self, outputs: np.ndarray) -> None:
+        """Be once more where the outputs (by row) were these, and look at what is watched."""
+        self.restart(outputs)
+        self.noted("")
+
     def value(self) -> float:
         """The watched measure at the current scores."""
         return self.watched.mean(self.order)
+
+    def noted(self, name: str) -> dict[str, float]:
+        """What is watched at the current scores, as a history names it."""
+        return self.watched.noted(self.order, name) if isinstance(self.watched, WatchedTiers) else {name: self.value()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,6 +210,8 @@ class BoostedTrees(Ranker):
             searched = running if self.line_search_on == "train" else validating
             check_searchable(searched.watched, len(learners))
         watch = Watch(self.early_stopping)
+        if held_out is not None and isinstance(validating.watched, WatchedTiers):
+            watch = GradedWatch(self.early_stopping, tiers=validating.watched)
         rounds: Rounds = []
         ensemble = Ensemble(data.feature_names, bases, link)
         stop = False
@@ -207,9 +219,13 @@ class BoostedTrees(Ranker):
             last = _shortened(last, self.n_trees)
             rounds = ensemble.rounds_of(last)
             running.restart(ensemble.outputs_of(last, data))
+            if isinstance(watch, GradedWatch):  # it compares queries, which a history does not hold
+                steps = ensemble.steps(rounds, validating.data)
+                stop = watch.replay(last.provenance.history, lambda: validating.revisit(next(steps)))
+            else:
+                stop = watch.replay(last.provenance.history)
             if held_out is not None:
                 validating.restart(ensemble.outputs_of(last, held_out))
-            stop = watch.replay(last.provenance.history)
         watch.callbacks = callbacks
         with Interruption() as interruption, Progress(type(self).__name__, self.n_trees, "trees", self.progress) as bar:
             for m in range(len(rounds), 0 if stop else self.n_trees):
@@ -242,7 +258,7 @@ class BoostedTrees(Ranker):
                 values = {"train": running.value()}
                 if held_out is not None:
                     validating.add(trees, held_out_leaves)
-                    values["validation"] = validating.value()
+                    values |= validating.noted("validation")
                 stop = watch.record(m + 1, values)
                 bar.advance(m + 1, values)
                 ending = stop or interruption.wanted or m + 1 == self.n_trees

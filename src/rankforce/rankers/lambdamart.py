@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.forces import Forces, TermForces
+from rankforce.lambdas.graded import Graded
 from rankforce.lambdas.left_out import LeftOut, left_out
 from rankforce.lambdas.near_pairs import NearPairs
 from rankforce.lambdas.objective import Objective, Pairs, Term, as_objective
@@ -23,13 +24,22 @@ from rankforce.lambdas.preference_forces import PreferenceForces
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training, TrainingWarning
+from rankforce.rankers.graded_watching import WatchedTiers, tiers_of
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Callback, Watched, WatchedMeasure, WatchedPreferences
+from rankforce.rankers.weight_search import WeightSearch, search_weights
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
+
+
+class Instrument(Protocol):
+    """What may look into a training: see ``rankforce.diagnostics.instruments``."""
+
+    def look(self, iteration: int, data: Dataset, scores: np.ndarray, order: np.ndarray) -> None:
+        """Called before every tree."""
 
 
 class LambdaMART(FromOtherLibraries, BoostedTrees):
@@ -79,14 +89,16 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
     line_search : int, optional
         Every so many trees (10 is a good number), weigh the tree by an exact sweep: the weight in (0, 10) with the
         highest watched measure on ``line_search_on``, ``"train"`` or ``"validation"``; 1 unless another is better.
-    validation_measure : str or Measure, optional
-        What early stopping and the history watch; default: what is maximised.
+    validation_measure : str, Measure, list of them or Graded, optional
+        What early stopping and the history watch; default: what is maximised. Of several the first may be at most one
+        standard error of the paired difference below its best so far, and then the next decides.
     memory : "fast" or "low"
         ``"low"`` does without the second, column-wise copy of the binned features.
     seed, threads, progress
         The model depends on the data and the seed, not on the threads.
     """
 
+    frontier_: WeightSearch  # what weights="search" tried
     left_out_: tuple[LeftOut, ...]  # what each term of the objective saw of the training data
 
     def __init__(
@@ -116,7 +128,7 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         early_stopping: int | None = None,
         line_search: int | None = None,
         line_search_on: str = "train",
-        validation_measure: str | Measure | None = None,
+        validation_measure: Any = None,
         memory: str = "fast",
         seed: int = 0,
         threads: int | None = None,
@@ -164,6 +176,7 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         query_weights: Any = None,
         preferences: Preferences | None = None,
         preference_share: float = 1.0,
+        instruments: Sequence[Instrument] = (),
         callbacks: Sequence[Callback] = (),
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 50,
@@ -175,6 +188,9 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         P = 1/(1 + e^{−σ·gap}), as in RankNet. A ``preference_share`` p below 1 mixes: p × these forces + (1 − p) ×
         those of the measure. Data without the labels of the watched measure is watched by the share of preferences
         that the ranking agrees with; so is ``validation``, if it is a Preferences object itself.
+
+        ``instruments`` (``rf.ForceAgreement``, ``rf.ContributionsByGrade``, ``rf.GradesInTop``, ``rf.RankChanges``)
+        look at the training before every tree and hold a table afterwards.
 
         Everything else is as in ``BoostedTrees.fit``: ``validation`` (a Dataset, Preferences, or a tuple (X, y, qid))
         is what early stopping watches, ``callbacks`` are called after every tree with an ``Iteration``, Ctrl-C stops
@@ -191,11 +207,26 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
             mine = next((given for given in listed if given.data is watched), None)
             if mine is not None and (mine is validation or measure.label not in watched.labels):
                 return WatchedPreferences(mine)
-            return WatchedMeasure(watched, measure)
+            tiers = self._watched_tiers(watched)
+            return (
+                WatchedTiers(watched, tiers)
+                if watched is held_out and len(tiers) > 1
+                else WatchedMeasure(watched, measure)
+            )
 
         # Once per fit: a schedule may be any function, and the model file keeps the values that were used.
         objective = self._objective()
-        inputs: dict[str, Any] = {} if self.objective is None else {"objective": objective.written()}
+        inputs: dict[str, Any] = {}
+        if isinstance(objective, Graded) and objective.to_be_searched:
+            if held_out is None or preferences is not None or isinstance(validation, Preferences):
+                raise SettingsError('weights="search" needs labelled validation data: fit(train, validation=...)')
+            self.frontier_ = search_weights(self, data, held_out, checkpoint=checkpoint)
+            objective = objective.with_weights(self.frontier_.weights)
+            inputs["weight_search"] = self.frontier_.to_dict()
+            if self.progress:
+                print(self.frontier_, file=sys.stderr)
+        if self.objective is not None:
+            inputs["objective"] = objective.written()
         name = str(objective)
         share = 1.0
         if preferences is not None:
@@ -217,7 +248,7 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
             inputs["validation_preferences"] = validation.fingerprint
 
         def start(data: Dataset) -> Sequence[Learner]:
-            pull = LambdaPull(data, objective, self, preferences, share)
+            pull = LambdaPull(data, objective, self, preferences, share, instruments)
             self.left_out_ = pull.left_out
             return [pull]
 
@@ -242,8 +273,15 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
 
     def _watched_measure(self) -> Measure:
         if self.validation_measure is not None:
-            return measure(self.validation_measure)
+            return tiers_of(self.validation_measure)[0]
         return self._objective().main_measure
+
+    def _watched_tiers(self, data: Dataset) -> tuple[Measure, ...]:
+        """What is watched on validation data: as asked for, or those of the objective's tiers that it has labels of."""
+        if self.validation_measure is not None:
+            return tiers_of(self.validation_measure)
+        first, *later = self._objective().tier_measures
+        return (first, *(one for one in later if one.label in data.labels))
 
     def _split(self) -> str:
         if self.split == "auto":
@@ -286,7 +324,9 @@ class LambdaPull(Learner):
         settings: LambdaMART,
         preferences: Preferences | None = None,
         share: float = 1.0,
+        instruments: Sequence[Instrument] = (),
     ) -> None:
+        self.instruments = instruments
         self.newton = settings.step == "newton"
         self.split = settings._split()
         self.forces = _forces(data, objective, settings, preferences, share)
@@ -312,6 +352,8 @@ class LambdaPull(Learner):
 
     def pull(self, running: RunningScores, iteration: int, queries: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Forces and curvatures at the current scores."""
+        for instrument in self.instruments:
+            instrument.look(iteration, running.data, running.scores, running.order)
         return self.forces.at(running.scores, running.order, iteration, queries)
 
     def leaf_values(self, forces: np.ndarray, curvatures: np.ndarray, grown: Grown) -> np.ndarray:

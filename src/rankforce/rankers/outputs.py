@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -154,6 +154,14 @@ class Ensemble:
         """The inverse of ``model``."""
         members = [model] if self.link is None else model.members
         return list(zip(*(member.trees for member in members), strict=True))
+
+    def steps(self, rounds: Rounds, data: Dataset) -> Iterator[np.ndarray]:
+        """What the first round gives, the first two, and so on: float64 (outputs, documents), by row."""
+        outputs = self.bases.of(data)
+        for trees in rounds:
+            for output, tree in zip(outputs, trees, strict=True):
+                output += TreeEnsemble.from_trees([tree], self.feature_names).predict(data)
+            yield outputs
 
     def outputs_of(self, model: Any, data: Dataset) -> np.ndarray:
         """What such a model gives: float64 (outputs, documents)."""

@@ -12,6 +12,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import SettingsError
+from rankforce.evaluation.significance import standard_error
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
 
@@ -76,11 +77,24 @@ class WatchedMeasure:
 
     def mean(self, order: np.ndarray) -> float:
         """The weighted mean at this ranking."""
+        return self.mean_of(self.values(order))
+
+    def values(self, order: np.ndarray) -> np.ndarray:
+        """The value of every query at this ranking; NaN for blank queries."""
         if self._places is not None:
             places = self._places[order]
             order = places[places >= 0]
-        values = self.judged.values(order)
+        return self.judged.values(order)
+
+    def mean_of(self, values: np.ndarray) -> float:
+        """The weighted mean of such values."""
         return math.fsum((values * self._weights)[self._scored]) / self._total
+
+    def error_of(self, differences: np.ndarray) -> float:
+        """The standard error of the mean of paired differences; 0 where a single query counts."""
+        counted = self._weights > 0
+        error = standard_error(differences[counted], self._weights[counted])
+        return 0.0 if math.isnan(error) else error
 
 
 @dataclass
@@ -114,10 +128,15 @@ class Watch:
     best_iteration: int = 0
     best_value: float = -math.inf
 
-    def replay(self, history: Mapping[str, Sequence[float]]) -> bool:
-        """Take over the history of a training that was interrupted; returns whether it had come to its end."""
+    def replay(self, history: Mapping[str, Sequence[float]], revisit: Callable[[], Any] | None = None) -> bool:
+        """Take over the history of a training that was interrupted; returns whether it had come to its end.
+
+        ``revisit`` is called before each of its iterations.
+        """
         stop = False
         for number, values in enumerate(zip(*history.values(), strict=True), start=1):
+            if revisit is not None:
+                revisit()
             stop = self.record(number, dict(zip(history, values, strict=True)))
         return stop
 
@@ -125,12 +144,20 @@ class Watch:
         """Note the values after iteration ``number`` (from 1); returns whether training should stop."""
         for name, value in values.items():
             self.history.setdefault(name, []).append(value)
+        self._choose(number, values)
+        told = Iteration(number, values, self.history, self.best_iteration)
+        for callback in self.callbacks:
+            callback(told)
+        exhausted = self.patience is not None and number - self._last_progress() >= self.patience
+        return told.stopped or exhausted
+
+    def _choose(self, number: int, values: dict[str, float]) -> None:
+        """Make ``best_iteration`` this one if it is."""
         decisive = values.get("validation")
         if decisive is None or decisive > self.best_value:
             self.best_iteration = number
             self.best_value = -math.inf if decisive is None else decisive
-        told = Iteration(number, values, self.history, self.best_iteration)
-        for callback in self.callbacks:
-            callback(told)
-        exhausted = self.patience is not None and number - self.best_iteration >= self.patience
-        return told.stopped or exhausted
+
+    def _last_progress(self) -> int:
+        """The iteration that patience counts from."""
+        return self.best_iteration

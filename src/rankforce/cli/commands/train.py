@@ -39,7 +39,7 @@ def train(
         typer.Option(
             metavar="MEASURE=WEIGHT",
             help="A further measure, which decides between documents that are tied in those before, and its share: "
-            "CNDCG:clicks=0.2; repeatable.",
+            "CNDCG:clicks=0.2, or CNDCG:clicks=search to choose it on --validation; repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -219,6 +219,8 @@ def _objective(measure: str | None, tiers: Sequence[str], path: Path | None) -> 
     if not tiers:
         return None
     measures, weights = [measure or "NDCG"], []
+    if all(entry.endswith("=search") for entry in tiers):
+        return rf.Graded([*measures, *(entry.removesuffix("=search") for entry in tiers)], "search")
     for entry in tiers:
         name, _, text = entry.rpartition("=")
         try:

@@ -1,0 +1,256 @@
+"""Instruments: what happens inside a training, looked at every so many trees at the scores the next tree will see.
+
+Give them to ``fit(..., instruments=[...])``; afterwards each holds a table. They change nothing in the training.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import MAIN_LABEL, Dataset
+from rankforce.errors import SettingsError, missing_dependency
+from rankforce.evaluation import tables
+from rankforce.lambdas.forces import Forces, TermForces
+from rankforce.lambdas.graded import Graded
+from rankforce.lambdas.objective import Objective, Term
+from rankforce.lambdas.pairs import PairRanges
+
+
+class Instrument(abc.ABC):
+    """Base of all instruments: one row of numbers per look.
+
+    every : look before tree 0, ``every``, 2 × ``every``, ...
+    """
+
+    TITLE = ""
+
+    def __init__(self, every: int = 1) -> None:
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise SettingsError(f"every must be a positive whole number of trees, not {every!r}")
+        self.every = every
+        self.iterations: list[int] = []
+        self.rows: list[dict[str, float]] = []
+        self._data: Dataset | None = None
+
+    def look(self, iteration: int, data: Dataset, scores: np.ndarray, order: np.ndarray) -> None:
+        """Called with the scores and the ranking (``by_query`` order) before tree number ``iteration``, from 0."""
+        if data is not self._data:
+            self.iterations, self.rows = [], []
+            self._data = data
+            self._start(data)
+        if iteration % self.every == 0:
+            self.iterations.append(iteration)
+            self.rows.append(self._measured(iteration, scores, order))
+
+    @abc.abstractmethod
+    def _start(self, data: Dataset) -> None:
+        """A training on this data begins."""
+
+    @abc.abstractmethod
+    def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
+        """One row of the table."""
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """``iteration`` and the numbers, an array each."""
+        names = list(self.rows[0]) if self.rows else []
+        numbers = {name: np.array([row[name] for row in self.rows]) for name in names}
+        return {"iteration": np.array(self.iterations, dtype=np.int64)} | numbers
+
+    def to_pandas(self) -> Any:
+        """The table as a data frame, indexed by iteration."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise missing_dependency("pandas", "pandas", "a data frame") from None
+        return pd.DataFrame(self.columns).set_index("iteration")
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the columns against the iteration; returns matplotlib's axes."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise missing_dependency("matplotlib", "report", "a plot") from None
+        axes = plt.subplots()[1] if axes is None else axes
+        columns = self.columns
+        iteration = columns.pop("iteration")
+        for name, values in columns.items():
+            axes.plot(iteration, values, label=name)
+        axes.set_xlabel("trees")
+        axes.set_ylabel("share")
+        axes.set_title(self.TITLE)
+        axes.legend()
+        return axes
+
+    def __str__(self) -> str:
+        if not self.rows:
+            return f"{self.TITLE}: nothing was looked at yet"
+        names = list(self.rows[0])
+        places = sorted({*range(0, len(self.rows), max(1, len(self.rows) // 10)), len(self.rows) - 1})
+        rows = [
+            [str(self.iterations[place]), *(tables.per_cent(self.rows[place][name]) for name in names)]
+            for place in places
+        ]
+        return f"{self.TITLE}\n{tables.text_table(['trees', *names], rows)}"
+
+
+class ForceAgreement(Instrument):
+    """The share of documents whose forces from the first tier and from a later one have the same sign, or the later
+    one's is 0.
+
+    objective : Graded
+        Each later tier is a column, with its own rule of pairs and, beside it, with all pairs of its label source,
+        zeros included. The training may be for another objective, the first tier alone for example.
+    """
+
+    TITLE = "agreement of forces"
+
+    def __init__(self, objective: Graded, every: int = 1) -> None:
+        super().__init__(every)
+        if not isinstance(objective, Graded):
+            raise SettingsError(f"ForceAgreement needs the tiers of an rf.Graded, not {objective!r}")
+        self.objective = objective
+
+    def _start(self, data: Dataset) -> None:
+        counts = [len(tier.terms) for tier in self.objective.tiers]
+        first = self.objective.terms[: counts[0]]
+        self._first = Forces(data, Objective(first), 0)
+        self._later: dict[str, Forces] = {}
+        for term in self.objective.terms[counts[0] :]:
+            self._later[str(term.measure)] = Forces(data, Objective((term,)), 0)
+            everything = Term(term.measure, term.cost, pairs=term.pairs)
+            self._later[f"{term.measure}, all pairs"] = Forces(data, Objective((everything,)), 0)
+
+    def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
+        signs = np.sign(self._first.at(scores, order, iteration)[0])
+        found = {}
+        for name, forces in self._later.items():
+            later = np.sign(forces.at(scores, order, iteration)[0])
+            found[name] = float(np.mean((later == signs) | (later == 0)))
+        return found
+
+
+class ContributionsByGrade(Instrument):
+    """For documents of a high grade: the share of Σ_k |λ_jk| that comes from partners k of each grade, its mean over
+    those documents that are pulled at all.
+
+    term : measure or Term whose forces are looked at
+    least : the lowest grade that is high
+    """
+
+    TITLE = "contributions to the forces on high grades, by the partner's grade"
+
+    def __init__(self, term: Any = "NDCG", least: float = 3.0, every: int = 1) -> None:
+        super().__init__(every)
+        self.term = term if isinstance(term, Term) else Term(term)
+        self.least = least
+
+    def _start(self, data: Dataset) -> None:
+        whole = TermForces(data, self.term, 0)
+        labels, starts = whole.judged.labels, whole.judged.starts
+        self._whole = whole
+        self._grades = [float(grade) for grade in np.unique(labels[~np.isnan(labels)])]
+        self._high = np.flatnonzero(labels >= self.least)
+        if not len(self._high):
+            raise SettingsError(f"no document has a grade of at least {self.least:g}")
+        # All partners of one grade pull a document the same way: the sum of the sizes of their forces is the size of
+        # their sum. So the forces of two grades alone, pair of grades by pair of grades, say it all.
+        self._parts: list[tuple[float, np.ndarray, TermForces]] = []
+        for high in (grade for grade in self._grades if grade >= self.least):
+            for partner in (grade for grade in self._grades if grade != high):
+                part = TermForces(data, self.term, 0)
+                active = (labels == high) | (labels == partner)
+                part.ranges = PairRanges.of(labels, starts, active=active, with_better=not part.all_pairs)
+                self._parts.append((partner, np.flatnonzero(labels == high), part))
+
+    def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
+        data = self._data
+        assert data is not None
+        pulls = np.zeros(data.n_queries)
+        amounts = {grade: np.zeros(len(self._whole.judged.labels)) for grade in self._grades}
+        for partner, documents, part in self._parts:
+            forces, curvatures = np.zeros(data.n_documents), np.zeros(data.n_documents)
+            part.add(order, scores, 1.0, iteration, None, pulls, forces, curvatures)
+            amounts[partner][documents] += np.abs(self._whole.judged.of_kept(forces)[documents])
+        totals = sum(amounts.values())[self._high]  # type: ignore[index]  # there is at least one grade
+        pulled = totals > 0
+        return {
+            f"grade {grade:g}": float(np.mean(amount[self._high][pulled] / totals[pulled])) if pulled.any() else np.nan
+            for grade, amount in amounts.items()
+        }
+
+
+class GradesInTop(Instrument):
+    """The share of each grade among the first ``k`` documents, the mean over queries; unlabelled ones are a column."""
+
+    TITLE = "grades at the top"
+
+    def __init__(self, k: int = 3, label: str = MAIN_LABEL, every: int = 1) -> None:
+        super().__init__(every)
+        self.k = _checked_k(k)
+        self.label = label
+
+    def _start(self, data: Dataset) -> None:
+        if self.label not in data.labels:
+            raise SettingsError(f"the data has no label source {self.label!r}")
+        self._labels = data.by_query(data.labels[self.label])
+        self._places = _top_places(data, self.k)
+        self._weights = _per_query_weights(data, self.k)
+        self._grades = [float(grade) for grade in np.unique(self._labels[~np.isnan(self._labels)])]
+
+    def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
+        top = self._labels[order[self._places]]
+        found = {f"grade {grade:g}": float(self._weights[top == grade].sum()) for grade in self._grades}
+        if np.isnan(self._labels).any():
+            found["unlabelled"] = float(self._weights[np.isnan(top)].sum())
+        return found
+
+
+class RankChanges(Instrument):
+    """The share of documents whose rank changed since the last look, and of the first ``k`` places whose document did;
+    each the mean over queries. The first look has nothing to compare with.
+    """
+
+    TITLE = "changes of rank since the last look"
+
+    def __init__(self, k: int = 3, every: int = 1) -> None:
+        super().__init__(every)
+        self.k = _checked_k(k)
+
+    def _start(self, data: Dataset) -> None:
+        self._places = _top_places(data, self.k)
+        self._top_weights = _per_query_weights(data, self.k)
+        self._weights = _per_query_weights(data, int(data.query_sizes.max()))
+        self._before: np.ndarray | None = None
+
+    def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
+        before, self._before = self._before, order.copy()
+        if before is None:
+            return {"whole list": np.nan, f"top {self.k}": np.nan}
+        changed = order != before  # a place has another document exactly where a document has another place
+        return {
+            "whole list": float(self._weights[changed].sum()),
+            f"top {self.k}": float(self._top_weights[changed[self._places]].sum()),
+        }
+
+
+def _checked_k(k: Any) -> int:
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise SettingsError(f"k must be a positive whole number, not {k!r}")
+    return int(k)
+
+
+def _top_places(data: Dataset, k: int) -> np.ndarray:
+    """The first k places of every query, within the ranking of all documents."""
+    places = np.arange(data.n_documents) - np.repeat(data.query_starts[:-1], data.query_sizes)
+    return np.flatnonzero(places < k)
+
+
+def _per_query_weights(data: Dataset, k: int) -> np.ndarray:
+    """For each of these places: 1 / (queries × places of its query), so that a sum is a mean over queries of means."""
+    counts = np.minimum(data.query_sizes, k)
+    filled = np.maximum(np.count_nonzero(counts), 1)
+    return np.repeat(1.0 / np.maximum(counts, 1) / filled, counts)

@@ -1,0 +1,149 @@
+"""Choosing the weights of a graded objective: improve the later measures, leave the earlier ones alone.
+
+Tier after tier, each candidate share is trained for and measured on validation data. It is *allowed* if no earlier tier
+is significantly worse than without this tier (paired t-test, two-sided, at ``alpha``); of the allowed ones the one with
+the highest mean of this tier's measure is taken, the smallest of equals. Share 0 is always allowed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rankforce.data.dataset import Dataset
+from rankforce.errors import SettingsError
+from rankforce.evaluation import tables
+from rankforce.evaluation.evaluate import evaluate
+from rankforce.evaluation.result import Evaluation
+from rankforce.evaluation.significance import paired_t_test
+from rankforce.lambdas.graded import Graded
+from rankforce.measures.measure import Measure
+from rankforce.rankers.progress import Progress
+
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)  # of the tier that is searched; the earlier ones keep their proportions
+ALPHA = 0.05
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """One set of weights: the mean of every tier on validation data, and the tests of the earlier tiers."""
+
+    weights: tuple[float, ...]
+    means: tuple[float, ...]
+    p_values: tuple[float, ...]  # of the tiers before the one that was searched, against its absence; empty for that
+    allowed: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class WeightSearch:
+    """The weights found, and all that was tried: the frontier between the tiers."""
+
+    measures: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+    weights: tuple[float, ...]
+    alpha: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return dataclasses.asdict(self)
+
+    def to_pandas(self) -> Any:
+        """A row for each candidate: weights, means and whether it was allowed."""
+        import pandas as pd
+
+        rows = [
+            {f"weight of {name}": weight for name, weight in zip(self.measures, one.weights, strict=True)}
+            | dict(zip(self.measures, one.means, strict=True))
+            | {"allowed": one.allowed, "chosen": one.weights == self.weights}
+            for one in self.candidates
+        ]
+        return pd.DataFrame(rows)
+
+    def __str__(self) -> str:
+        rows = [
+            [
+                " : ".join(f"{weight:.3g}" for weight in one.weights),
+                *(tables.number(mean) for mean in one.means),
+                ", ".join(tables.p_value(p) for p in one.p_values) or "–",
+                "chosen" if one.weights == self.weights else "" if one.allowed else "an earlier tier is worse",
+            ]
+            for one in self.candidates
+        ]
+        table = tables.text_table(["weights", *self.measures, "p of earlier tiers", ""], rows)
+        return f"{table}\nallowed: no earlier tier significantly worse (paired t-test, level {self.alpha:g})"
+
+
+def search_weights(
+    ranker: Any,
+    data: Dataset,
+    validation: Dataset,
+    *,
+    shares: Sequence[float] = SHARES,
+    alpha: float = ALPHA,
+    checkpoint: str | Path | None = None,
+) -> WeightSearch:
+    """Find the weights of ``ranker.objective``, an ``rf.Graded``, on validation data.
+
+    ranker : a λ-based ranker; it is not changed, clones of it are fitted
+    shares : candidates for the share of each later tier, between 0 and 1
+    alpha : level of the tests
+    checkpoint : path that the checkpoints of the candidates begin with: an interrupted search goes on from them
+    """
+    objective = ranker.objective
+    if not isinstance(objective, Graded):
+        raise SettingsError("weights are searched for a graded objective: objective=rf.Graded([...], weights='search')")
+    for share in shares:
+        if not 0.0 < share < 1.0:
+            raise SettingsError(f"a candidate share must lie between 0 and 1, not {share!r}")
+    if not 0.0 < alpha < 1.0:
+        raise SettingsError(f"alpha must lie between 0 and 1, not {alpha!r}")
+    measures = [tier.main_measure for tier in objective.tiers]
+    kept = (1.0,) + (0.0,) * (len(measures) - 1)
+    total = 1 + len(shares) * (len(measures) - 1)
+    candidates: list[Candidate] = []
+    files: list[Path] = []
+    with Progress("weights", total, "trainings", getattr(ranker, "progress", True)) as bar:
+
+        def tried(weights: tuple[float, ...]) -> Evaluation:
+            place = {}
+            if checkpoint is not None:
+                files.append(Path(f"{checkpoint}.weights-{len(files)}"))
+                place = {"checkpoint": files[-1]}
+            one = ranker.silent(objective=objective.with_weights(weights))
+            found = evaluate(one.fit(data, validation=validation, **place), validation, measures)
+            bar.advance(len(candidates) + 1, {str(name): found.mean[name] for name in measures})
+            return found
+
+        best = tried(kept)
+        candidates.append(Candidate(kept, _means(best, measures), (), True))
+        for tier in range(1, len(measures)):
+            without, before = best, kept
+            for share in sorted(shares):
+                weights = tuple(
+                    share if place == tier else (1.0 - share) * weight for place, weight in enumerate(before)
+                )
+                found = tried(weights)
+                tests = [_worse(without, found, one) for one in measures[:tier]]
+                allowed = not any(difference < 0 and p < alpha for difference, p in tests)
+                p_values = tuple(p for _, p in tests)
+                candidates.append(Candidate(weights, _means(found, measures), p_values, allowed))
+                if allowed and found.mean[measures[tier]] > best.mean[measures[tier]]:
+                    best, kept = found, weights
+    for path in files:
+        path.unlink(missing_ok=True)
+    return WeightSearch(tuple(map(str, measures)), tuple(candidates), kept, alpha)
+
+
+def _means(found: Evaluation, measures: Sequence[Measure]) -> tuple[float, ...]:
+    return tuple(float(found.mean[one]) for one in measures)
+
+
+def _worse(without: Evaluation, found: Evaluation, one: Measure) -> tuple[float, float]:
+    """The mean difference to the ranking without the tier, and the p-value of the paired test."""
+    differences = found.per_query[one] - without.per_query[one]
+    counted = differences == differences
+    weights = None if found.query_weights is None else found.query_weights[counted]
+    test = paired_t_test(differences[counted], weights)
+    return float(found.mean[one] - without.mean[one]), test.p_value

@@ -1,0 +1,84 @@
+"""Weights chosen on validation data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rankforce as rf
+
+
+@pytest.fixture(scope="module")
+def parts():
+    """Grades follow some features; clicks follow another one that says nothing of the grades."""
+    made = rf.make_artificial(160, documents=15, features=6, seed=0)
+    random = np.random.default_rng(0).random(made.n_documents)
+    features = made.features.copy()
+    features[:, 5] = random
+    data = made.replace(features=features).with_label("clicks", 0.05 + 0.9 * random)
+    return data.split(0.5, 0.5, seed=1)
+
+
+def ranker(objective, **settings):
+    small = {"n_leaves": 6, "min_documents": 5, "learning_rate": 0.3, "progress": False, "n_trees": 15}
+    return rf.LambdaMART(objective=objective, **(small | settings))
+
+
+def test_the_later_measure_rises_and_the_earlier_one_is_not_significantly_worse(parts):
+    train, held_out = parts
+    graded = rf.Graded(["NDCG@5", "CNDCG@5:clicks"], "search")
+    found = rf.search_weights(ranker(graded), train, held_out, shares=(0.1, 0.3, 0.9))
+    without, *others = found.candidates
+    assert [one.weights[1] for one in found.candidates] == [0.0, 0.1, 0.3, 0.9]
+    chosen = next(one for one in others if one.weights == found.weights)
+    assert chosen.allowed
+    assert chosen.means[1] > without.means[1]
+    assert chosen.means[1] == max(one.means[1] for one in found.candidates if one.allowed)
+    for one in others:
+        assert one.allowed == (one.p_values[0] >= 0.05 or one.means[0] >= without.means[0])
+    assert "chosen" in str(found)
+    assert len(found.to_pandas()) == 4
+    again = rf.search_weights(ranker(graded), train, held_out, shares=(0.1, 0.3, 0.9))
+    assert again == found
+
+
+def test_fit_searches_prints_the_frontier_and_keeps_it(parts, tmp_path, capsys):
+    train, held_out = parts
+    graded = rf.Graded(["NDCG@5", "CNDCG@5:clicks"], "search")
+    searched = ranker(graded, n_trees=5, progress=True).fit(train, validation=held_out, checkpoint=tmp_path / "kept")
+    assert "weights" in capsys.readouterr().err
+    weights = searched.frontier_.weights
+    direct = ranker(graded.with_weights(weights), n_trees=5).fit(train, validation=held_out)
+    assert np.array_equal(searched.predict(held_out), direct.predict(held_out))
+    kept = searched.model_.provenance.settings
+    assert tuple(tier["weight"] for tier in kept["objective"]["tier"]) == weights
+    assert len(kept["weight_search"]["candidates"]) == len(searched.frontier_.candidates) == 7
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_three_tiers_in_order(parts):
+    train, held_out = (
+        part.with_label("fresh", (part.features[:, 4] > 0).astype(float)).with_label(
+            "clicks", np.ceil(4 * part.labels["clicks"]) / 4
+        )
+        for part in parts
+    )
+    graded = rf.Graded(["NDCG@5", "CNDCG@5:clicks", "NDCG@5:fresh"], "search")
+    found = rf.search_weights(ranker(graded, n_trees=6), train, held_out, shares=(0.2,))
+    first, second, third = found.candidates
+    assert (first.weights, second.weights) == ((1.0, 0.0, 0.0), (0.8, 0.2, 0.0))
+    before = second.weights if second.allowed and second.means[1] > first.means[1] else first.weights
+    assert third.weights == pytest.approx([0.8 * before[0], 0.8 * before[1], 0.2])
+    assert len(third.p_values) == 2
+
+
+def test_what_it_needs(parts):
+    train, held_out = parts
+    with pytest.raises(rf.SettingsError, match="validation data"):
+        ranker(rf.Graded(["NDCG", "CNDCG:clicks"], "search")).fit(train)
+    with pytest.raises(rf.SettingsError, match="graded objective"):
+        rf.search_weights(ranker("NDCG"), train, held_out)
+    graded = ranker(rf.Graded(["NDCG", "CNDCG:clicks"], "search"))
+    for wrong in ({"shares": (0.0, 0.1)}, {"alpha": 1.5}):
+        with pytest.raises(rf.SettingsError, match="between 0 and 1"):
+            rf.search_weights(graded, train, held_out, **wrong)
