@@ -60,8 +60,7 @@ def rankforce_seconds(binned: Binned, y: np.ndarray, leaves: int, split: str) ->
     def step(number: int) -> None:
         forces = y - scores
         grown = grower.grow(forces, curvatures, tree_number=number)
-        n = grown.structure.n_leaves
-        pull, weight = leaf_sums(forces, grown.leaf_of, n), leaf_sums(curvatures, grown.leaf_of, n)
+        pull, weight = leaf_sums(grown.leaf_of, grown.structure.n_leaves, forces, curvatures)
         scores[:] += (RATE * pull / weight)[grown.leaf_of]
 
     return median_of_trees(step)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce import jit
 from rankforce.threads import default_threads, over_queries, thread_count, using_threads
 
 
@@ -29,17 +28,6 @@ def test_the_number_of_threads_is_restored_after_an_error():
     with pytest.raises(ZeroDivisionError), using_threads(1):
         raise ZeroDivisionError
     assert thread_count() == before
-
-
-@pytest.mark.compiled_only
-def test_the_compilers_own_setting_is_restored():
-    numba = jit.compiler()
-    before = numba.get_num_threads()
-    with using_threads(1):
-        assert numba.get_num_threads() == 1
-    with using_threads(10_000):  # more than there are: as many as there are
-        assert numba.get_num_threads() == numba.config.NUMBA_NUM_THREADS
-    assert numba.get_num_threads() == before
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1.5, "2", True])

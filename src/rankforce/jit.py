@@ -20,7 +20,6 @@ scoring a saved model with NumPy do without it. With ``NUMBA_DISABLE_JIT=1`` ker
 from __future__ import annotations
 
 import collections
-import contextlib
 import dataclasses
 import functools
 import glob
@@ -30,7 +29,7 @@ import itertools
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
@@ -93,10 +92,9 @@ class Kernel:
     ``own`` is the dispatcher cached on disk, ``foreign`` the one in memory for arguments of users' classes.
     """
 
-    def __init__(self, function: Callable[..., Any], parallel: bool, fastmath: frozenset[str]) -> None:
+    def __init__(self, function: Callable[..., Any], fastmath: frozenset[str]) -> None:
         self.py_func = function
         self.name = function.__name__
-        self.parallel = parallel
         self.fastmath = fastmath
         self._lock = threading.Lock()
         self._dispatchers: dict[str, Any] = {}
@@ -107,11 +105,6 @@ class Kernel:
             return self.py_func(*arguments)
         foreign = any(isinstance(a, KernelTuple) and a.FOREIGN for a in arguments)
         dispatcher = self.foreign if foreign else self.own
-        if self.parallel:
-            # One parallel region at a time: the work-queue layer aborts the process otherwise, and the cores are
-            # taken anyway.
-            with _parallel_region:
-                return dispatcher(*arguments)
         return dispatcher(*arguments)
 
     @property
@@ -135,12 +128,7 @@ class Kernel:
 
     def _compile(self, cached: bool) -> Any:
         numba = compiler()
-        options = {
-            "nogil": True,
-            "error_model": "numpy",
-            "parallel": self.parallel,
-            "fastmath": set(self.fastmath),
-        }
+        options = {"nogil": True, "error_model": "numpy", "fastmath": set(self.fastmath)}
         if cached:
             try:
                 dispatcher = numba.njit(cache=True, **options)(self.py_func)
@@ -185,7 +173,6 @@ class _CacheFiles:
 def kernel(
     function: Callable[..., Any] | None = None,
     *,
-    parallel: bool = False,
     fastmath: frozenset[str] = frozenset(),
 ) -> Any:
     """Decorate a function called from Python: compiled, without the global interpreter lock, cached on disk.
@@ -193,8 +180,8 @@ def kernel(
     A kernel takes arrays and scalars, writes its results into its last arguments and never raises: validate before.
     """
     if function is None:
-        return functools.partial(kernel, parallel=parallel, fastmath=fastmath)
-    made = Kernel(function, parallel, fastmath)
+        return functools.partial(kernel, fastmath=fastmath)
+    made = Kernel(function, fastmath)
     KERNELS.append(made)
     return made
 
@@ -218,7 +205,6 @@ def _register_subroutine(function: Function, fastmath: frozenset[str]) -> Functi
 
 
 KERNELS: list[Kernel] = []  # every kernel that was imported: what ``rankforce warmup`` and its test walk
-_parallel_region = threading.RLock()
 _announced = False
 
 
@@ -523,9 +509,7 @@ def compiler_without_registration() -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """What needs Numba when it is named: ``prange`` (its loops are split between threads), ``KernelType``."""
-    if name == "prange":
-        return compiler().prange
+    """What needs Numba when it is named: ``KernelType``, and operations that it has not."""
     if name == "KernelType":
         return _kernel_type_class()
     if name in _INTRINSICS:
@@ -736,24 +720,6 @@ _INTRINSICS: dict[str, Callable[[], Any]] = {
     "atomic_load": _make_atomic_load,
     "let_others_run": _make_let_others_run,
 }
-
-
-# ---------------------------------------------------------------------------------------------------------- threads
-
-
-@contextlib.contextmanager
-def parallel_threads(count: int) -> Iterator[None]:
-    """Let parallel kernels use ``count`` threads (at most as many as Numba started with), and restore afterwards."""
-    if PLAIN:
-        yield
-        return
-    numba = compiler()
-    before = numba.get_num_threads()
-    numba.set_num_threads(max(1, min(count, numba.config.NUMBA_NUM_THREADS)))
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
 
 
 def cpu_target() -> str:

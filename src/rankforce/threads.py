@@ -6,6 +6,7 @@ kernel that grows a tree runs on all threads at once, which meet inside it. Neve
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import itertools
 import os
@@ -46,8 +47,7 @@ def using_threads(count: int | None) -> Iterator[None]:
         raise SettingsError(f"threads must be a positive whole number or None, not {count!r}")
     token = _threads.set(count or default_threads())
     try:
-        with jit.parallel_threads(thread_count()):
-            yield
+        yield
     finally:
         _threads.reset(token)
 
@@ -76,9 +76,28 @@ def over_pieces(edges: Sequence[int], work: Callable[[int, int], Any]) -> None:
         for first, last in itertools.pairwise(edges):
             work(first, last)
         return
-    pool = _pool(count)
-    for finished in [pool.submit(work, first, last) for first, last in itertools.pairwise(edges)]:
-        finished.result()
+    pieces = collections.deque(itertools.pairwise(edges))
+
+    def take_pieces() -> None:
+        while True:
+            try:
+                first, last = pieces.popleft()
+            except IndexError:
+                return
+            work(first, last)
+
+    # The caller works, too: to wake a thread and wait for it takes as long as thousands of documents.
+    helpers = [_pool(count).submit(take_pieces) for _ in range(min(count, len(pieces)) - 1)]
+    try:
+        take_pieces()
+    finally:
+        pieces.clear()  # after an error or an interrupt, nothing more is begun
+        for helper in helpers:
+            if not helper.cancel():  # it has begun
+                helper.exception()
+    for helper in helpers:
+        if not helper.cancelled():
+            helper.result()
 
 
 def over_ranges(size: int, work: Callable[[int, int], Any]) -> None:

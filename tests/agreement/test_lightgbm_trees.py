@@ -54,7 +54,7 @@ def test_same_least_squares_tree(seed, leaves, minimum, depth, l2):
         y
     )
     counts = grown.structure.leaf_documents
-    values = leaf_sums(y, grown.leaf_of, len(counts)) / (counts + l2)
+    values = leaf_sums(grown.leaf_of, len(counts), y)[0] / (counts + l2)
     their_leaves = booster.predict(X, pred_leaf=True).ravel()
     # The same documents end up together, with the same value.
     assert grown.structure.n_leaves == len(set(their_leaves.tolist()))

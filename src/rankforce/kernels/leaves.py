@@ -1,4 +1,4 @@
-"""Exact sums per leaf."""
+"""Exact sums per leaf, and what a tree adds to scores."""
 
 from __future__ import annotations
 
@@ -7,6 +7,17 @@ from typing import Any
 import numpy as np
 
 from rankforce.jit import kernel
+
+
+@kernel
+def largest(values: Any, first: Any, last: Any) -> Any:
+    """The largest magnitude of the documents ``first`` to ``last``; NaN counts as ∞."""
+    top = 0.0
+    for document in range(first, last):
+        magnitude = abs(values[document])
+        if not magnitude <= top:
+            top = magnitude if magnitude == magnitude else np.inf
+    return top
 
 
 @kernel
@@ -29,3 +40,10 @@ def mark_leaves(
         leaf = order[place]
         for k in range(leaf_start[leaf], leaf_start[leaf] + leaf_size[leaf]):
             leaf_of[documents[k]] = leaf
+
+
+@kernel
+def add_leaf_values(leaf_value: Any, leaf_of: Any, first: Any, last: Any, scores: Any) -> None:
+    """Add to ``scores`` float64 of documents ``first`` to ``last`` the value of their leaf, ``leaf_value`` float32."""
+    for document in range(first, last):
+        scores[document] += leaf_value[leaf_of[document]]

@@ -14,7 +14,7 @@ def meet(meeting: Any, threads: Any) -> Any:
     """Wait until all threads are here; False if one of them will never come.
 
     What any thread wrote before is then seen by all. The last to arrive starts the next round, for which the others
-    look out. A microsecond at most where all have a processor; a region of ``prange`` takes ten times as long.
+    look out. A microsecond at most where all have a processor.
     """
     if threads == 1:
         return True

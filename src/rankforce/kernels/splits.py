@@ -16,6 +16,7 @@ from typing import Any
 
 from rankforce.jit import subroutine
 
+WELL_BELOW = 1.0 - 2.0**-50  # less than this share of a product is less, however its factors were rounded
 NO_SPLIT = -math.inf  # bounded leaf values may be worth less than nothing
 
 
@@ -43,7 +44,11 @@ def _scan(histogram: Any, start: Any, bins: Any, before: Any, total: Any, shift:
         q_right = float(q - (left >> shift))
         d_left = r_left + l2
         d_right = r_right + l2
-        worth = (q_left * q_left * d_right + q_right * q_right * d_left) / (d_left * d_right)
+        numerator = q_left * q_left * d_right + q_right * q_right * d_left
+        denominator = d_left * d_right
+        if numerator < best * denominator * WELL_BELOW:  # a division takes as long as all the rest
+            continue
+        worth = numerator / denominator
         if worth > best:
             best = worth
             best_bin = b

@@ -17,6 +17,7 @@ from rankforce.binning.binned import MEMORY, Binned
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import combine, uniform
 from rankforce.errors import DataError, SettingsError
+from rankforce.kernels.leaves import add_leaf_values
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
 from rankforce.models.expected_grade import GradeLink
@@ -31,7 +32,7 @@ from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Callback, Watch, Watched, WatchedMeasure
-from rankforce.threads import using_threads
+from rankforce.threads import over_ranges, using_threads
 from rankforce.trees.grower import Grower, Grown
 from rankforce.trees.tree import Tree
 
@@ -65,8 +66,13 @@ class RunningScores:
 
     def add(self, trees: Sequence[Tree], leaves: Sequence[np.ndarray]) -> None:
         """Add one tree to every output; the leaf of every document is known."""
-        for output, tree, leaf_of in zip(self.outputs, trees, leaves, strict=True):
-            output += tree.leaf_value[leaf_of]
+        added = list(zip(self.outputs, trees, leaves, strict=True))
+
+        def add(first: int, last: int) -> None:
+            for output, tree, leaf_of in added:
+                add_leaf_values(tree.leaf_value, leaf_of, first, last, output)
+
+        over_ranges(self.data.n_documents, add)
         self._rank()
 
     def value_with(self, tree: Tree, leaf_of: np.ndarray) -> float:

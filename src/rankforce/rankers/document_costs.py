@@ -86,9 +86,8 @@ class DocumentPull(Learner):
 
     def leaf_values(self, forces: np.ndarray, curvatures: np.ndarray, grown: Grown) -> np.ndarray:
         """Σwf/(Σwc + l2) per leaf."""
-        n_leaves = grown.structure.n_leaves
-        pull = leaf_sums(forces, grown.leaf_of, n_leaves)
-        curvature = leaf_sums(self._curvatures, grown.leaf_of, n_leaves) + self.l2
+        pull, curvature = leaf_sums(grown.leaf_of, grown.structure.n_leaves, forces, self._curvatures)
+        curvature += self.l2
         step = np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0.0)
         return np.clip(step, -self.longest_step, self.longest_step)
 

@@ -358,10 +358,11 @@ class LambdaPull(Learner):
 
     def leaf_values(self, forces: np.ndarray, curvatures: np.ndarray, grown: Grown) -> np.ndarray:
         """γ per leaf: Newton's step Σλ/(Σw + l2), bounded, 0 where nothing curves; or the mean λ."""
-        pull = leaf_sums(forces, grown.leaf_of, grown.structure.n_leaves)
         if not self.newton:
+            (pull,) = leaf_sums(grown.leaf_of, grown.structure.n_leaves, forces)
             return pull / np.maximum(grown.structure.leaf_documents, 1)
-        curvature = leaf_sums(curvatures, grown.leaf_of, grown.structure.n_leaves) + self.l2
+        pull, curvature = leaf_sums(grown.leaf_of, grown.structure.n_leaves, forces, curvatures)
+        curvature += self.l2
         step = np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0.0)
         return np.clip(step, -self.longest_step, self.longest_step)
 

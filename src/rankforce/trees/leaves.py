@@ -8,34 +8,40 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.errors import DataError
-from rankforce.kernels.leaves import sums_by_leaf
+from rankforce.kernels.leaves import largest, sums_by_leaf
 from rankforce.threads import over_ranges
 
 
-def leaf_sums(values: np.ndarray, leaf_of: np.ndarray, n_leaves: int) -> np.ndarray:
-    """Σ values over the documents of each leaf: float64 (leaves,). A document with a negative leaf is left out.
+def leaf_sums(leaf_of: np.ndarray, n_leaves: int, *values: np.ndarray) -> list[np.ndarray]:
+    """Of each of ``values``, Σ over the documents of each leaf: float64 (leaves,). A negative leaf leaves one out.
 
     Each value is rounded once, to a multiple of 2^−k with the largest k for which no sum can overflow 63 bits (43 bits
     below the largest value for half a million documents), and the sums are of integers: they depend neither on the
     order of the documents nor on threads.
     """
-    values = np.ascontiguousarray(values, dtype=np.float64)
     leaf_of = np.ascontiguousarray(leaf_of, dtype=dtypes.INDEX)
-    largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
-    if not math.isfinite(largest):
-        raise DataError("values summed by leaf must be finite")
-    if largest == 0.0:
-        return np.zeros(n_leaves)
-    _, exponent = math.frexp(largest)  # largest < 2^exponent
-    k = 62 - len(values).bit_length() - exponent
-    if k > 1000:  # beyond what a scale can be
-        return np.ldexp(leaf_sums(np.ldexp(values, 200), leaf_of, n_leaves), -200)
+    n = len(leaf_of)
+    summed = [np.ascontiguousarray(given, dtype=np.float64) for given in values]
+    tops: list[list[float]] = []
+    over_ranges(n, lambda first, last: tops.append([largest(given, first, last) for given in summed]))
+    exponents = []
+    for which, top in enumerate(map(max, zip(*tops, strict=True))):
+        if not math.isfinite(top):
+            raise DataError("values summed by leaf must be finite")
+        _, exponent = math.frexp(top)  # top < 2^exponent
+        k = 62 - n.bit_length() - exponent
+        if k > 1000:  # beyond what a scale can be: half of it now
+            summed[which] = np.ldexp(summed[which], k // 2)
+        exponents.append(k)
+    scales = [math.ldexp(1.0, k - k // 2 if k > 1000 else k) for k in exponents]
     parts: list[np.ndarray] = []
 
     def add(first: int, last: int) -> None:
-        sums = np.zeros(n_leaves, dtype=np.int64)
-        sums_by_leaf(values, leaf_of, math.ldexp(1.0, k), first, last, sums)
+        sums = np.zeros((len(summed), n_leaves), dtype=np.int64)
+        for given, scale, out in zip(summed, scales, sums, strict=True):
+            sums_by_leaf(given, leaf_of, scale, first, last, out)
         parts.append(sums)
 
-    over_ranges(len(values), add)
-    return np.ldexp(np.sum(parts, axis=0).astype(np.float64), -k)
+    over_ranges(n, add)
+    totals = np.sum(parts, axis=0).astype(np.float64)
+    return [np.ldexp(total, -k) for total, k in zip(totals, exponents, strict=True)]
