@@ -78,6 +78,8 @@ _HOME = {
     "model_card": "rankforce.diagnostics.model_card",
     "check_forces": "rankforce.diagnostics.forces",
     "effective_pairs": "rankforce.diagnostics.effective_pairs",
+    "local_optimality": "rankforce.diagnostics.local_optimality",
+    "smoothness": "rankforce.diagnostics.smoothness",
     # errors
     "RankforceError": "rankforce.errors",
     "DataError": "rankforce.errors",
