@@ -54,6 +54,7 @@ _HOME = {
     "LambdaRank": "rankforce.rankers.lambdarank",
     "MART": "rankforce.rankers.mart",
     "RankNet": "rankforce.rankers.ranknet",
+    "SPSA": "rankforce.rankers.simultaneous_perturbation",
     "PRank": "rankforce.rankers.prank",
     "XRank": "rankforce.rankers.xrank",
     # models

@@ -229,3 +229,19 @@ def test_plot(tmp_path: Path) -> None:
     figure = found.plot(tmp_path / "plot.png")
     assert (tmp_path / "plot.png").stat().st_size > 1000
     assert len(figure.axes[0].lines) == 8 + 1
+
+
+@pytest.mark.compiled_only
+@pytest.mark.parametrize("measure", ["NDCG", "NDCG@10", "MAP", "MRR"])
+def test_trained_nets_are_near_an_optimum_and_random_ones_are_not(measure: str) -> None:
+    """Shares of directions that ascend; the full test, on more queries, is ``experiments/local_optimality.py``."""
+    trained, random = [], []
+    for seed in range(3):
+        data = rf.make_artificial(200, 20, 10, seed=seed)
+        ranker = rf.LambdaRank(measure, hidden=5, epochs=40, learning_rate=0.01, seed=seed, progress=False).fit(data)
+        start = ranker.model_.with_weights(ranker.model_.layout.start(seed + 50))
+        for model, shares in ((ranker.model_, trained), (start, random)):
+            found = rf.local_optimality(model, data, measure, epsilon=0.06, delta=0.06, seed=seed, progress=False)
+            shares.append(found.directions.share_ascending)
+    assert max(trained) < 0.15
+    assert min(random) > 0.3

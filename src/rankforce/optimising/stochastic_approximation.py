@@ -124,7 +124,7 @@ def approximate(
     start_value = counted(x)
     stability = STABILITY * steps if A is None else float(A)
     if a is None:
-        a = _first_gain(estimate, counted, x, c, stability, first_move)
+        a = first_gain(estimate, counted, x, c, stability, first_move)
     gains = Gains(float(a), float(c), stability)
     history: dict[str, list[float]] = {"value": [], "rate": [], "distance": []}
     sign = 1.0 if maximise else -1.0
@@ -166,7 +166,7 @@ def starting_point(start: Any) -> np.ndarray:
     return x
 
 
-def _first_gain(
+def first_gain(
     estimate: Estimate, function: Function, x: np.ndarray, c: float, stability: float, first_move: float
 ) -> float:
     """The a with which the first steps move a coordinate by ``first_move`` in the mean."""

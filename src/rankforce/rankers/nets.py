@@ -20,7 +20,7 @@ from rankforce.models.provenance import Provenance
 from rankforce.nets.layout import Layout
 from rankforce.nets.pace import PRESETS, Preset
 from rankforce.nets.scaling import KINDS, Scaling
-from rankforce.nets.updates import UPDATES, Source, updates_of
+from rankforce.nets.updates import UPDATES, Source, Updates, updates_of
 from rankforce.rankers.boosting import TrainingWarning
 from rankforce.rankers.checkpoint import Checkpoint, Identity
 from rankforce.rankers.interruption import Interruption
@@ -135,7 +135,7 @@ class NetRanker(Ranker):
         preset = self._preset()
         plan = Plan(
             layout=layout,
-            updates=updates_of(self.update, data, inputs, layout, training.source, adam=self._optimiser() == "adam"),
+            updates=self._updates(data, inputs, blank, training.source),
             start=np.array(blank.weights),
             preset=preset,
             cost=None if preset is None else self._training_cost(training.source, data),
@@ -151,6 +151,10 @@ class NetRanker(Ranker):
                 validating = Scored(held_out, held_out_inputs, layout, training.watch(held_out), self.seed)
             runs.append(Run(plan, rate, Scored(data, inputs, layout, training.watch(data), self.seed), validating))
         return runs
+
+    def _updates(self, data: Dataset, inputs: np.ndarray, blank: Net, source: Source) -> Updates:
+        """What an epoch does to the weights; ``blank`` is the net with the first ones."""
+        return updates_of(self.update, data, inputs, blank.layout, source, adam=self._optimiser() == "adam")
 
     def _conclude(self, training: Training, blank: Net, runs: list[Run]) -> None:
         best = leading(runs)

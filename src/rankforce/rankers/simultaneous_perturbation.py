@@ -1,0 +1,198 @@
+"""SPSA: nets trained on the measure itself, by values of it alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import Dataset
+from rankforce.errors import SettingsError
+from rankforce.lambdas.objective import Objective, Term
+from rankforce.measures.catalogue import measure
+from rankforce.measures.measure import Measure
+from rankforce.models.net import Net
+from rankforce.nets.updates import Learning, Source, Updates
+from rankforce.optimising.spsa import perturbed, signs
+from rankforce.optimising.stochastic_approximation import STABILITY, Function, Gains, Slope, first_gain
+from rankforce.rankers.inputs import as_dataset, as_validation, with_features
+from rankforce.rankers.net_runs import Cost, Scored
+from rankforce.rankers.nets import NetRanker, Training
+from rankforce.rankers.settings import check_number
+from rankforce.rankers.watching import Callback, WatchedMeasure
+
+FIRST_MOVES = (0.003, 0.01, 0.03, 0.1)
+
+
+class SPSA(NetRanker):
+    """A net of one or two layers that climbs any measure directly, without forces or gradients.
+
+    Each step takes two values of the measure on all training queries, at w ± c_kΔ with random signs Δ, and moves the
+    weights by a_k times the slope between them (Spall's simultaneous perturbation; see ``rf.spsa``). It knows nothing
+    of pairs, so that it optimises whatever can be computed; and for the same reason it learns far more slowly than
+    LambdaRank, and is for nets with few weights.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        What to maximise.
+    hidden : int
+        Hidden units (tanh); 0 (default) is a linear score.
+    epochs : int
+    steps : int
+        Steps per epoch: epochs × steps in all, over which Spall's sequences fall. The measures of the history are
+        taken after each epoch.
+    learning_rate : float, list of floats, or "auto"
+        How far the first steps move a weight in the mean; Spall's constant a follows from it and from ten estimates of
+        the first slope. Of several, the one with the best validation value is kept (``learning_rate_``); ``"auto"``
+        tries 0.003, 0.01, 0.03 and 0.1.
+    distance : float
+        Spall's constant c: how far from the weights the measure is looked at. Too small, and no ranking changes.
+    scaling : "auto", "standard", "log1p", "query" or "none"
+        How features become inputs, as for LambdaRank.
+    base_model : Net, ranker or Path, optional
+        A net to go on from.
+    early_stopping : int, optional
+        Stop after so many epochs without a higher validation value.
+    validation_measure : str or Measure, optional
+        What is watched; default: what is maximised.
+    keep_weights : bool
+        Keep the weights after every epoch in ``weights_``.
+    seed, threads, progress
+        The model depends on the data and the seed, not on the threads.
+
+    With validation data the weights of the epoch with the highest value are kept (``best_iteration_``).
+    """
+
+    # what other nets can be told, and this one has no use for
+    optimiser = None
+    update = "batch"
+    preset = None
+    sigma = 1.0
+
+    def __init__(
+        self,
+        measure: str | Measure = "NDCG",
+        *,
+        hidden: int = 0,
+        epochs: int = 100,
+        steps: int = 10,
+        learning_rate: Any = 0.03,
+        distance: float = 0.1,
+        scaling: str = "auto",
+        base_model: Any = None,
+        early_stopping: int | None = None,
+        validation_measure: str | Measure | None = None,
+        keep_weights: bool = False,
+        seed: int = 0,
+        threads: int | None = None,
+        progress: bool = True,
+    ) -> None:
+        self.measure = measure
+        self.hidden = hidden
+        self.epochs = epochs
+        self.steps = steps
+        self.learning_rate = learning_rate
+        self.distance = distance
+        self.scaling = scaling
+        self.base_model = base_model
+        self.early_stopping = early_stopping
+        self.validation_measure = validation_measure
+        self.keep_weights = keep_weights
+        self.seed = seed
+        self.threads = threads
+        self.progress = progress
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        group: Any = None,
+        validation: Any = None,
+        query_weights: Any = None,
+        callbacks: Sequence[Callback] = (),
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 50,
+        resume: str = "auto",
+    ) -> Any:
+        """Learn from a Dataset, or from X, y and qid (or group). Arguments as in ``LambdaRank.fit``.
+
+        Query weights count; weights of documents do not, as no measure knows them.
+        """
+        data = with_features(as_dataset(X, y, qid, group=group, query_weights=query_weights))
+        watched = self._watched_measure()
+        maximised = measure(self.measure)
+        training = Training(
+            data,
+            as_validation(validation),
+            Source(Objective((Term(maximised),)), self.seed),
+            lambda data: WatchedMeasure(data, watched),
+            str(maximised),
+            {"steps_in_all": self._epochs() * self.steps},  # on which the sequences depend: nobody goes on with more
+        )
+        return self._train(training, callbacks, checkpoint, checkpoint_every, resume)
+
+    def _updates(self, data: Dataset, inputs: np.ndarray, blank: Net, source: Source) -> Updates:
+        total = self._epochs() * self.steps
+        return SimultaneousPerturbation(data, inputs, blank, source, total, self.steps, self.distance)
+
+    def _rates(self) -> tuple[float, ...]:
+        return FIRST_MOVES if isinstance(self.learning_rate, str) else super()._rates()
+
+    def _watched_measure(self) -> Measure:
+        return measure(self.measure if self.validation_measure is None else self.validation_measure)
+
+    def _training_cost(self, source: Source, data: Dataset) -> Cost:
+        raise AssertionError("presets are not for SPSA")
+
+    def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
+        super()._check_settings(data, held_out)
+        check_number("epochs", self.epochs, 1, whole=True)
+        if self.learning_rate is None:
+            raise SettingsError("learning_rate must be a number, several, or 'auto', not None")
+        check_number("steps", self.steps, 1, whole=True)
+        check_number("distance", self.distance, 0.0, above=True)
+
+
+class SimultaneousPerturbation(Updates):
+    """Some steps of SPSA. All that a step depends on is its number and the weights: it can go on from any epoch."""
+
+    def __init__(
+        self, data: Dataset, inputs: np.ndarray, blank: Net, source: Source, total: int, steps: int, distance: float
+    ) -> None:
+        super().__init__(data, inputs, blank.layout, source, adam=False)
+        self.steps = steps
+        self._measured = threading.local()  # scores and ranking: each training that runs beside others has its own
+        stability = STABILITY * total
+        try:
+            a = first_gain(self._slope, self.value, blank.weights, distance, stability, 1.0)
+        except SettingsError:
+            raise SettingsError(
+                f"{source.objective.main_measure} is the same everywhere at distance={distance:g} of the first "
+                "weights: give a larger one"
+            ) from None
+        self.gains = Gains(a, distance, stability)  # for first moves of 1; those of a training are its learning rate
+
+    @property
+    def n_pairs(self) -> int:
+        return 0
+
+    def value(self, weights: np.ndarray) -> float:
+        """The measure on all training queries."""
+        if not hasattr(self._measured, "scored"):
+            watched = WatchedMeasure(self.data, self.source.objective.main_measure)
+            self._measured.scored = Scored(self.data, self.inputs, self.layout, watched, self.source.seed)
+        return self._measured.scored.value(weights)
+
+    def epoch(self, learning: Learning, rate: float, number: int) -> None:
+        for k in range(number * self.steps + 1, (number + 1) * self.steps + 1):
+            slope = self._slope(self.value, learning.weights, self.gains.distance(k), k)
+            learning.weights += rate * self.gains.rate(k) * slope.gradient
+
+    def _slope(self, function: Function, weights: np.ndarray, distance: float, step: int) -> Slope:
+        return perturbed(function, weights, distance, signs(len(weights), step, self.source.seed))

@@ -1,0 +1,118 @@
+"""SPSA as a ranker: it climbs the measure, and keeps the contract of the other nets."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rankforce as rf
+from rankforce.errors import RankforceError
+from rankforce.models.net import Net
+from rankforce.optimising.spsa import signs
+
+pytestmark = pytest.mark.compiled_only
+
+
+@pytest.fixture(scope="module")
+def data() -> rf.Dataset:
+    return rf.make_artificial(queries=60, documents=12, features=5, seed=1)
+
+
+@pytest.fixture(scope="module")
+def other() -> rf.Dataset:
+    return rf.make_artificial(queries=60, documents=12, features=5, seed=2)
+
+
+def ranker(**settings: Any) -> rf.SPSA:
+    return rf.SPSA(**({"epochs": 15, "progress": False} | settings))
+
+
+@pytest.mark.parametrize("hidden", [0, 3])
+@pytest.mark.parametrize("measure", ["NDCG", "MAP", "MRR", "ERR@3(max_grade=4)"])
+def test_the_measure_rises(hidden: int, measure: str, data: rf.Dataset) -> None:
+    made = ranker(measure=measure, hidden=hidden, epochs=30).fit(data)
+    start = Net(
+        feature_names=data.feature_names,
+        scaling=made.model_.scaling,
+        hidden=hidden,
+        weights=made.model_.layout.start(0),
+    )
+    before = rf.evaluate(start, data, measure).mean[measure]
+    assert made.score(data) > before + 0.02
+    assert made.history_["train"][-1] == pytest.approx(made.score(data), abs=1e-9)
+
+
+def test_a_step_is_spalls(data: rf.Dataset) -> None:
+    one, two = (ranker(epochs=epochs, steps=1, keep_weights=True).fit(data) for epochs in (1, 2))
+    move = two.weights_[1] - two.weights_[0]
+    assert np.abs(move) == pytest.approx(np.abs(move[0]))  # every weight by the same amount, up or down
+    assert (np.sign(move) == signs(6, 2, 0)).all() or (np.sign(move) == -signs(6, 2, 0)).all()
+    assert len(one.weights_) == 1
+
+
+def test_a_user_s_measure_is_climbed(data: rf.Dataset) -> None:
+    class FirstGrade(rf.Measure):
+        def normaliser(self, ideal: Any) -> Any:
+            return ideal[0]
+
+        def value(self, ranked: Any, normaliser: Any) -> Any:
+            return ranked[0] / normaliser
+
+    made = ranker(measure=FirstGrade(), epochs=30, distance=0.2).fit(data)
+    assert made.history_["train"][-1] > made.history_["train"][0]
+
+
+def test_validation_chooses_epoch_and_rate(data: rf.Dataset, other: rf.Dataset) -> None:
+    made = ranker(learning_rate=[0.001, 0.03]).fit(data, validation=other)
+    assert set(made.rates_) == {0.001, 0.03}
+    assert made.learning_rate_ == max(made.rates_, key=made.rates_.get)
+    assert made.history_["validation"][made.best_iteration_ - 1] == max(made.history_["validation"])
+    stopped = ranker(early_stopping=2, epochs=40).fit(data, validation=other)
+    assert len(stopped.history_["train"]) <= 40
+    again = ranker(learning_rate=[0.001, 0.03], threads=1).fit(data, validation=other)
+    assert again.model_.weights.tobytes() == made.model_.weights.tobytes()
+
+
+def test_an_interrupted_training_ends_with_the_same_bytes(data: rf.Dataset, other: rf.Dataset, tmp_path: Path) -> None:
+    whole = ranker(hidden=2).fit(data, validation=other)
+    path = tmp_path / "checkpoint.json"
+
+    def stop(iteration: Any) -> None:
+        if iteration.number == 6:
+            iteration.stop()
+
+    ranker(hidden=2).fit(data, validation=other, checkpoint=path, callbacks=[stop])
+    resumed = ranker(hidden=2).fit(data, validation=other, checkpoint=path)
+    assert resumed.model_.weights.tobytes() == whole.model_.weights.tobytes()
+    assert resumed.history_ == whole.history_
+    with pytest.raises(RankforceError, match="steps_in_all was 150 and is 160"):  # its sequences would be others
+        ranker(hidden=2, epochs=16).fit(data, validation=other, checkpoint=path)
+
+
+def test_files_and_warm_start(data: rf.Dataset, tmp_path: Path) -> None:
+    made = ranker().fit(data)
+    made.save(tmp_path / "model.json")
+    assert rf.load(tmp_path / "model.json").predict(data).tobytes() == made.predict(data).tobytes()
+    assert pickle.loads(pickle.dumps(made)).predict(data).tobytes() == made.predict(data).tobytes()
+    further = ranker(base_model=made, epochs=1, steps=1, learning_rate=1e-9).fit(data)
+    assert further.model_.weights == pytest.approx(made.model_.weights, abs=1e-7)
+
+
+def test_mistakes(data: rf.Dataset) -> None:
+    for wrong, message in (
+        ({"steps": 0}, "steps must be"),
+        ({"epochs": 0}, "epochs must be"),
+        ({"distance": 0.0}, "distance must be"),
+        ({"distance": 1e-12}, "the same everywhere at distance=1e-12"),
+        ({"learning_rate": "auto"}, "a choice of learning rates needs validation data"),
+        ({"learning_rate": None}, "learning_rate must be"),
+        ({"learning_rate": -1.0}, "learning_rate must be"),
+        ({"early_stopping": 3}, "needs validation data"),
+        ({"measure": "nonsense"}, "unknown measure"),
+    ):
+        with pytest.raises(RankforceError, match=message):
+            ranker(**wrong).fit(data)
