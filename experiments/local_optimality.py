@@ -1,4 +1,4 @@
-"""Are trained LambdaRank nets at a local optimum of the measure they were trained for? The certificate of 459 directions.
+"""Are trained LambdaRank nets at a local optimum of what they were trained for? The certificate of 459 directions.
 
     python experiments/local_optimality.py                          # about two minutes
     python experiments/local_optimality.py --queries 10000 --epochs 200 --features 300

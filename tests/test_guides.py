@@ -11,7 +11,9 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.mark.compiled_only
-@pytest.mark.parametrize("name", ["tuning.md", "migration.md", "clicks.md", "xrank.md", "combining.md"])
+@pytest.mark.parametrize(
+    "name", ["tuning.md", "migration.md", "clicks.md", "optimality.md", "xrank.md", "combining.md"]
+)
 def test_the_code_of_a_guide_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
