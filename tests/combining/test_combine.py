@@ -11,6 +11,8 @@ import rankforce as rf
 from rankforce.combining.combine import Combined
 from rankforce.models.combination import Combination
 
+pytestmark = pytest.mark.compiled_only
+
 
 def data_with_rankers(seed=0, queries=40, documents=8, rankers=2, noise=1.0):
     """Grades and features that each know a part of them."""
@@ -188,6 +190,30 @@ def test_folds_choose_weights_without_the_queries_they_are_tested_on():
         rf.combine(list(noise), data, folds=5, validation=data)
 
 
+@pytest.mark.parametrize("hidden", [0, 3])
+def test_a_net_on_the_scores_is_no_better_than_the_sweep(hidden, tmp_path):
+    data, other = data_with_rankers(queries=80), data_with_rankers(1, queries=80)
+    sweep = rf.combine(["r1", "r2"], data, "NDCG@5", search="all")
+    net = rf.combine(["r1", "r2"], data, "NDCG@5", method="net", hidden=hidden, validation=other)
+    assert max(net.singles) - 0.02 < net.value
+    if hidden == 0:
+        assert net.value <= sweep.value + 1e-12
+        assert np.abs(net.weights).sum() == pytest.approx(1.0)
+        assert (net.weights > 0).all()
+    else:
+        assert net.weights is None
+    net.model.save(tmp_path / "net.json")
+    assert mean(rf.load(tmp_path / "net.json"), data) == net.value == mean(net.scores, data)
+    assert net.held_out.b.mean["NDCG@5"] == mean(net.model, other)
+    assert "combination" in str(net)
+    assert net.to_dict()["intervals"] == []
+    with pytest.raises(rf.SettingsError, match="whole curve"):
+        _ = net.curve
+    folds = rf.combine(["r1", "r2"], data, "NDCG@5", method="net", hidden=hidden, folds=2, threads=1)
+    assert folds.value == net.value
+    assert folds.held_out.n_compared["NDCG@5"] == 80
+
+
 def test_unretrieved_documents_are_refused_or_get_the_lowest_score():
     data = data_with_rankers()
     s, t = data.features.T.astype(np.float64).copy()
@@ -208,6 +234,11 @@ def test_mistakes_are_refused():
         (["r1", "r2"], {"search": "everywhere"}, "search must be one of"),
         (["r1", "r2"], {"blank": "maybe"}, "blank must be one of"),
         (["r1", "r2"], {"starts": 0}, "starts must be"),
+        (["r1", "r2"], {"method": "guess"}, "method must be one of"),
+        (["r1", "r2"], {"hidden": 3}, "hidden= goes with method='net'"),
+        (["r1", "r2"], {"method": "net", "search": "all"}, "search= goes with method='sweep'"),
+        (["r1", "r2"], {"method": "net", "hidden": -1}, "hidden must be"),
+        (["r1", np.linspace(0, 1e300, data.n_documents)], {"method": "net"}, "float32"),
         (["r1", "r2"], {"names": ["a"]}, "one name per ranker"),
         (["r1", "r2"], {"validation": 3}, "validation must be"),
         (["r1", np.full(data.n_documents, np.nan)], {}, "NaN"),

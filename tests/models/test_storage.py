@@ -21,8 +21,12 @@ from rankforce.errors import ModelFileError
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
 from rankforce.models.model import Model
+from rankforce.models.net import Net
 from rankforce.models.provenance import Provenance
+from rankforce.models.stacked import Stacked
 from rankforce.models.storage import FORMAT, VERSION, from_bytes, load, model_kinds, save, shortest, to_bytes
+from rankforce.nets.layout import Layout
+from rankforce.nets.scaling import Scaling
 
 PROVENANCE = Provenance(
     settings={"n_trees": 3, "sigma": 0.1, "monotone": {"f1": 1}, "base": None, "threads": 8, "progress": True},
@@ -48,7 +52,16 @@ def some_models() -> dict[str, Model]:
         "no trees": random_ensemble(4, []),
         "bagged": Bagged.of(trees, on_model, provenance=PROVENANCE),
         "combination": Combination.of([trees, on_model], [0.1, -2.5e-7], provenance=PROVENANCE),
+        "stacked": Stacked.of([trees, on_model], small_net(2), provenance=PROVENANCE),
     }
+
+
+def small_net(features: int, kind: str = "standard") -> Net:
+    rng = np.random.default_rng(0)
+    scaling = Scaling(kind, rng.normal(size=features), rng.uniform(1, 2, features))
+    names = tuple(str(number) for number in range(1, features + 1))
+    weights = rng.normal(size=Layout(features, 3).size)
+    return Net(feature_names=names, scaling=scaling, hidden=3, weights=weights)
 
 
 @pytest.mark.parametrize("name", some_models())
@@ -100,6 +113,16 @@ def test_combinations_add_weighted_scores() -> None:
     for models, weights in (([one], [1.0, 2.0]), ([], []), ([one], [np.inf])):
         with pytest.raises(rf.SettingsError):
             Combination.of(models, weights)
+
+
+def test_a_net_is_stacked_on_the_scores_of_models() -> None:
+    one, other = random_ensemble(1, [4, 3]), random_ensemble(2, [5])
+    matrix = random_features(5, 20, missing=0.0)
+    scores = np.column_stack([one.predict(matrix), other.predict(matrix)]).astype(np.float32)
+    np.testing.assert_array_equal(Stacked.of([one, other], small_net(2)).predict(matrix), small_net(2).predict(scores))
+    for net in (small_net(3), small_net(2, "query"), one):
+        with pytest.raises(rf.SettingsError, match="stacked by a net"):
+            Stacked.of([one, other], net)
 
 
 def test_bagged_models_average() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rankforce.combining.curve import Curve
+from rankforce.combining.net import learned_net, linear_weights
 from rankforce.combining.pair import SEARCHES, Chosen, best_pair
 from rankforce.combining.target import MeanMeasure
 from rankforce.data.dataset import Dataset
@@ -21,14 +22,19 @@ from rankforce.measures.catalogue import measure as measure_of
 from rankforce.measures.measure import Measure
 from rankforce.models.combination import Combination, weighted_sum
 from rankforce.models.model import Model
+from rankforce.models.net import Net
 from rankforce.models.provenance import Provenance
+from rankforce.models.stacked import Stacked, stacked_scores
 from rankforce.models.storage import load
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.threads import using_threads
 
+METHODS = ("sweep", "net")
 UNRETRIEVED = ("raise", "lowest")
 BETTER = 1e-12  # a mean must rise by more than rounding to count as an improvement
 LEVEL = 0.05  # of "significantly"
+
+_Of = TypeVar("_Of")
 
 
 def combine(
@@ -36,7 +42,9 @@ def combine(
     data: Dataset,
     measure: str | Measure = "NDCG@10",
     *,
+    method: str = "sweep",
     search: str = "mixture",
+    hidden: int = 0,
     validation: Any = None,
     folds: int | None = None,
     blank: str = "skip",
@@ -60,6 +68,9 @@ def combine(
     data : Dataset
         Better not the data that the rankers learned from: they look better there than they are.
     measure : any measure, also your own
+    method : "sweep" or "net"
+        The exact sweep, or a LambdaRank net that learns from the rankers' scores, for comparison: with ``hidden`` 0 it
+        is linear and gives weights, too; with more it has a layer of so many hidden units, and no weights.
     search : "mixture", "beyond" or "all"
         (1 − α)·s + α·t with α from 0 to 1; with any α ≥ 0 (beyond 1, s counts negatively);
         cos θ·s + sin θ·t with any θ.
@@ -85,21 +96,27 @@ def combine(
         raise DataError(
             f"data must be a Dataset, not {type(data).__name__}: rf.Dataset(X, y, qid=...) or rf.read(path)"
         )
+    _check_choice("method", method, METHODS)
     _check_choice("search", search, SEARCHES)
     _check_choice("blank", blank, BLANK_POLICIES)
     _check_choice("unretrieved", unretrieved, UNRETRIEVED)
     seed = checked_seed(seed)
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
         raise SettingsError(f"starts must be a positive whole number, not {starts!r}")
+    if isinstance(hidden, bool) or not isinstance(hidden, int) or hidden < 0:
+        raise SettingsError(f"hidden must be a whole number of at least 0, not {hidden!r}")
+    for name, given, belongs in (("hidden", hidden != 0, "net"), ("search", search != "mixture", "sweep")):
+        if given and method != belongs:
+            raise SettingsError(f"{name}= goes with method={belongs!r}")
     if validation is not None and folds is not None:
         raise SettingsError("test on validation data or on folds of the data, not on both")
     wanted = measure_of(measure)
     members = [_Member.of(one) for one in _several(rankers)]
     called = _names(names, members)
-    how = _How(wanted, search, blank, starts, seed)
+    how = _How(wanted, method, search, hidden, blank, starts, seed)
     with using_threads(threads):
         scores = [member.scores(data, name, unretrieved) for member, name in zip(members, called, strict=True)]
-        found = _combined(scores, MeanMeasure(data, wanted, blank), how, called)
+        found = _combined(scores, data, how, called)
         held_out, tested_on = None, ""
         if validation is not None:
             held_out = _on_other_data(found, members, called, validation, unretrieved, how)
@@ -108,21 +125,28 @@ def combine(
             held_out = _on_folds(scores, data, folds, how, called)
             tested_on = f"{folds} folds"
     settings = {
-        "ranker": "combine", "search": search, "blank": blank, "unretrieved": unretrieved, "starts": starts,
+        "ranker": "combine",
+        "method": method,
+        "search": search,
+        "hidden": hidden,
+        "blank": blank,
+        "unretrieved": unretrieved,
+        "starts": starts,
         "rankers": list(called),
-    }  # fmt: skip
+    }
     return Combined(
         measure=wanted,
         names=called,
         weights=found.weights,
         value=found.value,
-        scores=data.by_row(weighted_sum(found.weights, scores)),
+        scores=data.by_row(found.applied_to(scores)),
         singles=found.singles,
         curves=tuple(one.curve for one in found.chosen),
         intervals=tuple(one.interval for one in found.chosen),
         places=tuple(one.place for one in found.chosen),
         held_out=held_out,
         tested_on=tested_on,
+        net=found.net,
         _models=tuple(member.model(data) for member in members),
         _provenance=lambda: Provenance.of_training(
             data, settings=settings, objective=str(wanted), history={}, seed=seed
@@ -140,11 +164,14 @@ class Combined:
     ``places`` have one entry per ranker, against the mixture of all others. ``held_out`` compares the combination with
     the best single ranker where neither was chosen (``None`` without validation data and folds), and ``model`` is the
     combination as a model.
+
+    Of a net, there are no curves; ``net`` is the net on the rankers' scores where it has hidden units, and ``weights``
+    is None then.
     """
 
     measure: Measure
     names: tuple[str, ...]
-    weights: np.ndarray
+    weights: np.ndarray | None
     value: float
     scores: np.ndarray
     singles: tuple[float, ...]
@@ -153,21 +180,27 @@ class Combined:
     places: tuple[float, ...]
     held_out: Comparison | None
     tested_on: str
+    net: Net | None
     _models: tuple[Model | None, ...]
     _provenance: Callable[[], Provenance]
 
     @property
     def curve(self) -> Curve:
-        return self.curves[0]
+        return self._swept(self.curves)
 
     @property
     def interval(self) -> tuple[float, float]:
-        return self.intervals[0]
+        return self._swept(self.intervals)
 
     @property
     def place(self) -> float:
         """α, or θ, of the combination of two rankers."""
-        return self.places[0]
+        return self._swept(self.places)
+
+    def _swept(self, found: tuple[_Of, ...]) -> _Of:
+        if not found:
+            raise SettingsError("a net was learned: only method='sweep' sees the whole curve")
+        return found[0]
 
     @property
     def best_single(self) -> int:
@@ -175,7 +208,7 @@ class Combined:
         return int(np.argmax(self.singles))
 
     @property
-    def model(self) -> Combination:
+    def model(self) -> Combination | Stacked:
         """The combination as a model, which scores, evaluates and saves like any other."""
         for name, model in zip(self.names, self._models, strict=True):
             if model is None:
@@ -183,6 +216,8 @@ class Combined:
                     f"{name} was given as scores: a combination with it is no model. Give models or features, or "
                     "apply .weights to the scores"
                 )
+        if self.net is not None:
+            return Stacked.of(self._models, self.net, provenance=self._provenance())
         return Combination.of(self._models, self.weights, provenance=self._provenance())
 
     @property
@@ -201,10 +236,10 @@ class Combined:
         result: dict[str, Any] = {
             "measure": str(self.measure),
             "rankers": list(self.names),
-            "weights": self.weights.tolist(),
+            "weights": None if self.weights is None else self.weights.tolist(),
             "value": self.value,
             "singles": list(self.singles),
-            "axis": self.curve.axis,
+            "axis": self.curves[0].axis if self.curves else None,
             "places": list(self.places),
             "intervals": [list(one) for one in self.intervals],
             "pieces": [len(one) for one in self.curves],
@@ -220,8 +255,9 @@ class Combined:
     def __str__(self) -> str:
         width = max(len(name) for name in (*self.names, "combination"))
         lines = [f"{self.measure!s:{width}}  {'mean':>8}  {'weight':>9}"]
-        for name, value, weight in zip(self.names, self.singles, self.weights, strict=True):
-            lines.append(f"{name:{width}}  {value:8.4f}  {weight:9.5f}")
+        for number, (name, value) in enumerate(zip(self.names, self.singles, strict=True)):
+            weight = "" if self.weights is None else f"{self.weights[number]:9.5f}"
+            lines.append(f"{name:{width}}  {value:8.4f}  {weight}".rstrip())
         lines.append(f"{'combination':{width}}  {self.value:8.4f}")
         if len(self.curves) == 1:
             symbol = {"alpha": "α", "theta": "θ"}[self.curve.axis]
@@ -250,7 +286,9 @@ class _How:
     """What is searched."""
 
     measure: Measure
+    method: str
     search: str
+    hidden: int
     blank: str
     starts: int
     seed: int
@@ -258,12 +296,19 @@ class _How:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Found:
-    """Weights and what the search saw."""
+    """Weights, or a net, and what the search saw."""
 
-    weights: np.ndarray
+    weights: np.ndarray | None
     value: float
     singles: tuple[float, ...]
     chosen: tuple[Chosen, ...]
+    net: Net | None = None
+
+    def applied_to(self, scores: list[np.ndarray]) -> np.ndarray:
+        """The combination of these scores."""
+        if self.net is not None:
+            return stacked_scores(self.net, scores)
+        return weighted_sum(self.weights, scores)
 
     @property
     def best_single(self) -> int:
@@ -332,8 +377,18 @@ def _names(names: Sequence[str] | None, members: list[_Member]) -> tuple[str, ..
     return tuple(str(name) for name in names)
 
 
-def _combined(scores: list[np.ndarray], target: MeanMeasure, how: _How, names: tuple[str, ...]) -> _Found:
+def _combined(
+    scores: list[np.ndarray], data: Dataset, how: _How, names: tuple[str, ...], queries: np.ndarray | None = None
+) -> _Found:
+    """The combination chosen on ``queries``, a mask, or on all of them."""
+    target = MeanMeasure(data, how.measure, how.blank, queries)
     singles = tuple(target.mean(one) for one in scores)
+    if how.method == "net":
+        net = learned_net(scores, data, how.measure, how.hidden, how.seed, queries)
+        if how.hidden == 0:
+            weights = linear_weights(net)
+            return _Found(weights, target.mean(weighted_sum(weights, scores)), singles, ())
+        return _Found(None, target.mean(stacked_scores(net, scores)), singles, (), net)
     if len(scores) == 2:
         chosen = best_pair(scores[0], scores[1], target, how.search, names=(names[0], names[1]))
         return _Found(np.array(chosen.weights), chosen.value, singles, (chosen,))
@@ -430,9 +485,7 @@ def _on_other_data(
     scores = [
         one.scores(data, f"{name} on validation data", unretrieved) for one, name in zip(others, names, strict=True)
     ]
-    return _compared(
-        scores[found.best_single], weighted_sum(found.weights, scores), data, how, names[found.best_single]
-    )
+    return _compared(scores[found.best_single], found.applied_to(scores), data, how, names[found.best_single])
 
 
 def _on_folds(scores: list[np.ndarray], data: Dataset, folds: int, how: _How, names: tuple[str, ...]) -> Comparison:
@@ -441,10 +494,10 @@ def _on_folds(scores: list[np.ndarray], data: Dataset, folds: int, how: _How, na
     combination = np.empty(data.n_documents)
     for _, test in data.take_features([]).folds(folds, seed=how.seed):
         tested = np.isin(data.query_ids, test.query_ids)
-        found = _combined(scores, MeanMeasure(data, how.measure, how.blank, ~tested), how, names)
+        found = _combined(scores, data, how, names, ~tested)
         documents = np.repeat(tested, data.query_sizes)
         single[documents] = scores[found.best_single][documents]
-        combination[documents] = weighted_sum(found.weights, scores)[documents]
+        combination[documents] = found.applied_to(scores)[documents]
     return _compared(single, combination, data, how, "the best single ranker")
 
 

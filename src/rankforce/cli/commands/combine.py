@@ -18,6 +18,11 @@ def combine(
     measure: Annotated[
         str, typer.Option("--measure", "-m", metavar="MEASURE", help="What the combination is to be best for.")
     ] = "NDCG@10",
+    method: Annotated[
+        Literal["sweep", "net"],
+        typer.Option(metavar="sweep|net", help="The exact sweep, or a LambdaRank net on the scores, for comparison."),
+    ] = "sweep",
+    hidden: Annotated[int, typer.Option(metavar="N", help="Hidden units of the net; 0 is linear.")] = 0,
     search: Annotated[
         Literal["mixture", "beyond", "all"],
         typer.Option(
@@ -87,7 +92,9 @@ def combine(
         members,
         documents,
         measure,
+        method=method,
         search=search,
+        hidden=hidden,
         validation=held_out,
         folds=folds,
         blank=blank or "skip",
