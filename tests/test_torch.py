@@ -88,6 +88,18 @@ def test_padded_lists_and_whole_data_say_the_same(reduction):
     assert loss.iteration == 1
 
 
+def test_an_objective_that_changes_follows_the_iteration():
+    data = some_data()
+    objective = rf.Scheduled(rf.Term("NDCG", "RankNet"), rf.Term("NDCG"), [0.0, 1.0])
+    loss = rft.DatasetLoss(data, objective=objective, reduction="sum")
+    numbers = np.random.default_rng(1).normal(size=data.n_documents)
+    for cost in (rf.RankNetCost(), rf.RankNetWeightPairs()):
+        scores = torch.tensor(numbers, requires_grad=True)
+        loss(scores).backward()
+        wanted = forces_by_row(data, Objective((Term(rf.NDCG(), cost),)), numbers)
+        np.testing.assert_allclose(scores.grad.numpy(), -wanted, rtol=1e-12, atol=1e-15)
+
+
 def test_one_list():
     scores = torch.zeros(4, requires_grad=True)
     loss = rft.RankingLoss("NDCG", "RankNet")
@@ -147,6 +159,7 @@ def test_a_net_learns():
             rf.SettingsError,
             "mapping",
         ),
+        (lambda: rft.RankingLoss()(torch.zeros(2), {"clicks": torch.ones(2)}), rf.SettingsError, "lacks grades"),
     ],
 )
 def test_mistakes_are_refused(call, error, message):

@@ -26,7 +26,7 @@ from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.forces import Forces, Ranking
-from rankforce.lambdas.objective import DEFAULT_COST, Objective, Pairs, Term
+from rankforce.lambdas.objective import DEFAULT_COST, Objective, Pairs, Term, as_part
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import MAIN_LABEL, Measure
 
@@ -58,7 +58,7 @@ class _ForceLoss(torch.nn.Module):
         self,
         measure: str | Measure,
         cost: str | LambdaFunction,
-        objective: Objective | None,
+        objective: Any,
         pairs: Any,
         normalise: str,
         reduction: str,
@@ -67,6 +67,7 @@ class _ForceLoss(torch.nn.Module):
         super().__init__()
         if objective is None:
             objective = Objective((Term(read_measure(measure), lambda_function(cost), pairs=Pairs.read(pairs)),))
+        objective = as_part(objective)
         if reduction not in ("mean", "sum"):
             raise SettingsError(f"reduction must be 'mean' or 'sum', not {reduction!r}")
         if normalise not in ("none", "log", "deviation"):
@@ -111,7 +112,7 @@ class RankingLoss(_ForceLoss):
     Parameters
     ----------
     measure, cost : what to maximise, with which λ-function; written or as objects
-    objective : in place of both
+    objective : in place of both: a term, a list of them, ``rf.Graded``, ``rf.Scheduled``
     pairs : "all", ("top", k) or ("sample", m)
     normalise : "none", "log" or "deviation": how the forces of a list are scaled against those of others
     reduction : "mean" or "sum"
@@ -125,7 +126,7 @@ class RankingLoss(_ForceLoss):
         measure: str | Measure = "NDCG",
         cost: str | LambdaFunction = DEFAULT_COST,
         *,
-        objective: Objective | None = None,
+        objective: Any = None,
         pairs: Any = "all",
         normalise: str = "none",
         reduction: str = "mean",
@@ -139,6 +140,9 @@ class RankingLoss(_ForceLoss):
             if len(sources) > 1:
                 raise SettingsError(f"the objective reads {', '.join(sources)}: give labels= as a mapping of these")
             labels = dict.fromkeys(sources, labels)
+        absent = [name for name in sources if name not in labels]
+        if absent:
+            raise SettingsError(f"the objective reads {', '.join(sources)}: labels= lacks {', '.join(absent)}")
         labels = {name: _array(values, f"labels {name!r}") for name, values in labels.items()}
         shape = next(iter(labels.values())).shape
         if scores.ndim == len(shape) + 1 and scores.shape[-1] == 1:
@@ -186,7 +190,7 @@ class DatasetLoss(_ForceLoss):
         measure: str | Measure = "NDCG",
         cost: str | LambdaFunction = DEFAULT_COST,
         *,
-        objective: Objective | None = None,
+        objective: Any = None,
         pairs: Any = "all",
         normalise: str = "none",
         reduction: str = "mean",
@@ -220,7 +224,7 @@ def _mean_value(forces: Forces, order: np.ndarray, data: Dataset, iteration: int
     """Σ share × mean (or sum) of each term's measure over the queries that can score, at this ranking."""
     weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
     total = 0.0
-    for term, share in zip(forces.terms, forces.objective.shares(iteration), strict=True):
+    for term, share in zip(forces.terms, forces.shares(iteration), strict=True):
         values = term.judged.values(term.judged.order_of_kept(order))
         counted = np.where(np.isnan(values), 0.0, weights)
         mass = counted.sum() if reduction == "mean" else 1.0

@@ -134,6 +134,10 @@ def test_whole_objectives():
     assert found.near_force is None
     mixed = Objective((Term(rf.NDCG(), rf.RankNetCost()), Term(rf.CNDCG("clicks"))))
     assert rf.check_forces(mixed).verdict == BETWEEN
+    changing = rf.Scheduled(rf.Term("NDCG", "RankNet"), rf.Term("NDCG"), [0.0, 1.0])
+    assert [rf.check_forces(changing, iteration=m).verdict for m in (0, 1)] == [CONVEX, BETWEEN]
+    tiers = rf.Graded([rf.Term("NDCG", "RankNet"), rf.Term("CNDCG:clicks", "RankNet")], weights=[0.9, 0.1])
+    assert rf.check_forces(tiers).verdict == CONVEX
     labels = {"grades": [1, 0, 2, 0], "clicks": [0.3, 0.1, 0.0, 1.0]}
     assert rf.check_forces(mixed, labels=labels).documents == 4
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -263,7 +264,7 @@ def test_near_pairs_by_rank_among_the_first():
     assert (forces[rank == 4] != 0).any()
 
 
-class Hinge(rf.Cost):
+class FixedPull(rf.Cost):
     """A pairwise λ-function of a user."""
 
     width: float = 2.0
@@ -285,9 +286,9 @@ class Upwards(rf.ListwiseCost):
 def test_a_pairwise_one_of_the_users():
     data = some_data()
     scores = np.random.default_rng(1).normal(size=data.n_documents)
-    term = Term(rf.NDCG(3), Hinge(1.5))
+    term = Term(rf.NDCG(3), FixedPull(1.5))
     np.testing.assert_allclose(forces_at(data, term, scores)[0], slow_forces(data, term, scores)[0], atol=1e-12)
-    assert cost("Hinge(width=3)") == Hinge(3.0)
+    assert cost("FixedPull(width=3)") == FixedPull(3.0)
 
 
 def test_a_listwise_one_of_the_users():
@@ -341,3 +342,14 @@ def test_pairs_that_make_no_sense_are_refused():
         Term(rf.NDCG(), rf.DiscreteBounded(), pairs=Pairs(top=3))
     with pytest.raises(rf.SettingsError, match="cannot be sampled"):
         Term(rf.NDCG(), rf.LocalCost(), pairs=Pairs(sample=3))
+
+
+def test_the_guide_explains_every_one_with_its_parameters():
+    guide = (Path(__file__).parents[2] / "docs" / "lambdas.md").read_text(encoding="utf-8")
+    for name, cost_class in cost_classes().items():
+        section = guide.partition(f"### {name}\n")[2].partition("\n#")[0]
+        assert section, f"docs/lambdas.md has no section ### {name}"
+        for field in dataclasses.fields(cost_class):
+            assert not field.init or field.name in ("sigma", "diagonal") or f"`{field.name}" in section
+        for alias in cost_class.__dict__.get("ALIASES", ()):
+            assert f"`{alias}`" in section

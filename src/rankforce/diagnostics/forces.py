@@ -22,7 +22,7 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.forces import Forces, Ranking
-from rankforce.lambdas.objective import Objective, Term
+from rankforce.lambdas.objective import Objective, Term, as_part
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import MAIN_LABEL, Measure
 from rankforce.measures.ndcg import NDCG
@@ -85,7 +85,7 @@ class ForceCheck:
 
 
 def check_forces(
-    cost: str | LambdaFunction | Objective,
+    cost: str | LambdaFunction | Objective | Term,
     measure: str | Measure = "NDCG",
     *,
     labels: Any = None,
@@ -100,7 +100,7 @@ def check_forces(
 
     Parameters
     ----------
-    cost : a λ-function, written or as an object, or a whole objective (``measure`` is then left out)
+    cost : a λ-function, written or as an object; or, without ``measure``, a whole objective, a term or a list of terms
     measure : the measure whose changes the λ-function sees
     labels : one label per document of the list, or a mapping of label source to labels
         Default: grades 3, 2, 1, 1, 0, 0, and some values between 0 and 1 for every other label source.
@@ -116,8 +116,8 @@ def check_forces(
     """
     if samples < 1 or spread <= 0 or radius <= 0:
         raise SettingsError("check_forces needs samples, spread and radius above 0")
-    if isinstance(cost, Objective):
-        objective = cost
+    if isinstance(cost, (Objective, Term, list, tuple)):
+        objective = as_part(cost)
     else:
         objective = Objective((Term(read_measure(measure), lambda_function(cost)),))
     if any(term.pairs is not None and term.pairs.sample for term in objective.terms):
