@@ -9,6 +9,7 @@ import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
 GUIDES = (
+    "nets.md",
     "tuning.md",
     "migration.md",
     "clicks.md",

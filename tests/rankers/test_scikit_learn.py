@@ -32,7 +32,7 @@ EXPECTED_FAILURES = {
 }
 
 
-class OneQuery(rf.LambdaMART):
+class OneQuery:
     """All documents belong to one query: scikit-learn's checks know none."""
 
     def fit(self, X, y=None):
@@ -47,9 +47,25 @@ class OneQuery(rf.LambdaMART):
         return np.zeros(rows.shape[0] if rows.ndim else 1, dtype=int)
 
 
+class OneQueryLambdaMART(OneQuery, rf.LambdaMART):
+    pass
+
+
+class OneQueryLambdaRank(OneQuery, rf.LambdaRank):
+    pass
+
+
+class OneQueryRankNet(OneQuery, rf.RankNet):
+    pass
+
+
 @pytest.mark.compiled_only
 @parametrize_with_checks(
-    [OneQuery("DCG", n_trees=3, min_documents=1, progress=False)],
+    [
+        OneQueryLambdaMART("DCG", n_trees=3, min_documents=1, progress=False),
+        OneQueryLambdaRank("DCG", epochs=3, hidden=2, progress=False),
+        OneQueryRankNet(epochs=3, hidden=2, progress=False),
+    ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 @pytest.mark.filterwarnings("ignore")  # the checks warn about what they try

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,6 +37,8 @@ def score(
     loaded = rf.load(model)
     documents = rf.read(data, **reading_options(read))
     chosen: dict[str, Any] = {} if trees is None else {"n_trees": trees}
+    if chosen and "n_trees" not in inspect.signature(loaded.predict).parameters:
+        raise rf.SettingsError(f"{loaded!r} is no sum of trees: leave --trees out")
     scores = loaded.predict(documents, **chosen)
     if run is not None:
         if out is None:

@@ -17,13 +17,22 @@ def train(
     data: Annotated[str, typer.Argument(metavar="TRAIN", help="Training data: LETOR text, Parquet or CSV.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="MODEL.json", help="Where to write the model.")],
     validation: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Validation data, for --early-stopping.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Validation data: to stop early, and to choose epochs.",
+            show_default=False,
+        ),
     ] = None,
-    ranker: Annotated[str, typer.Option(metavar="NAME", help="Which ranker, for example lambdamart.")] = "lambdamart",
+    ranker: Annotated[str, typer.Option(metavar="NAME", help="For example lambdamart, lambdarank.")] = "lambdamart",
     measure: Annotated[
         str | None,
         typer.Option(
-            "--measure", "-m", metavar="MEASURE", help="What to maximise (mart: what to watch).", show_default="NDCG"
+            "--measure",
+            "-m",
+            metavar="MEASURE",
+            help="What to maximise; mart, ranknet: to watch.",
+            show_default="NDCG",
         ),
     ] = None,
     cost: Annotated[
@@ -51,10 +60,30 @@ def train(
     ] = None,
     trees: Annotated[int | None, typer.Option(metavar="N", help="Number of trees.", show_default=False)] = None,
     leaves: Annotated[int | None, typer.Option(metavar="N", help="Leaves of a tree.", show_default=False)] = None,
-    learning_rate: Annotated[float | None, typer.Option(metavar="X", help="Learning rate.", show_default=False)] = None,
+    hidden: Annotated[
+        int | None, typer.Option(metavar="N", help="Hidden units of a net; 0: a linear score.", show_default=False)
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(metavar="N", help="Passes over the data (nets, prank).", show_default=False)
+    ] = None,
+    scaling: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="Of a net's inputs: auto, standard, log1p, query, none.", show_default=False),
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(metavar="2006|2009", help="Train a net as in a paper.", show_default=False)
+    ] = None,
+    learning_rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X",
+            help="Learning rate; for nets also auto, or several with commas: the best on --validation is kept.",
+            show_default=False,
+        ),
+    ] = None,
     early_stopping: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Stop after N trees without improvement, keep the best.", show_default=False),
+        typer.Option(metavar="N", help="Stop after N steps without improvement, keep the best.", show_default=False),
     ] = None,
     base_model: Annotated[
         str | None,
@@ -95,7 +124,7 @@ def train(
             show_default=False,
         ),
     ] = None,
-    checkpoint_every: Annotated[int, typer.Option(metavar="N", help="Trees between two checkpoints.")] = 50,
+    checkpoint_every: Annotated[int, typer.Option(metavar="N", help="Trees or epochs between two checkpoints.")] = 50,
     resume: Annotated[
         Literal["auto", "never", "always"],
         typer.Option(
@@ -116,7 +145,7 @@ def train(
 ) -> None:
     """Train a ranker and save its model.
 
-    Ctrl-C stops after the current tree and keeps what was learned.
+    Ctrl-C stops after the current tree or epoch and keeps what was learned.
     """
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
@@ -136,7 +165,11 @@ def train(
         "cost": cost,
         "n_trees": trees,
         "n_leaves": leaves,
-        "learning_rate": learning_rate,
+        "hidden": hidden,
+        "epochs": epochs,
+        "scaling": scaling,
+        "preset": preset,
+        "learning_rate": _rates(learning_rate),
         "early_stopping": early_stopping,
         "base_model": _base(base_model),
         "threads": threads,
@@ -234,6 +267,17 @@ def _objective(measure: str | None, tiers: Sequence[str], path: Path | None) -> 
     if not rest > 0:
         raise SettingsError(f"the tiers' shares must add up to less than 1: {measures[0]} has the rest")
     return rf.Graded(measures, [rest, *weights])
+
+
+def _rates(given: str | None) -> Any:
+    """A number, a list of numbers, or a word such as "auto"."""
+    if given is None:
+        return None
+    try:
+        rates = [float(part) for part in given.split(",")]
+    except ValueError:
+        return given
+    return rates[0] if len(rates) == 1 else rates
 
 
 def _base(given: str | None) -> Any:
