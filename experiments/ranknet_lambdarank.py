@@ -23,6 +23,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, nargs=3, default=[2000, 1000, 2000], metavar=("TRAIN", "VALID", "TEST"))
     parser.add_argument("--epochs", type=int, default=100)
     parser.add_argument("--rates", type=float, nargs="+", default=[0.0003, 0.001, 0.003])
+    parser.add_argument("--measure", default="NDCG@10", help="what LambdaRank maximises")
     parser.add_argument("--preset", choices=["2006", "2009"], help="train as in a paper instead of by Adam")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
@@ -43,7 +44,7 @@ def main() -> None:
         fitted = {}
         for name, ranker in (
             ("RankNet", rf.RankNet(hidden=hidden, **settings)),
-            ("LambdaRank", rf.LambdaRank("NDCG@10", hidden=hidden, **settings)),
+            ("LambdaRank", rf.LambdaRank(arguments.measure, hidden=hidden, **settings)),
         ):
             began = time.perf_counter()
             fitted[name] = ranker.fit(train, validation=valid)
