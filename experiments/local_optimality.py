@@ -1,7 +1,7 @@
 """Are trained LambdaRank nets at a local optimum of what they were trained for? The certificate of 459 directions.
 
-    python experiments/local_optimality.py                          # about two minutes
-    python experiments/local_optimality.py --queries 10000 --epochs 200 --features 300
+    python experiments/local_optimality.py                          # some minutes
+    python experiments/local_optimality.py --queries 10000 --features 300 --epochs 100
 
 Artificial data (cubic polynomials, 50 documents per query). For NDCG, NDCG@10, MAP and MRR, nets of one and of two
 layers are trained, and tested on their training data: no direction may ascend. Random weights, tested likewise, must
@@ -21,11 +21,12 @@ MEASURES = ("NDCG", "NDCG@10", "MAP", "MRR")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--queries", type=int, default=1000)
+    parser.add_argument("--queries", type=int, default=5000)
     parser.add_argument("--documents", type=int, default=50)
     parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--hidden", type=int, nargs="+", default=[0, 10])
-    parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--epochs", type=int, default=20, help="of updates per query")
+    parser.add_argument("--batches", type=int, default=100, help="further epochs, of one update each")
     parser.add_argument("--rate", type=float, default=0.003)
     parser.add_argument("--measures", nargs="+", default=list(MEASURES))
     parser.add_argument("--scales", type=float, nargs="+", default=[1.0])
@@ -65,11 +66,11 @@ def main() -> None:
 
 
 def trained_net(data: rf.Dataset, measure: str, hidden: int, asked: argparse.Namespace) -> rf.Model:
-    """A net trained by queries, then by full batches at a tenth of the rate until the measure stops rising."""
+    """A net trained by queries, then by full batches, whose steps all queries share: it comes to rest."""
     common = {"hidden": hidden, "seed": asked.seed, "progress": False}
     rough = rf.LambdaRank(measure, epochs=asked.epochs, learning_rate=asked.rate, **common).fit(data)
     fine = rf.LambdaRank(
-        measure, epochs=asked.epochs, learning_rate=asked.rate / 3, update="batch", base_model=rough, **common
+        measure, epochs=asked.batches, learning_rate=asked.rate / 3, update="batch", base_model=rough, **common
     )
     return fine.fit(data).model_
 

@@ -92,4 +92,22 @@ def test_a_warning_names_feature_and_label() -> None:
         warn_of_leaks(leaking, ["grades", "clicks"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_leaks(leaking, ["grades"])
+        warn_of_leaks(leaking, ["clicks", "clicks"])  # one source only
+
+
+@pytest.mark.compiled_only
+def test_training_on_several_sources_warns() -> None:
+    data = made()
+    leaking = with_feature(data, data.label("clicks"))
+    objective = rf.Graded(["NDCG", "CNDCG:clicks"], weights=[0.7, 0.3])
+    for ranker in (
+        rf.LambdaMART(objective=objective, n_trees=2, min_documents=5, progress=False),
+        rf.LambdaRank(objective=objective, epochs=1, hidden=0, progress=False),
+    ):
+        with pytest.warns(LeakWarning, match=r"leak \(clicks\)") as told:
+            ranker.fit(leaking)
+        assert told[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ranker.fit(data)
+            type(ranker)(progress=False, **({"n_trees": 2} if "MART" in str(ranker) else {"epochs": 1})).fit(leaking)

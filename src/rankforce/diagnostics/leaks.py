@@ -120,13 +120,19 @@ def _groups(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def warn_of_leaks(data: Dataset, labels: Iterable[str]) -> None:
-    """Warn of features that encode one of the labels. Quick enough for the beginning of a fit."""
-    found = leaks(data, labels, quick=True)
+    """Warn, in the beginning of a fit on several label sources, of features that encode one of them. Quick.
+
+    With a single source nothing is looked for: ``inspect`` does.
+    """
+    sources = [label for label in dict.fromkeys(labels) if label in data.labels]
+    if len(sources) < 2:
+        return
+    found = leaks(data, sources, quick=True)
     if found:
         names = listed([f"{leak.feature} ({leak.label})" for leak in found])
         warnings.warn(
             f"features that encode a label, exactly or nearly so: {names}; leave them out "
             "(data.without_features([...])) unless they are known when a ranking is asked for",
             LeakWarning,
-            stacklevel=2,
+            stacklevel=3,  # where fit was called
         )

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
+from rankforce.diagnostics.leaks import warn_of_leaks
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
@@ -216,6 +217,7 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
 
         # Once per fit: a schedule may be any function, and the model file keeps the values that were used.
         objective = self._objective()
+        warn_of_leaks(data, [term.measure.label for term in objective.terms])
         inputs: dict[str, Any] = {}
         if isinstance(objective, Graded) and objective.to_be_searched:
             if held_out is None or preferences is not None or isinstance(validation, Preferences):

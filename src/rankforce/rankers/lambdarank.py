@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.diagnostics.leaks import warn_of_leaks
 from rankforce.errors import SettingsError
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
@@ -147,6 +148,7 @@ class LambdaRank(NetRanker):
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         # Once per fit: a schedule may be any function, and the model file keeps the values that were used.
         objective = self._objective()
+        warn_of_leaks(data, [term.measure.label for term in objective.terms])
         watched = self._watched_measure()
         training = Training(
             data,
