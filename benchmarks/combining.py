@@ -68,6 +68,31 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(f"{measure:24}{taken:9.2f}{found.value:10.6f}{found.place:10.6f}   {peak:8,}")
 
+    print("\nsweep and net, chosen on 500 queries × 50 documents, measured there and on 2,000 others")
+    print(f"{'':24}{'seconds':>9}{'chosen on':>10}{'others':>10}")
+    data, s, t = two_rankers(2500, 50)
+    there = np.arange(len(data)) < 500 * 50
+    parts = [(data.take_queries(np.arange(2500) < 500), there), (data.take_queries(np.arange(2500) >= 500), ~there)]
+    (data, rows), (others, other_rows) = parts
+    for name, options in (
+        ("sweep, α in [0, 1]", {}),
+        ("sweep, all directions", {"search": "all"}),
+        ("net, linear", {"method": "net"}),
+        ("net, 5 hidden units", {"method": "net", "hidden": 5}),
+    ):
+        tested = rf.combine(
+            [s[rows], t[rows]],
+            data,
+            MEASURE,
+            validation=([s[other_rows], t[other_rows]], others),
+            **options,  # type: ignore[arg-type]
+        )
+        assert tested.held_out is not None
+        start = time.perf_counter()
+        found = rf.combine([s[rows], t[rows]], data, MEASURE, **options)  # type: ignore[arg-type]
+        taken = time.perf_counter() - start
+        print(f"{name:24}{taken:9.2f}{found.value:10.6f}{tested.held_out.b.mean[MEASURE]:10.6f}")
+
 
 if __name__ == "__main__":
     main()
