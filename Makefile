@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CONSTRAINTS := $(if $(CI),-c constraints.txt,)
+DEV := $(if $(CI),'.[dev,torch]','.[dev]')
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-plain lint bench soak clean
@@ -19,7 +20,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) -e '.[dev]'
+	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) -e $(DEV)
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed  ## run the main job on embedded data

@@ -47,9 +47,9 @@ def _all_pairs(
         w_i = weight[i]
         f_i = 0.0
         c_i = 0.0
-        first = np.uint64(worse[i, 0])
         last = np.uint64(worse[i, 1])
-        for j in range(first, last + (first - last) % np.uint64(STRIDE)):
+        rest = (worse[i, 0] - worse[i, 1]) % STRIDE
+        for j in range(np.uint64(worse[i, 0]), np.uint64(worse[i, 1] + rest)):
             change = abs(measure.swap_delta(mine, column_of(measure, columns, j)))
             force, curvature = cost.pair(x_i, x[j], s_i - s[j], change, normaliser)
             force = force * (w_i * weight[j]) if j < last else 0.0
