@@ -17,6 +17,7 @@ GUIDES = (
     "xrank.md",
     "combining.md",
     "lambdas.md",
+    "objectives.md",
 )
 
 
