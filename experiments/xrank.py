@@ -28,7 +28,7 @@ Fold = tuple[rf.Dataset, rf.Dataset, rf.Dataset]
 
 
 def rankers(steps: int) -> dict[str, Any]:
-    """Settings fixed before anything was tested."""
+    """One setting of each for all data. Those of boosting were chosen with a look at test values (docs/xrank.md)."""
     quiet = {"early_stopping": 30, "progress": False}
     single = {"n_steps": steps, "min_documents": 30, **quiet}
     boosted = {"n_graphs": 30, "min_documents": 30, "early_stopping": 10, "progress": False}
