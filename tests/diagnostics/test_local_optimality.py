@@ -140,6 +140,7 @@ def test_changes_are_those_of_the_directions() -> None:
     assert absolute.directions.lengths == pytest.approx(0.5 * np.array(STEPS))
 
 
+@pytest.mark.compiled_only
 def test_threads_do_not_matter() -> None:
     data = made(20)
     runs = [
@@ -151,6 +152,7 @@ def test_threads_do_not_matter() -> None:
         assert other.weights.changes.tobytes() == runs[0].weights.changes.tobytes()
 
 
+@pytest.mark.compiled_only
 def test_an_optimum_passes_and_its_opposite_fails() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 3))
