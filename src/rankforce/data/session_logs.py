@@ -159,7 +159,7 @@ def _from_parquet(path: Path, names: Mapping[str, str | None], bar: ByteProgress
         with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
             roles = _roles(file.schema_arrow.names, names, refuse)
             total, done = max(1, file.metadata.num_rows), 0
-            for batch in file.iter_batches(1 << 16, columns=list(dict.fromkeys(roles.values()))):
+            for batch in file.iter_batches(1 << 19, columns=list(dict.fromkeys(roles.values()))):
                 yield _Batch(pa.Table.from_batches([batch]), roles, fail)
                 done += batch.num_rows
                 bar.advance_to(path.stat().st_size * done // total)
