@@ -7,14 +7,14 @@ import pytest
 
 from rankforce.binning.packing import Packing
 from rankforce.jit import kernel
-from rankforce.kernels.histograms import add_documents, add_up_columns, subtract_histogram
+from rankforce.kernels.histograms import LINE_ENTRIES, REGION, add_documents, add_up_columns, subtract_histogram
 from rankforce.trees.layout import HistogramLayout
 
 
 @kernel
-def build(words, offsets, documents, entries, keep, put, starts, byte, stride, size, histogram):
-    add_documents(words, offsets, documents, entries, keep, put, 0, words.shape[1], histogram)
-    add_up_columns(histogram, offsets, starts, byte, stride, size, 0, words.shape[1] * 4)
+def build(words, documents, entries, keep, put, starts, byte, stride, size, histogram):
+    add_documents(words, documents, entries, keep, put, 0, words.shape[1], histogram)
+    add_up_columns(histogram, starts, byte, stride, size, 0, words.shape[1] * 4)
 
 
 @kernel
@@ -38,7 +38,7 @@ class Case:
         packing, layout = self.packing, self.layout
         result = np.zeros(layout.total, dtype=np.int64)
         build(
-            self.rows.view(np.uint32), layout.offsets, documents, self.entries, keep, put,
+            self.rows.view(np.uint32), documents, self.entries, keep, put,
             layout.starts, packing.byte, packing.stride, packing.size, result,
         )  # fmt: skip
         return result
@@ -90,11 +90,12 @@ def test_threads_share_columns_evenly():
         assert work.max() - work.min() <= 2 * 256
 
 
-def test_histograms_do_not_collide_in_the_cache():
+def test_histograms_do_not_collide():
     packing = Packing.of(np.array([255, 255, 3, 7, 100, 254]))
     layout = HistogramLayout.of(packing, 8)
-    lines = np.diff(layout.offsets.astype(np.int64)) / 8
-    single = [byte for byte in range(8) if (packing.byte == byte).sum() <= 1]
-    assert (lines[single] % 2 == 1).all()
-    ends = np.sort(np.concatenate([layout.starts, [layout.total]]))
-    assert (np.diff(ends) >= packing.size[np.argsort(layout.starts)]).all()
+    assert REGION >= 256
+    assert REGION // LINE_ENTRIES % 2 == 1
+    in_order = np.argsort(layout.starts)
+    assert layout.starts[in_order][-2] == 8 * REGION  # 3 and 7 share a byte: behind the 8 bytes
+    ends = np.append(layout.starts[in_order], layout.total)
+    assert (np.diff(ends) >= packing.size[in_order]).all()

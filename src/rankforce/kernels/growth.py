@@ -131,7 +131,6 @@ def grow_tree(
     cells: Any,
     row_stride: Any,
     column_stride: Any,
-    offsets: Any,
     starts: Any,
     share: Any,
     byte: Any,
@@ -170,7 +169,7 @@ def grow_tree(
 ) -> Any:
     """Grow a tree on ``documents``; return its number of leaves (−1 if a thread did not come).
 
-    Read: ``words`` uint32 (documents, words), rows of bytes; ``offsets`` uint64, each byte's region in a histogram;
+    Read: ``words`` uint32 (documents, words), rows of bytes;
     ``cells`` uint8, the bytes or the columns with their strides; per column where its histogram ``starts`` int64, the
     ``share`` float64 of all columns' entries before its own, its ``byte``, its ``stride`` and ``size_of`` int32 in it
     (bins and one for missing values), ``usable`` uint8, ``monotone`` int8; ``entries`` int64 ``q·2^shift + r``; ``l2``
@@ -220,12 +219,12 @@ def grow_tree(
         last_word = plan[FIRST_WORD] + span * (thread + 1) // threads
         if first_word < last_word:
             start = leaves[built, START]
-            clear_histogram(made, np.int64(offsets[WORD * first_word]), np.int64(offsets[WORD * last_word]))
+            clear_histogram(made, first_word, last_word)
             add_documents(
-                words, offsets, documents[start : start + leaves[built, SIZE]], entries,
+                words, documents[start : start + leaves[built, SIZE]], entries,
                 0 if counting else -1, 1 if counting else 0, first_word, last_word, made,
             )  # fmt: skip
-            add_up_columns(made, offsets, starts, byte, stride, size_of, WORD * first_word, WORD * last_word)
+            add_up_columns(made, starts, byte, stride, size_of, WORD * first_word, WORD * last_word)
         if not meet(meeting, threads):
             return -1
 

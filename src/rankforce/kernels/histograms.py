@@ -4,10 +4,10 @@ Every document has one **entry**, two integers in one word: ``q·2^shift + r`` w
 and r its quantised curvature (or 1, a count). A histogram holds the sum of the entries of a leaf's documents for every
 bin of every feature. Sums of integers do not depend on their order, so neither does any tree.
 
-Bytes come as words, four in a uint32, byte 4w + t of the row from bit 8t on. The region of byte b starts at
-``offsets[b]`` with the histogram over the values of the byte; if several columns share the byte, those of the columns
-follow. Regions are an odd number of cache lines long, because the most frequent bins of many features would otherwise
-fall into the same few sets of the cache.
+Bytes come as words, four in a uint32, byte 4w + t of the row from bit 8t on. The histogram over the values of byte b
+starts at b·REGION; those of columns that share a byte stand behind all of them. Regions are equally long, so that the
+place to add to needs no table, and an odd number of cache lines, because the most frequent bins of many features would
+otherwise fall into the same few sets of the cache.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from rankforce.jit import prefetch_row, subroutine
 
 AHEAD = 16  # how many places ahead a row is asked for: below the root, rows are scattered and latency rules
 WORD = 4  # bytes in a word
+LINE_ENTRIES = 8  # histogram entries in a cache line
+REGION = 33 * LINE_ENTRIES  # entries of a histogram over the 256 values of a byte
 BYTE = np.uint64(8)
 LOW_BYTE = np.uint64(255)
 LINE = 64  # bytes of a cache line
 
 
 @subroutine
-def clear_histogram(histogram: Any, begin: Any, end: Any) -> Any:
-    for k in range(begin, end):
+def clear_histogram(histogram: Any, first_word: Any, last_word: Any) -> Any:
+    for k in range(first_word * WORD * REGION, last_word * WORD * REGION):
         histogram[k] = 0
 
 
@@ -42,7 +44,6 @@ def _ask_for(words: Any, entries: Any, document: Any, first_word: Any, last_word
 @subroutine
 def add_documents(
     words: Any,
-    offsets: Any,
     documents: Any,
     entries: Any,
     keep: Any,
@@ -53,40 +54,24 @@ def add_documents(
 ) -> Any:
     """Add the entries of ``documents`` to the histograms of the bytes in words ``first_word`` to ``last_word``.
 
-    words uint32 (documents, words); offsets uint64 (4·words + 1,); documents int32; entries int64, one per document of
-    the data set. What is added is ``entry & keep | put``: the entry itself with (−1, 0), a count with (0, 1).
-    Two documents at a time: the loads of one hide behind the adds of the other.
+    words uint32 (documents, words); documents int32; entries int64, one per document of the data set. What is added is
+    ``entry & keep | put``: the entry itself with (−1, 0), a count with (0, 1).
+    One document after the other: two that are in the same bin of a feature would wait for each other's addition.
     """
     size = len(documents)
     from_word = np.uint64(first_word)
     to_word = np.uint64(last_word)
-    for k in range(0, size - 1, 2):
-        if k + AHEAD + 1 < size:
+    for k in range(size):
+        if k + AHEAD < size:
             _ask_for(words, entries, documents[k + AHEAD], first_word, last_word)
-            _ask_for(words, entries, documents[k + AHEAD + 1], first_word, last_word)
-        a = np.uint64(documents[k])
-        b = np.uint64(documents[k + 1])
-        entry_a = entries[a] & keep | put
-        entry_b = entries[b] & keep | put
+        document = np.uint64(documents[k])
+        entry = entries[document] & keep | put
         for w in range(from_word, to_word):
-            bins_a = np.uint64(words[a, w])
-            bins_b = np.uint64(words[b, w])
+            bins = np.uint64(words[document, w])
             byte = w * np.uint64(WORD)
             for t in range(WORD):
-                start = offsets[byte + np.uint64(t)]
-                histogram[start + (bins_a & LOW_BYTE)] += entry_a
-                histogram[start + (bins_b & LOW_BYTE)] += entry_b
-                bins_a = bins_a >> BYTE
-                bins_b = bins_b >> BYTE
-    if size % 2 == 1:
-        a = np.uint64(documents[size - 1])
-        entry_a = entries[a] & keep | put
-        for w in range(from_word, to_word):
-            bins_a = np.uint64(words[a, w])
-            byte = w * np.uint64(WORD)
-            for t in range(WORD):
-                histogram[offsets[byte + np.uint64(t)] + (bins_a & LOW_BYTE)] += entry_a
-                bins_a = bins_a >> BYTE
+                histogram[(byte + np.uint64(t)) * np.uint64(REGION) + (bins & LOW_BYTE)] += entry
+                bins = bins >> BYTE
 
 
 @subroutine
@@ -98,7 +83,7 @@ def subtract_histogram(histogram: Any, part: Any, begin: Any, end: Any) -> Any:
 
 @subroutine
 def add_up_columns(
-    histogram: Any, offsets: Any, starts: Any, byte: Any, stride: Any, size: Any, first_byte: Any, last_byte: Any
+    histogram: Any, starts: Any, byte: Any, stride: Any, size: Any, first_byte: Any, last_byte: Any
 ) -> Any:
     """Make the histograms of the columns that share the bytes ``first_byte`` to ``last_byte``, at their ``starts``.
 
@@ -107,7 +92,7 @@ def add_up_columns(
     for j in range(len(starts)):
         if byte[j] < first_byte or byte[j] >= last_byte:
             continue
-        shared = np.int64(offsets[byte[j]])
+        shared = byte[j] * REGION
         if starts[j] == shared:
             continue
         for digit in range(size[j]):

@@ -22,28 +22,33 @@ NO_SPLIT = -math.inf  # bounded leaf values may be worth less than nothing
 
 @subroutine
 def _scan(histogram: Any, start: Any, bins: Any, before: Any, total: Any, shift: Any, least: Any, l2: Any) -> Any:
-    """(worth, bin) of the best split whose left side also holds the sum ``before``."""
+    """(worth, bin) of the best split whose left side also holds the sum ``before``.
+
+    Empty bins are skipped up to the first that is not; behind it they repeat a worth, which is never better. Σr is
+    below 2^53, so that differences of such sums are exact in floating point, too; Σq need not be.
+    """
     mask = (1 << shift) - 1
     q = total >> shift
-    r = total & mask
+    r = float(total & mask)
+    least_left = float(least)
+    most_left = r - least_left
     best = NO_SPLIT
     best_bin = -1
     left = before
-    for b in range(bins):
-        entry = histogram[start + b]
-        if entry == 0:
+    first = 0
+    while first < bins and histogram[start + first] == 0:
+        first += 1
+    for b in range(first, bins):
+        left += histogram[start + b]
+        r_left = float(left & mask)
+        if r_left < least_left:
             continue
-        left += entry
-        r_left = left & mask
-        r_right = r - r_left
-        if r_left < least:
-            continue
-        if r_right < least:
+        if r_left > most_left:
             break
         q_left = float(left >> shift)
         q_right = float(q - (left >> shift))
         d_left = r_left + l2
-        d_right = r_right + l2
+        d_right = (r - r_left) + l2
         numerator = q_left * q_left * d_right + q_right * q_right * d_left
         denominator = d_left * d_right
         if numerator < best * denominator * WELL_BELOW:  # a division takes as long as all the rest

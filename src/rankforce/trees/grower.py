@@ -13,10 +13,11 @@ from rankforce.binning.binned import Binned
 from rankforce.binning.packing import BYTE_VALUES
 from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.growth import LEAF_COLUMNS, PLAN_SIZE, SIZE, START, grow_tree
+from rankforce.kernels.histograms import LINE_ENTRIES
 from rankforce.kernels.leaves import mark_leaves
 from rankforce.kernels.partition import route_documents
 from rankforce.threads import default_threads, over_queries, together
-from rankforce.trees.layout import LINE_ENTRIES, HistogramLayout
+from rankforce.trees.layout import HistogramLayout
 from rankforce.trees.quantised import Scales, quantise
 from rankforce.trees.tree import Tree
 
@@ -223,7 +224,7 @@ class Grower:
             made = together(
                 lambda thread, threads, meeting: grow_tree(
                     thread, threads, meeting, words, cells, row_stride, column_stride,
-                    layout.offsets, layout.starts, layout.share, packing.byte, packing.stride, packing.size,
+                    layout.starts, layout.share, packing.byte, packing.stride, packing.size,
                     usable, self._monotone, self._entries, *settings, *work_space,
                     state, leaf_gain, bounds, column, split_bin, missing, gain, left, right,
                 )

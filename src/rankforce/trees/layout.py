@@ -6,55 +6,41 @@ import dataclasses
 
 import numpy as np
 
-from rankforce.binning.packing import BYTE_VALUES, Packing
-
-LINE_ENTRIES = 8  # histogram entries in a cache line
+from rankforce.binning.packing import Packing
+from rankforce.kernels.histograms import LINE_ENTRIES, REGION
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HistogramLayout:
-    """One region per byte of a row: the histogram of its only column, or of the byte and then of each of its columns.
+    """A region for every byte of a row, the histogram of its only column; then those of columns that share a byte.
 
-    Regions, and the parts of shared ones, are an odd number of cache lines long. The bytes that fill up the last word
-    of a row have one line each.
+    All are an odd number of cache lines long.
 
-    offsets : uint64 (bytes + 1,)
     starts : int64 (columns,)
     share : float64 (columns,)
-        The share of all columns' entries that lie before a column's: by it, threads share the columns.
+        The share of all columns' entries that lie before a column's, byte by byte: by it, threads share the columns.
+    total : int
+        Entries of all histograms.
     """
 
-    offsets: np.ndarray
     starts: np.ndarray
     share: np.ndarray
+    total: int
 
     @classmethod
     def of(cls, packing: Packing, n_bytes: int) -> HistogramLayout:
         """The layout for rows of ``n_bytes`` bytes."""
-        offsets = np.zeros(n_bytes + 1, dtype=np.uint64)
-        starts = np.zeros(len(packing.byte), dtype=np.int64)
-        end = 0
-        for byte in range(n_bytes):
-            offsets[byte] = end
-            columns = np.flatnonzero(packing.byte == byte)
-            if len(columns) == 1:
-                starts[columns] = end
-                end += _lines(int(packing.size[columns[0]]))
-                continue
-            end += _lines(BYTE_VALUES if len(columns) else 1)
-            for column in columns:
-                starts[column] = end
-                end += _lines(int(packing.size[column]))
-        offsets[n_bytes] = end
-        in_order = np.argsort(starts)
+        starts = packing.byte.astype(np.int64) * REGION
+        columns_in = np.bincount(packing.byte, minlength=n_bytes)
+        end = n_bytes * REGION
+        for column in np.flatnonzero(columns_in[packing.byte] > 1):
+            starts[column] = end
+            end += _lines(int(packing.size[column]))
+        in_order = np.lexsort((packing.stride, packing.byte))
         sizes = packing.size[in_order]
         share = np.empty(len(starts))
         share[in_order] = (np.cumsum(sizes) - sizes) / max(sizes.sum(), 1)
-        return cls(offsets, starts, share)
-
-    @property
-    def total(self) -> int:
-        return int(self.offsets[-1])
+        return cls(starts, share, end)
 
 
 def _lines(entries: int) -> int:
