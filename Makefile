@@ -3,7 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CONSTRAINTS := $(if $(CI),-c constraints.txt,)
-DEV := $(if $(CI),'.[dev,torch]','.[dev]')
+EXTRAS := dev
+ifdef CI
+EXTRAS := dev,torch
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-plain lint bench soak clean
@@ -20,7 +23,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) -e $(DEV)
+	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) -e '.[$(EXTRAS)]'
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed  ## run the main job on embedded data
