@@ -35,7 +35,7 @@ lint: $(VENV)/.installed-dev  ## style and types
 	$(BIN)/mypy
 
 test: lint  ## lint, types and all tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m "not soak"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not soak"
 
 test-plain: $(VENV)/.installed-dev  ## the tests of the kernels with the compiler off
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m "not soak and not compiled_only" tests/kernels tests/measures
