@@ -19,7 +19,7 @@ PACKAGE = Path(rankforce.__file__).parent
 # Lower layers know nothing of higher ones; packages of one layer may know each other.
 LAYERS = (
     ("errors", "dtypes"),
-    ("replacing", "jit"),
+    ("replacing", "jit", "written_forms"),
     ("threads",),
     ("kernels",),
     ("data",),

@@ -7,18 +7,15 @@ edit.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
-import importlib
 import inspect
-import pkgutil
 import re
 from typing import Any
 
 import rankforce.lambdas
 from rankforce.errors import RankforceError, SettingsError
 from rankforce.lambdas.cost import LambdaFunction
-from rankforce.measures.catalogue import parameter_value
+from rankforce.written_forms import classes_by_name, classes_in, parameter_value, unknown_name
 
 _WRITTEN_FORM = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?:\((?P<parameters>.*)\))?$")
 
@@ -26,34 +23,12 @@ _WRITTEN_FORM = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?:\((?P<parameters>.*)\))?$
 @functools.cache
 def cost_classes() -> dict[str, type[LambdaFunction]]:
     """Every λ-function of the package by the name of its class, in alphabetical order."""
-    found = {}
-    for module in pkgutil.iter_modules(rankforce.lambdas.__path__):
-        imported = importlib.import_module(f"rankforce.lambdas.{module.name}")
-        for name, member in vars(imported).items():
-            mine = inspect.isclass(member) and member.__module__ == imported.__name__
-            if mine and issubclass(member, LambdaFunction) and is_complete(member):
-                found[name] = member
-    return dict(sorted(found.items()))
+    return classes_in(rankforce.lambdas, LambdaFunction, is_complete)
 
 
 def is_complete(cost_class: type[LambdaFunction]) -> bool:
     """Whether a class is a λ-function and not only a base of some."""
     return hasattr(cost_class, "pair_of_gap") or hasattr(cost_class, "forces")
-
-
-def _by_name() -> dict[str, type[LambdaFunction]]:
-    """Names and aliases, the user's own classes included (the class defined last wins)."""
-    names: dict[str, type[LambdaFunction]] = {}
-    for cost_class in cost_classes().values():
-        for alias in cost_class.__dict__.get("ALIASES", ()):
-            names[alias] = cost_class
-    waiting = list(LambdaFunction.__subclasses__())
-    while waiting:
-        cost_class = waiting.pop(0)
-        waiting.extend(cost_class.__subclasses__())
-        if is_complete(cost_class):
-            names[cost_class.__name__] = cost_class
-    return names | cost_classes()
 
 
 def cost(written: str | LambdaFunction) -> LambdaFunction:
@@ -73,13 +48,10 @@ def cost(written: str | LambdaFunction) -> LambdaFunction:
             f"cannot read the λ-function {written!r}: write NAME[(parameter=value,...)], for example "
             "RankNetWeightPairs(sigma=2), LocalCost(k=3)"
         )
-    names = _by_name()
+    names = classes_by_name(cost_classes(), LambdaFunction, is_complete)
     name = match["name"]
     if name not in names:
-        unified = {known.lower(): known for known in names}
-        near = [unified[n] for n in difflib.get_close_matches(name.lower(), unified, n=3, cutoff=0.5)]
-        hint = f"; did you mean {' or '.join(near)}?" if near else "."
-        raise SettingsError(f"unknown λ-function {name!r}{hint} Known: {', '.join(cost_classes())}")
+        raise SettingsError(unknown_name("λ-function", name, names, cost_classes()))
     fields = {field.name for field in dataclasses.fields(names[name]) if field.init}
     arguments: dict[str, Any] = {}
     for parameter in filter(None, (match["parameters"] or "").split(",")):
@@ -91,7 +63,5 @@ def cost(written: str | LambdaFunction) -> LambdaFunction:
         arguments[key] = parameter_value(text)
     try:
         return names[name](**arguments)
-    except RankforceError as error:
-        raise SettingsError(f"{written!r}: {error}") from None
-    except TypeError as error:
+    except (RankforceError, TypeError) as error:
         raise SettingsError(f"{written!r}: {error}") from None

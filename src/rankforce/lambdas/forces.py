@@ -84,11 +84,7 @@ class TermForces:
         self.cost = term.cost.kernel_tuple()
         self.column_count = term.measure.column_count(applied.worth)
         self.seed = seed
-        self._places: np.ndarray | None = None
         self._draws = np.zeros(len(applied.worth), dtype=dtypes.HASH)
-        if applied.kept is not None:
-            self._places = np.full(data.n_documents, -1, dtype=dtypes.INDEX)
-            self._places[applied.kept] = np.arange(len(applied.kept), dtype=dtypes.INDEX)
         if term.pairs.sample:
             self._document_hashes = applied.of_kept(tie_breakers(data, seed))
         if term.measure.swap_kind == "brute":
@@ -122,11 +118,10 @@ class TermForces:
         if kept is None:
             self._add(order, scores, share, iteration, queries, pulls, forces, curvatures)
             return
-        assert self._places is not None
-        places = self._places[order]
+        own_order = self.judged.order_of_kept(order)
         own_forces = np.zeros(len(kept))
         own_curvatures = np.zeros(len(kept))
-        self._add(places[places >= 0], scores[kept], share, iteration, queries, pulls, own_forces, own_curvatures)
+        self._add(own_order, scores[kept], share, iteration, queries, pulls, own_forces, own_curvatures)
         forces[kept] += own_forces
         curvatures[kept] += own_curvatures
 

@@ -209,6 +209,25 @@ def as_objective(given: Any) -> Objective:
     )
 
 
+def chosen_objective(
+    measure: Any, cost: LambdaFunction | None, pairs: Any, objective: Any, *, default: LambdaFunction, iterations: int
+) -> Objective:
+    """What a ranker's settings say is maximised: ``objective``, or ``measure`` with one λ-function.
+
+    ``default`` is the ranker's λ-function, for terms that name none where ``cost`` is None.
+    """
+    read, taken = Pairs.read(pairs), default if cost is None else cost
+    if objective is None:
+        return Objective((Term(measure_of(measure), taken, pairs=read),))
+    if measure != "NDCG":
+        raise SettingsError("objective= says what is maximised: leave measure= out")
+    wanted = as_objective(objective)
+    for name, given in (("cost", cost is not None), ("pairs", read != ALL_PAIRS)):
+        if given and all(getattr(term, name) is not None for term in wanted.terms):
+            raise SettingsError(f"every term of objective= has {name} of its own: leave {name}= out")
+    return wanted.settled(iterations, taken, read)
+
+
 def as_part(given: Any) -> Objective:
     """An objective as part of another."""
     part = as_objective(given)

@@ -6,17 +6,15 @@ A measure is found because its file is in this folder (or its class was defined 
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
-import importlib
 import inspect
-import pkgutil
 import re
 from typing import Any
 
 import rankforce.measures
 from rankforce.errors import MeasureError, RankforceError
 from rankforce.measures.measure import Measure
+from rankforce.written_forms import classes_by_name, classes_in, parameter_value, unknown_name
 
 _WRITTEN_FORM = re.compile(
     r"^(?P<name>[A-Za-z_]\w*)(?:@(?P<cutoff>[^(:]+))?(?:\((?P<parameters>.*)\))?(?::(?P<label>[^:@()]+))?$"
@@ -26,34 +24,12 @@ _WRITTEN_FORM = re.compile(
 @functools.cache
 def measure_classes() -> dict[str, type[Measure]]:
     """Every measure of the package by the name of its class, in alphabetical order."""
-    found = {}
-    for module in pkgutil.iter_modules(rankforce.measures.__path__):
-        imported = importlib.import_module(f"rankforce.measures.{module.name}")
-        for name, member in vars(imported).items():
-            mine = inspect.isclass(member) and member.__module__ == imported.__name__
-            if mine and issubclass(member, Measure) and is_complete(member):
-                found[name] = member
-    return dict(sorted(found.items()))
+    return classes_in(rankforce.measures, Measure, is_complete)
 
 
 def is_complete(measure_class: type[Measure]) -> bool:
     """Whether a class is a measure and not only a base of measures."""
     return hasattr(measure_class, "value") and hasattr(measure_class, "normaliser")
-
-
-def _by_name() -> dict[str, type[Measure]]:
-    """Names and aliases, the user's own classes included (the class defined last wins)."""
-    names: dict[str, type[Measure]] = {}
-    for measure_class in measure_classes().values():
-        for alias in measure_class.ALIASES:
-            names[alias] = measure_class
-    waiting = list(Measure.__subclasses__())
-    while waiting:
-        measure_class = waiting.pop(0)
-        waiting.extend(measure_class.__subclasses__())
-        if is_complete(measure_class):
-            names[measure_class.__name__] = measure_class
-    return names | measure_classes()
 
 
 def measure(written: str | Measure) -> Measure:
@@ -70,14 +46,10 @@ def measure(written: str | Measure) -> Measure:
             f"cannot read the measure {written!r}: write NAME[@cutoff][(parameter=value,...)][:label], "
             "for example NDCG@10, ERR@10(max_grade=4), NDCG@10:clicks"
         )
-    names = _by_name()
-    name = match["name"]
-    if name not in names:
-        unified = {known.lower(): known for known in names}
-        near = [unified[n] for n in difflib.get_close_matches(name.lower(), unified, n=3, cutoff=0.5)]
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise MeasureError(f"unknown measure {name!r}{hint} Known: {', '.join(measure_classes())}")
-    return _construct(names[name], match, written)
+    names = classes_by_name(measure_classes(), Measure, is_complete)
+    if match["name"] not in names:
+        raise MeasureError(unknown_name("measure", match["name"], names, measure_classes()))
+    return _construct(names[match["name"]], match, written)
 
 
 def _construct(measure_class: type[Measure], match: re.Match[str], written: str) -> Measure:
@@ -105,17 +77,3 @@ def _construct(measure_class: type[Measure], match: re.Match[str], written: str)
         raise MeasureError(
             f"{written!r}: {measure_class.__name__} needs a label source, for example {written}:clicks"
         ) from None
-
-
-def parameter_value(text: str) -> Any:
-    """The value of a parameter in a written form: a truth value, a number, several with ``/`` between, else text."""
-    if text in ("true", "false"):
-        return text == "true"
-    if "/" in text:
-        return tuple(parameter_value(part) for part in text.removesuffix("/").split("/"))
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

@@ -20,17 +20,17 @@ from rankforce.lambdas.forces import Forces, TermForces
 from rankforce.lambdas.graded import Graded
 from rankforce.lambdas.left_out import LeftOut, left_out
 from rankforce.lambdas.near_pairs import NearPairs
-from rankforce.lambdas.objective import Objective, Pairs, Term, as_objective
+from rankforce.lambdas.objective import Objective, chosen_objective
 from rankforce.lambdas.preference_forces import PreferenceForces
-from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training, TrainingWarning
 from rankforce.rankers.graded_watching import WatchedTiers, tiers_of
-from rankforce.rankers.inputs import as_dataset, as_validation, with_features
+from rankforce.rankers.inputs import as_dataset, with_features
 from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
+from rankforce.rankers.preference_inputs import PreferenceInputs
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Callback, Watched, WatchedMeasure, WatchedPreferences
+from rankforce.rankers.watching import Callback, Watched, WatchedMeasure
 from rankforce.rankers.weight_search import WeightSearch, search_weights
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
@@ -200,25 +200,22 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         ``"never"``, ``"always"``).
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
-        listed = [given for given in (preferences, validation) if isinstance(given, Preferences)]
-        held_out = validation.data if isinstance(validation, Preferences) else as_validation(validation)
+        given = PreferenceInputs.of(data, preferences, preference_share, validation)
+        held_out = given.held_out
 
         def watch(watched: Dataset) -> Watched:
             measure = self._watched_measure()
-            mine = next((given for given in listed if given.data is watched), None)
-            if mine is not None and (mine is validation or measure.label not in watched.labels):
-                return WatchedPreferences(mine)
+            by_preferences = given.watched(watched, measure)
+            if by_preferences is not None:
+                return by_preferences
             tiers = self._watched_tiers(watched)
-            return (
-                WatchedTiers(watched, tiers)
-                if watched is held_out and len(tiers) > 1
-                else WatchedMeasure(watched, measure)
-            )
+            graded = watched is held_out and len(tiers) > 1
+            return WatchedTiers(watched, tiers) if graded else WatchedMeasure(watched, measure)
 
         # Once per fit: a schedule may be any function, and the model file keeps the values that were used.
         objective = self._objective()
         warn_of_leaks(data, [term.measure.label for term in objective.terms])
-        inputs: dict[str, Any] = {}
+        inputs = given.written()
         if isinstance(objective, Graded) and objective.to_be_searched:
             if held_out is None or preferences is not None or isinstance(validation, Preferences):
                 raise SettingsError('weights="search" needs labelled validation data: fit(train, validation=...)')
@@ -230,27 +227,13 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         if self.objective is not None:
             inputs["objective"] = objective.written()
         name = str(objective)
-        share = 1.0
         if preferences is not None:
-            check_number("preference_share", preference_share, 0.0, 1.0, above=True)
-            if not isinstance(preferences, Preferences) or preferences.data is not data:
-                raise DataError(
-                    "preferences must be a Preferences object made for the very Dataset that is given to fit: "
-                    "fit(data, preferences=Preferences(data, better, worse))"
-                )
-            inputs |= {"preferences": preferences.fingerprint, "preference_share": preference_share}
-            share = preference_share
-            graded = name
-            name = f"preferences (sigma={self.sigma:g})"
-            if preference_share < 1:
-                name = f"{preference_share:g} × {name} + {1 - preference_share:g} × ({graded})"
-        elif preference_share != 1.0:
-            raise SettingsError("preference_share= goes with preferences=")
-        if isinstance(validation, Preferences):
-            inputs["validation_preferences"] = validation.fingerprint
+            listed = f"preferences (sigma={self.sigma:g})"
+            rest = 1 - preference_share
+            name = listed if rest == 0 else f"{preference_share:g} × {listed} + {rest:g} × ({name})"
 
         def start(data: Dataset) -> Sequence[Learner]:
-            pull = LambdaPull(data, objective, self, preferences, share, instruments)
+            pull = LambdaPull(data, objective, self, preferences, preference_share, instruments)
             self.left_out_ = pull.left_out
             return [pull]
 
@@ -261,17 +244,14 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         return [LambdaPull(data, self._objective(), self)]
 
     def _objective(self) -> Objective:
-        cost = NearPairs(self.sigma) if self.cost is None else lambda_function(self.cost)
-        pairs = Pairs.read(self.pairs)
-        if self.objective is None:
-            return Objective((Term(measure(self.measure), cost, pairs=pairs),))
-        if self.measure != "NDCG":
-            raise SettingsError("objective= says what is maximised: leave measure= out")
-        objective = as_objective(self.objective)
-        for name, given in (("cost", self.cost is not None), ("pairs", pairs != Pairs())):
-            if given and all(getattr(term, name) is not None for term in objective.terms):
-                raise SettingsError(f"every term of objective= has {name} of its own: leave {name}= out")
-        return objective.settled(self.n_trees, cost, pairs)
+        return chosen_objective(
+            self.measure,
+            None if self.cost is None else lambda_function(self.cost),
+            self.pairs,
+            self.objective,
+            default=NearPairs(self.sigma),
+            iterations=self.n_trees,
+        )
 
     def _watched_measure(self) -> Measure:
         if self.validation_measure is not None:

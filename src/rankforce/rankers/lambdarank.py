@@ -10,10 +10,9 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.diagnostics.leaks import warn_of_leaks
-from rankforce.errors import SettingsError
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
-from rankforce.lambdas.objective import Objective, Pairs, Term, as_objective
+from rankforce.lambdas.objective import Objective, chosen_objective
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
@@ -162,17 +161,14 @@ class LambdaRank(NetRanker):
 
     def _objective(self) -> Objective:
         check_number("sigma", self.sigma, 0.0, above=True)
-        cost = RankNetWeightPairs(self.sigma) if self.cost is None else lambda_function(self.cost)
-        pairs = Pairs.read(self.pairs)
-        if self.objective is None:
-            return Objective((Term(measure(self.measure), cost, pairs=pairs),))
-        if self.measure != "NDCG":
-            raise SettingsError("objective= says what is maximised: leave measure= out")
-        objective = as_objective(self.objective)
-        for name, given in (("cost", self.cost is not None), ("pairs", pairs != Pairs())):
-            if given and all(getattr(term, name) is not None for term in objective.terms):
-                raise SettingsError(f"every term of objective= has {name} of its own: leave {name}= out")
-        return objective.settled(self._epochs(), cost, pairs)
+        return chosen_objective(
+            self.measure,
+            None if self.cost is None else lambda_function(self.cost),
+            self.pairs,
+            self.objective,
+            default=RankNetWeightPairs(self.sigma),
+            iterations=self._epochs(),
+        )
 
     def _watched_measure(self) -> Measure:
         if self.validation_measure is not None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.preferences import Preferences
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import SettingsError
 from rankforce.kernels.network import ranknet_costs
 from rankforce.lambdas.every_pair import EveryPair
 from rankforce.lambdas.forces import TermForces
@@ -20,11 +20,12 @@ from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.nets.updates import Source
-from rankforce.rankers.inputs import as_dataset, as_validation, with_features
+from rankforce.rankers.inputs import as_dataset, with_features
 from rankforce.rankers.net_runs import Cost
 from rankforce.rankers.nets import NetRanker, Training
+from rankforce.rankers.preference_inputs import PreferenceInputs
 from rankforce.rankers.settings import check_number
-from rankforce.rankers.watching import Callback, Watched, WatchedMeasure, WatchedPreferences
+from rankforce.rankers.watching import Callback, Watched, WatchedMeasure
 from rankforce.threads import over_queries
 
 
@@ -124,41 +125,25 @@ class RankNet(NetRanker):
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         check_number("sigma", self.sigma, 0.0, above=True)
-        check_number("preference_share", preference_share, 0.0, 1.0, above=True)
-        listed = [given for given in (preferences, validation) if isinstance(given, Preferences)]
-        held_out = validation.data if isinstance(validation, Preferences) else as_validation(validation)
+        given = PreferenceInputs.of(data, preferences, preference_share, validation)
 
         def watch(watched: Dataset) -> Watched:
             measure = self._watched_measure()
-            mine = next((given for given in listed if given.data is watched), None)
-            if mine is not None and (mine is validation or measure.label not in watched.labels):
-                return WatchedPreferences(mine)
-            return WatchedMeasure(watched, measure)
+            return given.watched(watched, measure) or WatchedMeasure(watched, measure)
 
         objective = f"RankNet (sigma={self.sigma:g})"
-        inputs: dict[str, Any] = {}
         if preferences is not None:
             if self.equal_grades:
                 raise SettingsError("equal_grades= makes pairs of grades: leave it out with preferences=")
-            if not isinstance(preferences, Preferences) or preferences.data is not data:
-                raise DataError(
-                    "preferences must be a Preferences object made for the very Dataset that is given to fit: "
-                    "fit(data, preferences=Preferences(data, better, worse))"
-                )
-            inputs = {"preferences": preferences.fingerprint, "preference_share": preference_share}
             objective += " on preferences"
             if preference_share < 1:
                 objective += f" ({preference_share:g}) and grades ({1 - preference_share:g})"
-        elif preference_share != 1.0:
-            raise SettingsError("preference_share= goes with preferences=")
         elif self.equal_grades:
             preferences = Preferences.from_grades(data, self.label, ties=True)
             objective += ", equal grades as ½"
-        if isinstance(validation, Preferences):
-            inputs["validation_preferences"] = validation.fingerprint
         pairs = Objective((self._term(),))
         source = Source(pairs, self.seed, preferences, preference_share, self.sigma)
-        training = Training(data, held_out, source, watch, objective, inputs)
+        training = Training(data, given.held_out, source, watch, objective, given.written())
         return self._train(training, callbacks, checkpoint, checkpoint_every, resume)
 
     def _term(self) -> Term:

@@ -70,10 +70,6 @@ class WatchedMeasure:
                 f"{measure} cannot be watched: no query of the data has a document that is worth anything to it"
             )
         self.shares = self._weights / self._total  # of each query in the mean
-        self._places: np.ndarray | None = None
-        if self.judged.kept is not None:
-            self._places = np.full(data.n_documents, -1, dtype=np.int32)
-            self._places[self.judged.kept] = np.arange(len(self.judged.kept), dtype=np.int32)
 
     def mean(self, order: np.ndarray) -> float:
         """The weighted mean at this ranking."""
@@ -81,10 +77,7 @@ class WatchedMeasure:
 
     def values(self, order: np.ndarray) -> np.ndarray:
         """The value of every query at this ranking; NaN for blank queries."""
-        if self._places is not None:
-            places = self._places[order]
-            order = places[places >= 0]
-        return self.judged.values(order)
+        return self.judged.values(self.judged.order_of_kept(order))
 
     def mean_of(self, values: np.ndarray) -> float:
         """The weighted mean of such values."""
