@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.threads import default_threads, over_queries, thread_count, using_threads
+from rankforce.threads import default_threads, over_queries, over_ranges, thread_count, using_threads
 
 
 def test_the_number_of_threads_is_restored():
@@ -48,6 +48,45 @@ def test_ranges_cover_every_query_once(threads, sizes):
     with using_threads(threads):
         over_queries(starts, work)
     assert (seen == 1).all()
+
+
+@pytest.mark.compiled_only
+def test_the_caller_works_beside_its_helpers():
+    """Two pieces that wait for each other: each has a thread of its own, and one of them is the caller's."""
+    both = threading.Barrier(2, timeout=20)
+    names = set()
+
+    def work(first, last):
+        names.add(threading.current_thread().name)
+        both.wait()
+
+    with using_threads(2):
+        over_ranges(5000, work)
+    assert threading.current_thread().name in names
+    assert len(names) == 2
+
+
+def test_few_documents_are_one_range():
+    seen = []
+    with using_threads(4):
+        over_ranges(5000, lambda first, last: seen.append((first, last)), few=5001)
+        over_queries(np.arange(0, 5001, 50), lambda first, last: seen.append((first, last)), few=5001)
+    assert seen == [(0, 5000), (0, 100)]
+
+
+@pytest.mark.compiled_only
+@pytest.mark.parametrize("caller", [True, False])
+def test_an_error_of_the_caller_or_a_helper_is_raised(caller):
+    me = threading.current_thread()
+    both = threading.Barrier(2, timeout=20)
+
+    def work(first, last):
+        both.wait()
+        if (threading.current_thread() is me) == caller:
+            raise KeyError("here")
+
+    with using_threads(2), pytest.raises(KeyError, match="here"):
+        over_ranges(5000, work)
 
 
 def test_an_error_in_a_thread_is_raised():

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from rankforce.errors import DataError
-from rankforce.threads import using_threads
+from rankforce.threads import FEW_IN_A_PASS, using_threads
 from rankforce.trees.leaves import leaf_sums
+
+MANY = FEW_IN_A_PASS + 1001  # enough for several threads
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-5, 1.0, 1e300])
@@ -21,14 +23,16 @@ def test_sums_equal_exact_ones(size):
         assert abs(result[leaf] - exact) <= 3000 * np.abs(values).max() * 2.0**-48
 
 
+@pytest.mark.compiled_only
 def test_order_and_threads_do_not_matter():
     rng = np.random.default_rng(1)
-    values = np.exp(8 * rng.normal(size=20_000)) * rng.choice([-1, 1], 20_000)
-    leaf_of = rng.integers(0, 31, 20_000).astype(np.int32)
+    values = np.exp(8 * rng.normal(size=MANY)) * rng.choice([-1, 1], MANY)
+    leaf_of = rng.integers(0, 31, MANY).astype(np.int32)
     with using_threads(1):
         (one,) = leaf_sums(leaf_of, 31, values)
-    shuffled = rng.permutation(20_000)
-    assert one.tobytes() == leaf_sums(leaf_of[shuffled], 31, values[shuffled])[0].tobytes()
+    shuffled = rng.permutation(MANY)
+    with using_threads(2):
+        assert one.tobytes() == leaf_sums(leaf_of[shuffled], 31, values[shuffled])[0].tobytes()
 
 
 def test_several_values_at_once_are_as_one_by_one():

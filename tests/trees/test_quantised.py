@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rankforce.data.hashing import combine, uniform
+from rankforce.threads import FEW_IN_A_PASS, using_threads
 from rankforce.trees.quantised import Scales, quantise
 
 STARTS = np.array([0, 3, 50, 60, 200], dtype=np.int64)
@@ -82,3 +83,23 @@ def test_zeros():
     q, r, _ = packed(np.zeros(200), np.zeros(200))
     assert not q.any()
     assert not r.any()
+
+
+@pytest.mark.compiled_only
+@pytest.mark.parametrize("curved", [True, False])
+@pytest.mark.parametrize("spread", [1.0, 9.0])  # with the wider one, forces are rounded by hash
+def test_threads_do_not_matter(curved, spread):
+    rng = np.random.default_rng(3)
+    n = FEW_IN_A_PASS + 1001
+    forces = np.exp(spread * rng.normal(size=n)) * rng.choice([-1, 1], n)
+    curvatures = rng.random(n) if curved else None
+    starts, documents = np.arange(0, n + 1, 1001, dtype=np.int64), np.arange(n, dtype=np.int32)
+    starts[-1] = n
+    found = []
+    for threads in (1, 2, 3):
+        entries = np.zeros(n, dtype=np.int64)
+        with using_threads(threads):
+            hashes = combine(1, np.arange(len(starts) - 1))
+            scales = quantise(forces, curvatures, documents, starts, hashes, 0, 0, entries)
+        found.append((scales, entries.tobytes()))
+    assert found[0] == found[1] == found[2]

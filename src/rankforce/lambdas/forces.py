@@ -24,7 +24,7 @@ from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pair
 from rankforce.lambdas.pairs import PairRanges
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
-from rankforce.threads import over_queries
+from rankforce.threads import FEW_IN_A_PASS, over_queries
 
 _slow_measures: set[type] = set()
 
@@ -273,10 +273,14 @@ class Forces:
         for term, share in zip(self.terms, self.shares(iteration), strict=True):
             term.add(order, scores, share, iteration, queries, self.pulls, self.forces, self.curvatures)
         if self.normalise == "deviation":
-            over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces))
+            over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces), FEW_IN_A_PASS)
         elif self.normalise == "log":
             pulls = without_weights(self.pulls, self.query_weights)
-            over_queries(self.starts, lambda a, b: scale_by_log(self.starts, pulls, a, b, self.forces, self.curvatures))
+            over_queries(
+                self.starts,
+                lambda a, b: scale_by_log(self.starts, pulls, a, b, self.forces, self.curvatures),
+                FEW_IN_A_PASS,
+            )
         return self.forces, self.curvatures
 
 

@@ -32,7 +32,7 @@ from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Callback, Watch, Watched, WatchedMeasure
-from rankforce.threads import over_ranges, using_threads
+from rankforce.threads import FEW_IN_A_PASS, over_ranges, using_threads
 from rankforce.trees.grower import Grower, Grown
 from rankforce.trees.tree import Tree
 
@@ -72,7 +72,7 @@ class RunningScores:
             for output, tree, leaf_of in added:
                 add_leaf_values(tree.leaf_value, leaf_of, first, last, output)
 
-        over_ranges(self.data.n_documents, add)
+        over_ranges(self.data.n_documents, add, FEW_IN_A_PASS)
         self._rank()
 
     def value_with(self, tree: Tree, leaf_of: np.ndarray) -> float:

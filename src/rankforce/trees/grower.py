@@ -16,7 +16,7 @@ from rankforce.kernels.growth import LEAF_COLUMNS, PLAN_SIZE, SIZE, START, grow_
 from rankforce.kernels.histograms import LINE_ENTRIES
 from rankforce.kernels.leaves import mark_leaves
 from rankforce.kernels.partition import route_documents
-from rankforce.threads import default_threads, over_queries, together
+from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, together
 from rankforce.trees.layout import HistogramLayout
 from rankforce.trees.quantised import Scales, quantise
 from rankforce.trees.tree import Tree
@@ -251,6 +251,7 @@ class Grower:
             over_queries(
                 np.append(starts[in_order], n),
                 lambda first, last: mark_leaves(documents, starts, sizes, in_order, first, last, leaf_of),
+                FEW_IN_A_PASS,
             )
         else:
             grown._route_into(binned, leaf_of)

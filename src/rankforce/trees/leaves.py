@@ -9,7 +9,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.errors import DataError
 from rankforce.kernels.leaves import largest, sums_by_leaf
-from rankforce.threads import over_ranges
+from rankforce.threads import FEW_IN_A_PASS, over_ranges
 
 
 def leaf_sums(leaf_of: np.ndarray, n_leaves: int, *values: np.ndarray) -> list[np.ndarray]:
@@ -23,7 +23,7 @@ def leaf_sums(leaf_of: np.ndarray, n_leaves: int, *values: np.ndarray) -> list[n
     n = len(leaf_of)
     summed = [np.ascontiguousarray(given, dtype=np.float64) for given in values]
     tops: list[list[float]] = []
-    over_ranges(n, lambda first, last: tops.append([largest(given, first, last) for given in summed]))
+    over_ranges(n, lambda first, last: tops.append([largest(given, first, last) for given in summed]), FEW_IN_A_PASS)
     exponents = []
     for which, top in enumerate(map(max, zip(*tops, strict=True))):
         if not math.isfinite(top):
@@ -42,6 +42,6 @@ def leaf_sums(leaf_of: np.ndarray, n_leaves: int, *values: np.ndarray) -> list[n
             sums_by_leaf(given, leaf_of, scale, first, last, out)
         parts.append(sums)
 
-    over_ranges(n, add)
+    over_ranges(n, add, FEW_IN_A_PASS)
     totals = np.sum(parts, axis=0).astype(np.float64)
     return [np.ldexp(total, -k) for total, k in zip(totals, exponents, strict=True)]

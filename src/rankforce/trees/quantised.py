@@ -11,7 +11,7 @@ import numpy as np
 from rankforce.data.hashing import combine
 from rankforce.errors import DataError
 from rankforce.kernels.quantise import largest_magnitude, pack_entries, redraw_forces, sum_of_magnitudes
-from rankforce.threads import over_queries, over_ranges
+from rankforce.threads import FEW_IN_A_PASS, over_queries, over_ranges
 
 FINE_BITS = 37  # magnitudes are summed with this many bits each: room for 2^26 documents, and fewer bits beyond
 MAY_VANISH = 0.01  # share of the non-zero forces that may be rounded to 0
@@ -74,6 +74,7 @@ def quantise(
                 forces, weights, documents, force_scale, curvature_scale, shift, counting, first, last, entries
             )
         ),
+        FEW_IN_A_PASS,
     )
     nonzero, vanished = map(sum, zip(*counts, strict=True))
     if vanished > MAY_VANISH * nonzero:
@@ -94,7 +95,7 @@ def _exponents(values: Sequence[np.ndarray], documents: np.ndarray, limits: Sequ
     """
     n = len(documents)
     ends: list[list[tuple[float, float]]] = []
-    over_ranges(n, lambda a, b: ends.append([largest_magnitude(of, documents, a, b) for of in values]))
+    over_ranges(n, lambda a, b: ends.append([largest_magnitude(of, documents, a, b) for of in values]), FEW_IN_A_PASS)
     fine: list[int] = []
     for what, found in zip(("forces", "curvatures"), zip(*ends, strict=True), strict=False):
         top = max(magnitude for magnitude, _ in found)
@@ -112,6 +113,7 @@ def _exponents(values: Sequence[np.ndarray], documents: np.ndarray, limits: Sequ
         lambda a, b: sums.append(
             [int(sum_of_magnitudes(of, documents, scale, a, b)) for of, scale in zip(values, scales, strict=True)]
         ),
+        FEW_IN_A_PASS,
     )
     totals = map(sum, zip(*sums, strict=True))  # Σ|value| ≤ total·2^−k
     return [_exponent(total, k, limit - n) for total, k, limit in zip(totals, fine, limits, strict=True)]
