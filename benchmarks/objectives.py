@@ -1,6 +1,9 @@
-"""What further terms of an objective cost: time per tree of two tiers against one, of a schedule against its two terms.
+"""What further terms of an objective and instruments cost, in time per tree.
 
     python benchmarks/objectives.py
+
+Two tiers against one, a schedule against its two terms, and a training that the four instruments look into, at every
+tree and at every tenth, against the same without.
 
 All in one process on the same data, in turn, three times each; the best median counts. Tiers: NDCG, then CNDCG on
 clicks among documents of one grade. Schedule: NDCG with two λ-functions, from the first to the second; its peer is the
@@ -28,13 +31,36 @@ OBJECTIVES: dict[str, Any] = {
     "two terms": [FIRST, SECOND],
     "a schedule of the two": rf.Scheduled(FIRST, SECOND, rf.Linear(0.1, 0.001)),
 }
+TIERS = OBJECTIVES["two tiers"]
+
+
+def instruments(every: int) -> list[Any]:
+    return [
+        rf.ForceAgreement(TIERS, every=every),
+        rf.ContributionsByGrade(every=every),
+        rf.GradesInTop(3, every=every),
+        rf.RankChanges(3, every=every),
+    ]
+
+
+LOOKS = {"no instruments": [], "four, every=10": instruments(10), "four, every=1": instruments(1)}
+
+
+def fit_seconds(data: rf.Dataset, objective: Any, trees: int, leaves: int, looks: Any = ()) -> np.ndarray:
+    """The seconds of each tree but the first fifth."""
+    times: list[float] = []
+    ranker = rf.LambdaMART(objective=objective, n_trees=trees, n_leaves=leaves, progress=False)
+    ranker.fit(data, instruments=looks, callbacks=[lambda iteration: times.append(time.perf_counter())])
+    return np.diff(times[trees // 5 :])
 
 
 def seconds_per_tree(data: rf.Dataset, objective: Any, trees: int, leaves: int) -> float:
-    times: list[float] = []
-    ranker = rf.LambdaMART(objective=objective, n_trees=trees, n_leaves=leaves, progress=False)
-    ranker.fit(data, callbacks=[lambda iteration: times.append(time.perf_counter())])
-    return float(np.median(np.diff(times[trees // 5 :])))
+    return float(np.median(fit_seconds(data, objective, trees, leaves)))
+
+
+def seconds_with_instruments(data: rf.Dataset, looks: Any, trees: int, leaves: int) -> float:
+    """The mean: of ten trees, an instrument may look at one only."""
+    return float(np.mean(fit_seconds(data, TIERS, trees, leaves, looks)))
 
 
 def seconds_of_forces(data: rf.Dataset, objective: Any, repeats: int) -> float:
@@ -69,6 +95,10 @@ def main() -> None:
         for name, objective in OBJECTIVES.items():
             trees[name] = min(trees[name], seconds_per_tree(data, objective, given.trees, given.leaves))
             forces[name] = min(forces[name], seconds_of_forces(data, objective, 8))
+    looked = dict.fromkeys(LOOKS, np.inf)
+    for _ in range(3):
+        for name, looks in LOOKS.items():
+            looked[name] = min(looked[name], seconds_with_instruments(data, looks, given.trees, given.leaves))
     print(f"{data.n_documents:,} documents × {data.n_features} features, {given.leaves} leaves")
     print(f"{'objective':<24}{'ms per tree':>14}{'of the forces alone':>22}")
     for name in OBJECTIVES:
@@ -81,6 +111,9 @@ def main() -> None:
         ratio = trees[name] / trees[peer]
         said = "" if goal is None else f" (goal: at most {goal}): {'reached' if ratio <= goal else 'NOT REACHED'}"
         print(f"{name} / {peer}: {ratio:.2f}{said}")
+    print(f"\n{'two tiers, looked into':<24}{'ms per tree':>14}{'of none':>22}")
+    for name, seconds in looked.items():
+        print(f"{name:<24}{1e3 * seconds:>14.1f}{seconds / looked['no instruments']:>22.2f}")
 
 
 if __name__ == "__main__":

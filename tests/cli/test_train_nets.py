@@ -44,6 +44,22 @@ def test_a_net_in_a_file(run: Any, files: tuple[Path, Path], tmp_path: Path) -> 
         assert part in card
 
 
+def test_tiers_with_searched_weights(run: Any, tmp_path: Path) -> None:
+    paths = tmp_path / "train.csv", tmp_path / "valid.csv"
+    for seed, path in enumerate(paths):
+        rf.make_artificial(queries=20, documents=10, features=4, seed=seed, clicks=True).write(path)
+    model = tmp_path / "net.json"
+    trained = run(
+        "train", paths[0], "--validation", paths[1], "--out", model, "--ranker", "lambdarank", "--hidden", 0,
+        "--epochs", 3, "--tier", "CNDCG:clicks=search", "--checkpoint", tmp_path / "checkpoint", "--quiet", "--json",
+    )  # fmt: skip
+    assert trained.code == 0, trained.err
+    assert set(json.loads(trained.out)["history"]) == {"train", "validation", "validation CNDCG:clicks"}
+    kept = rf.load(model).provenance.settings
+    assert len(kept["weight_search"]["candidates"]) == 7
+    assert [tier["weight"] for tier in kept["objective"]["tier"]] == list(kept["weight_search"]["weights"])
+
+
 def test_ranknet_with_a_preset_and_a_checkpoint(run: Any, files: tuple[Path, Path], tmp_path: Path) -> None:
     train, valid = files
     common = (

@@ -109,8 +109,38 @@ def test_they_look_while_a_ranker_learns_and_change_nothing(data):
     assert instruments[3].columns["iteration"].tolist() == [0, 2, 4]
     assert list(instruments[0].to_pandas().columns) == ["CNDCG:clicks", "CNDCG:clicks, all pairs"]
     assert "agreement of forces" in str(instruments[0])
-    rf.LambdaMART("NDCG", **settings).fit(data, instruments=instruments)  # another training begins another table
+    rf.LambdaMART("NDCG", **settings).fit(train, instruments=instruments)  # another training begins another table
+    rf.LambdaMART("NDCG", **settings).fit(data, instruments=instruments)
     assert len(instruments[0].rows) == 6
+
+
+@pytest.mark.parametrize("settings", [{}, {"update": "batch"}, {"objective": rf.Graded(["NDCG", "CNDCG:clicks"])}])
+def test_they_look_while_a_net_learns_and_change_nothing(settings, data):
+    train = rf.make_artificial(40, documents=12, features=4, seed=0, clicks=True)
+    settings = {"epochs": 6, "hidden": 2, "learning_rate": 0.05, "keep_weights": True, "progress": False} | settings
+    instruments = [
+        rf.ForceAgreement(rf.Graded(["NDCG", "CNDCG:clicks"])), rf.ContributionsByGrade(), rf.GradesInTop(),
+        rf.RankChanges(every=2),
+    ]  # fmt: skip
+    looked = rf.LambdaRank(**settings).fit(train, instruments=instruments)
+    alone = rf.LambdaRank(**settings).fit(train)
+    np.testing.assert_array_equal(looked.model_.weights, alone.model_.weights)
+    assert [len(one.rows) for one in instruments] == [6, 6, 6, 3]
+    # What an epoch begins with is what the last one ended with; the first begins with the weights of the seed.
+    by_hand = rf.GradesInTop()
+    for epoch, weights in enumerate([looked.model_.layout.start(looked.seed), *looked.weights_[:-1]]):
+        scores = train.by_query(looked.model_.with_weights(weights).predict(train))
+        by_hand.look(epoch, train, scores, Ranking(train, looked.seed).update(scores))
+    assert by_hand.rows == instruments[2].rows
+    rf.RankNet(epochs=3, progress=False).fit(data, instruments=instruments)  # another training begins another table
+    assert [len(one.rows) for one in instruments] == [3, 3, 3, 2]
+
+
+def test_they_look_into_one_training(data):
+    with pytest.raises(rf.SettingsError, match="single learning_rate"):
+        rf.LambdaRank(learning_rate=[0.1, 0.2], progress=False).fit(
+            data, validation=data, instruments=[rf.GradesInTop()]
+        )
 
 
 def test_plots(data):

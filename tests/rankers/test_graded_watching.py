@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.models.storage import to_bytes
 from rankforce.rankers.graded_watching import GradedWatch, tiers_of
 
 
@@ -79,14 +80,27 @@ def parts():
     return made.split(0.5, 0.5, seed=1)
 
 
-def ranker(**settings):
+OBJECTIVE = rf.Graded(["NDCG", "CNDCG:clicks"], [0.7, 0.3])
+
+
+def trees(**settings):
     small = {"n_leaves": 6, "min_documents": 5, "learning_rate": 0.3, "progress": False, "n_trees": 40}
-    objective = rf.Graded(["NDCG", "CNDCG:clicks"], [0.7, 0.3])
-    return rf.LambdaMART(objective=objective, **(small | {"early_stopping": 10} | settings))
+    return rf.LambdaMART(objective=OBJECTIVE, **(small | {"early_stopping": 10} | settings))
 
 
-def test_training_keeps_both_histories_and_resumes_with_the_same_choice(parts, tmp_path):
+def net(**settings):
+    small = {"hidden": 3, "learning_rate": 0.1, "progress": False, "epochs": 40}
+    return rf.LambdaRank(objective=OBJECTIVE, **(small | {"early_stopping": 8} | settings))
+
+
+@pytest.fixture(params=[trees, net])
+def ranker(request):
+    return request.param
+
+
+def test_training_keeps_both_histories_and_resumes_with_the_same_choice(parts, ranker, tmp_path):
     train, held_out = parts
+    held_out = held_out.with_label("clicks", np.where(held_out.qid == held_out.qid[0], 0.0, held_out.labels["clicks"]))
     whole = ranker().fit(train, validation=held_out)
     assert set(whole.history_) == {"train", "validation", "validation CNDCG:clicks"}
     assert 0 < whole.best_iteration_ < len(whole.history_["train"])
@@ -103,7 +117,7 @@ def test_training_keeps_both_histories_and_resumes_with_the_same_choice(parts, t
     assert (tmp_path / "whole.json").read_bytes() == (tmp_path / "resumed.json").read_bytes()
 
 
-def test_tiers_asked_for_and_tiers_that_validation_data_lacks(parts):
+def test_tiers_asked_for_and_tiers_that_validation_data_lacks(parts, ranker):
     train, held_out = parts
     grades_only = rf.Dataset(held_out.features, held_out.labels["grades"], held_out.qid)
     assert set(ranker().fit(train, validation=grades_only).history_) == {"train", "validation"}
@@ -112,3 +126,29 @@ def test_tiers_asked_for_and_tiers_that_validation_data_lacks(parts):
     assert asked.watched_measure_ == rf.NDCG(3)
     with pytest.raises(rf.MeasureError, match="clicks"):
         ranker(validation_measure=["NDCG@3", "CNDCG@3:clicks"]).fit(train, validation=grades_only)
+
+
+def test_of_several_learning_rates_the_best_by_tiers_is_kept(parts, tmp_path):
+    train, held_out = parts
+    rates = [1e-4, 0.01, 0.1]
+    several = net(learning_rate=rates, epochs=12, keep_weights=True).fit(train, validation=held_out)
+    apart = [net(learning_rate=rate, epochs=12).fit(train, validation=held_out) for rate in rates]
+    assert several.rates_ == {
+        rate: one.history_["validation"][one.best_iteration_ - 1] for rate, one in zip(rates, apart, strict=True)
+    }
+    found = [rf.evaluate(one, held_out, ["NDCG", "CNDCG:clicks"]).per_query for one in apart]
+    first = [values["NDCG"] for values in found]
+    highest = max(first, key=np.mean)
+    behind = [highest - values for values in first]
+    within = [np.mean(gap) <= np.std(gap, ddof=1) / np.sqrt(len(gap)) for gap in behind]
+    clicks = [np.mean(values["CNDCG:clicks"]) if near else -1.0 for values, near in zip(found, within, strict=True)]
+    chosen = int(np.argmax(clicks))
+    assert within != [True, True, True]
+    assert several.learning_rate_ == rates[chosen]
+    assert several.history_ == apart[chosen].history_
+    np.testing.assert_array_equal(several.model_.weights, several.weights_[several.best_iteration_ - 1])
+    path = {"checkpoint": tmp_path / "checkpoint"}
+    net(learning_rate=rates, epochs=7, keep_weights=True).fit(train, validation=held_out, **path)
+    again = net(learning_rate=rates, epochs=12, keep_weights=True).fit(train, validation=held_out, **path)
+    assert again.rates_ == several.rates_
+    assert to_bytes(again.model_) == to_bytes(several.model_)

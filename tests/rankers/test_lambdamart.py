@@ -17,7 +17,7 @@ import rankforce as rf
 from rankforce.lambdas.cost import Cost
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.measures.catalogue import measure_classes
-from rankforce.rankers.boosting import TrainingWarning
+from rankforce.rankers.watching import TrainingWarning
 
 
 def fitted(data, *, validation=None, callbacks=(), measure="NDCG", **settings):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.rankers.boosting import TrainingWarning
+from rankforce.rankers.watching import TrainingWarning
 
 SMALL = {"n_leaves": 8, "min_documents": 5, "learning_rate": 0.2, "progress": False}
 
@@ -81,7 +81,12 @@ def test_a_killed_training_with_a_function_schedule_ends_with_the_same_bytes(tmp
         changing(lambda m: min(1.0, 0.2 * m)).fit(data, **kept)
 
 
-def test_missing_labels_are_counted_and_kept(capsys):
+def net(objective, **settings):
+    return rf.LambdaRank(objective=objective, **({"epochs": 3, "hidden": 0, "progress": False} | settings))
+
+
+@pytest.mark.parametrize("ranker", [ranker, net])
+def test_missing_labels_are_counted_and_kept(ranker, capsys):
     data = data_with_clicks()
     clicks = data.labels["clicks"].copy()
     clicks[np.random.default_rng(0).random(len(clicks)) < 0.7] = np.nan
@@ -95,7 +100,8 @@ def test_missing_labels_are_counted_and_kept(capsys):
     assert f"{missing:,} of 1,200 documents" in capsys.readouterr().err
 
 
-def test_a_tier_without_pairs_is_said():
+@pytest.mark.parametrize("ranker", [ranker, net])
+def test_a_tier_without_pairs_is_said(ranker):
     data = data_with_clicks()
     two_values = data.with_label("clicks", np.where(np.arange(data.n_documents) % 2, 0.0, 0.5))
     with pytest.warns(TrainingWarning, match="CNDCG:clicks has no pairs"):

@@ -20,12 +20,25 @@ def parts():
     return data.split(0.5, 0.5, seed=1)
 
 
-def ranker(objective, **settings):
+def trees(objective, **settings):
     small = {"n_leaves": 6, "min_documents": 5, "learning_rate": 0.3, "progress": False, "n_trees": 15}
     return rf.LambdaMART(objective=objective, **(small | settings))
 
 
-def test_the_later_measure_rises_and_the_earlier_one_is_not_significantly_worse(parts):
+def net(objective, **settings):
+    small = {"hidden": 0, "learning_rate": 0.03, "progress": False, "epochs": 10}
+    return rf.LambdaRank(objective=objective, **(small | settings))
+
+
+SHORT = {trees: {"n_trees": 5}, net: {"epochs": 3}}
+
+
+@pytest.fixture(params=[trees, net])
+def ranker(request):
+    return request.param
+
+
+def test_the_later_measure_rises_and_the_earlier_one_is_not_significantly_worse(parts, ranker):
     train, held_out = parts
     graded = rf.Graded(["NDCG@5", "CNDCG@5:clicks"], "search")
     found = rf.search_weights(ranker(graded), train, held_out, shares=(0.1, 0.3, 0.9))
@@ -43,18 +56,47 @@ def test_the_later_measure_rises_and_the_earlier_one_is_not_significantly_worse(
     assert again == found
 
 
-def test_fit_searches_prints_the_frontier_and_keeps_it(parts, tmp_path, capsys):
+def test_fit_searches_prints_the_frontier_and_keeps_it(parts, ranker, tmp_path, capsys):
     train, held_out = parts
     graded = rf.Graded(["NDCG@5", "CNDCG@5:clicks"], "search")
-    searched = ranker(graded, n_trees=5, progress=True).fit(train, validation=held_out, checkpoint=tmp_path / "kept")
+    short = SHORT[ranker]
+    searched = ranker(graded, **short, progress=True).fit(train, validation=held_out, checkpoint=tmp_path / "kept")
     assert "weights" in capsys.readouterr().err
     weights = searched.frontier_.weights
-    direct = ranker(graded.with_weights(weights), n_trees=5).fit(train, validation=held_out)
+    direct = ranker(graded.with_weights(weights), **short).fit(train, validation=held_out)
     assert np.array_equal(searched.predict(held_out), direct.predict(held_out))
     kept = searched.model_.provenance.settings
     assert tuple(tier["weight"] for tier in kept["objective"]["tier"]) == weights
     assert len(kept["weight_search"]["candidates"]) == len(searched.frontier_.candidates) == 7
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+class PowerCut(Exception):
+    pass
+
+
+def test_a_search_that_was_cut_goes_on_and_finds_the_same(parts, ranker, tmp_path, monkeypatch):
+    train, held_out = parts
+    graded = rf.Graded(["NDCG@5", "CNDCG@5:clicks"], "search")
+    path = tmp_path / "kept"
+    fit, trained = type(ranker(graded)).fit, []
+
+    def counted(self, *given, **also):
+        def count(told):
+            trained.append(told.number)
+            if len(trained) == cut:
+                raise PowerCut
+
+        return fit(self, *given, **also, callbacks=[count], checkpoint_every=1)
+
+    monkeypatch.setattr(type(ranker(graded)), "fit", counted)
+    cut, steps = 8, next(iter(SHORT[ranker].values()))
+    with pytest.raises(PowerCut):
+        rf.search_weights(ranker(graded, **SHORT[ranker]), train, held_out, shares=(0.1, 0.3), checkpoint=path)
+    cut = None
+    again = rf.search_weights(ranker(graded, **SHORT[ranker]), train, held_out, shares=(0.1, 0.3), checkpoint=path)
+    assert len(trained) == 3 * steps + 1  # the step that was cut was not kept
+    assert again == rf.search_weights(ranker(graded, **SHORT[ranker]), train, held_out, shares=(0.1, 0.3))
 
 
 def test_three_tiers_in_order(parts):
@@ -66,7 +108,7 @@ def test_three_tiers_in_order(parts):
         for part in parts
     )
     graded = rf.Graded(["NDCG@5", "CNDCG@5:clicks", "NDCG@5:fresh"], "search")
-    found = rf.search_weights(ranker(graded, n_trees=6), train, held_out, shares=(0.2,))
+    found = rf.search_weights(trees(graded, n_trees=6), train, held_out, shares=(0.2,))
     first, second, third = found.candidates
     assert (first.weights, second.weights) == ((1.0, 0.0, 0.0), (0.8, 0.2, 0.0))
     before = second.weights if second.allowed and second.means[1] > first.means[1] else first.weights
@@ -74,7 +116,7 @@ def test_three_tiers_in_order(parts):
     assert len(third.p_values) == 2
 
 
-def test_what_it_needs(parts):
+def test_what_it_needs(parts, ranker):
     train, held_out = parts
     with pytest.raises(rf.SettingsError, match="validation data"):
         ranker(rf.Graded(["NDCG", "CNDCG:clicks"], "search")).fit(train)

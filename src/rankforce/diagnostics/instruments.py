@@ -1,4 +1,6 @@
-"""Instruments: what happens inside a training, looked at every so many trees at the scores the next tree will see.
+"""Instruments: what happens inside a training, looked at every so many trees (or epochs of a net).
+
+They look at the scores that the next tree or epoch will see.
 
 Give them to ``fit(..., instruments=[...])``; afterwards each holds a table. They change nothing in the training.
 """
@@ -22,25 +24,27 @@ from rankforce.lambdas.pairs import PairRanges
 class Instrument(abc.ABC):
     """Base of all instruments: one row of numbers per look.
 
-    every : look before tree 0, ``every``, 2 × ``every``, ...
+    every : look before iteration (tree, epoch) 0, ``every``, 2 × ``every``, ...
     """
 
     TITLE = ""
 
     def __init__(self, every: int = 1) -> None:
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise SettingsError(f"every must be a positive whole number of trees, not {every!r}")
+            raise SettingsError(f"every must be a positive whole number of iterations, not {every!r}")
         self.every = every
         self.iterations: list[int] = []
         self.rows: list[dict[str, float]] = []
         self._data: Dataset | None = None
+        self._last = -1
 
     def look(self, iteration: int, data: Dataset, scores: np.ndarray, order: np.ndarray) -> None:
-        """Called with the scores and the ranking (``by_query`` order) before tree number ``iteration``, from 0."""
-        if data is not self._data:
+        """Called with the scores and the ranking (``by_query`` order) before an iteration, counted from 0."""
+        if data is not self._data or iteration <= self._last:
             self.iterations, self.rows = [], []
             self._data = data
             self._start(data)
+        self._last = iteration
         if iteration % self.every == 0:
             self.iterations.append(iteration)
             self.rows.append(self._measured(iteration, scores, order))
@@ -79,7 +83,7 @@ class Instrument(abc.ABC):
         iteration = columns.pop("iteration")
         for name, values in columns.items():
             axes.plot(iteration, values, label=name)
-        axes.set_xlabel("trees")
+        axes.set_xlabel("iteration")
         axes.set_ylabel("share")
         axes.set_title(self.TITLE)
         axes.legend()
@@ -94,7 +98,7 @@ class Instrument(abc.ABC):
             [str(self.iterations[place]), *(tables.per_cent(self.rows[place][name]) for name in names)]
             for place in places
         ]
-        return f"{self.TITLE}\n{tables.text_table(['trees', *names], rows)}"
+        return f"{self.TITLE}\n{tables.text_table(['iteration', *names], rows)}"
 
 
 class ForceAgreement(Instrument):

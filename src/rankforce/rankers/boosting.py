@@ -23,7 +23,7 @@ from rankforce.measures.measure import Measure
 from rankforce.models.expected_grade import GradeLink
 from rankforce.models.provenance import Provenance
 from rankforce.rankers.checkpoint import Checkpoint, Identity
-from rankforce.rankers.graded_watching import GradedWatch, WatchedTiers
+from rankforce.rankers.graded_watching import GradedWatch, watch_of
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.line_search import ON, best_weight, check_searchable
@@ -31,14 +31,10 @@ from rankforce.rankers.outputs import BaseScores, Ensemble, Learner, Rounds, bas
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Callback, Watch, Watched, WatchedMeasure
+from rankforce.rankers.watching import Callback, TrainingWarning, Watched, WatchedMeasure
 from rankforce.threads import FEW_IN_A_PASS, over_ranges, using_threads
 from rankforce.trees.grower import Grower, Grown
 from rankforce.trees.tree import Tree
-
-
-class TrainingWarning(UserWarning):
-    """Training ended for a reason the user should know."""
 
 
 class RunningScores:
@@ -94,7 +90,7 @@ class RunningScores:
 
     def noted(self, name: str) -> dict[str, float]:
         """What is watched at the current scores, as a history names it."""
-        return self.watched.noted(self.order, name) if isinstance(self.watched, WatchedTiers) else {name: self.value()}
+        return self.watched.noted(self.order, name)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,9 +211,7 @@ class BoostedTrees(Ranker):
         if self.line_search is not None:
             searched = running if self.line_search_on == "train" else validating
             check_searchable(searched.watched, len(learners))
-        watch = Watch(self.early_stopping)
-        if held_out is not None and isinstance(validating.watched, WatchedTiers):
-            watch = GradedWatch(self.early_stopping, tiers=validating.watched)
+        watch = watch_of(None if held_out is None else validating.watched, self.early_stopping)
         rounds: Rounds = []
         ensemble = Ensemble(data.feature_names, bases, link)
         stop = False
@@ -277,7 +271,7 @@ class BoostedTrees(Ranker):
         self.best_iteration_ = min(watch.best_iteration, len(rounds)) if self.early_stopping else len(rounds)
         provenance = Provenance.of_training(
             data,
-            settings=self._settings() | training.inputs | learners[0].notes(),
+            settings=self._settings() | training.inputs | self._notes(),
             objective=training.objective or self._objective_name(),
             history=watch.history,
             seed=self.seed,

@@ -6,7 +6,7 @@ for which that holds the next tier decides, in the same way, and the last one by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from rankforce.errors import SettingsError
 from rankforce.lambdas.objective import Objective
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
-from rankforce.rankers.watching import Watch, WatchedMeasure
+from rankforce.rankers.watching import Watch, Watched, WatchedMeasure
 
 
 def tiers_of(given: Any) -> tuple[Measure, ...]:
@@ -31,7 +31,33 @@ def tiers_of(given: Any) -> tuple[Measure, ...]:
     return (measure(given),)
 
 
-class WatchedTiers:
+def watch_of(watched: Watched | None, patience: int | None) -> Watch:
+    """The watch for what is watched on validation data (None: there is none)."""
+    return GradedWatch(patience, tiers=watched) if isinstance(watched, WatchedTiers) else Watch(patience)
+
+
+def ahead(watches: Sequence[Watch]) -> int:
+    """Which of several trainings has the best iteration, by validation value or by tiers; of equals, the first."""
+    left = list(range(len(watches)))
+    graded = [watch for watch in watches if isinstance(watch, GradedWatch)]
+    if not graded:
+        return max(left, key=lambda one: watches[one].best_value)
+    best = 0
+    for tier, part in enumerate(graded[0].parts):
+        values = {one: graded[one].chosen[tier] for one in left}
+        means = {one: part.mean_of(values[one]) for one in left}
+        best = max(left, key=means.__getitem__)
+        left = [one for one in left if _within_error(part, values[best], values[one])]
+    return best
+
+
+def _within_error(part: WatchedMeasure, best: np.ndarray, values: np.ndarray) -> bool:
+    """Whether values are at most one standard error of the paired difference below the best ones."""
+    behind = best - values
+    return part.mean_of(behind) <= part.error_of(behind)
+
+
+class WatchedTiers(Watched):
     """Several measures of one data set, the most important first; ``mean`` is that of the first."""
 
     def __init__(self, data: Dataset, measures: Sequence[Measure]) -> None:
@@ -59,34 +85,59 @@ class GradedWatch(Watch):
     """A watch that keeps the best iteration by a graded measure.
 
     ``patience`` counts from the last iteration that was chosen, or in which the first tier was higher than ever.
+    ``chosen`` are the values of the best iteration, per tier and query; ``best_value`` is the mean of its first tier.
     """
 
     tiers: WatchedTiers | None = None
-    _chosen: list[np.ndarray] = field(default_factory=list)
+    chosen: list[np.ndarray] = field(default_factory=list)
     _best: list[np.ndarray] = field(default_factory=list)  # per tier but the last, among those not ruled out
     _rose: int = 0
+
+    @property
+    def parts(self) -> list[WatchedMeasure]:
+        """The tiers' measures."""
+        assert self.tiers is not None
+        return self.tiers.parts
+
+    def memory(self) -> dict[str, Any]:
+        return {
+            "best_iteration": self.best_iteration,
+            "best_value": self.best_value,
+            "chosen": self.chosen,
+            "best": self._best,
+            "rose": self._rose,
+        }
+
+    def recall(self, history: Mapping[str, Sequence[float]], memory: Mapping[str, Any]) -> bool:
+        self.history = {name: list(values) for name, values in history.items()}
+        self.best_iteration = int(memory["best_iteration"])
+        self.best_value = float(memory["best_value"])
+        self.chosen = [np.array(values, dtype=np.float64) for values in memory["chosen"]]
+        self._best = [np.array(values, dtype=np.float64) for values in memory["best"]]
+        self._rose = int(memory["rose"])
+        return self._exhausted(len(self.history["validation"]))
 
     def _choose(self, number: int, values: dict[str, float]) -> None:
         assert self.tiers is not None
         now = list(self.tiers.latest)
-        if not self._chosen:
+        if not self.chosen:
             self._take(number, now)
             self._best = now[:-1]
             self._rose = number
             return
         for place in range(len(now) - 1):
-            part = self.tiers.parts[place]
+            part = self.parts[place]
             if part.mean_of(now[place]) > part.mean_of(self._best[place]):
                 self._best[place] = now[place]
                 self._rose = number if place == 0 else self._rose
-                if not self._admits(place, self._chosen):  # what was chosen is ruled out, and what was best in it
+                if not self._admits(place, self.chosen):  # what was chosen is ruled out, and what was best in it
                     self._take(number, now)
                     self._best[place:] = now[place:-1]
                     return
             if not self._admits(place, now):
                 return
-        last = self.tiers.parts[-1]
-        if last.mean_of(now[-1]) > last.mean_of(self._chosen[-1]):
+        last = self.parts[-1]
+        if last.mean_of(now[-1]) > last.mean_of(self.chosen[-1]):
             self._take(number, now)
 
     def _last_progress(self) -> int:
@@ -94,11 +145,9 @@ class GradedWatch(Watch):
 
     def _admits(self, place: int, values: Sequence[np.ndarray]) -> bool:
         """Whether a tier is at most one standard error of the paired difference below its best so far."""
-        assert self.tiers is not None
-        part = self.tiers.parts[place]
-        behind = self._best[place] - values[place]
-        return part.mean_of(behind) <= part.error_of(behind)
+        return _within_error(self.parts[place], self._best[place], values[place])
 
     def _take(self, number: int, values: list[np.ndarray]) -> None:
         self.best_iteration = number
-        self._chosen = values
+        self.best_value = self.parts[0].mean_of(values[0])
+        self.chosen = values

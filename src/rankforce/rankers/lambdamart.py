@@ -2,48 +2,34 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
-from rankforce.diagnostics.leaks import warn_of_leaks
 from rankforce.errors import DataError, SettingsError
-from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.forces import Forces, TermForces
-from rankforce.lambdas.graded import Graded
-from rankforce.lambdas.left_out import LeftOut, left_out
 from rankforce.lambdas.near_pairs import NearPairs
-from rankforce.lambdas.objective import Objective, chosen_objective
+from rankforce.lambdas.objective import Objective
 from rankforce.lambdas.preference_forces import PreferenceForces
 from rankforce.measures.measure import Measure
-from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training, TrainingWarning
-from rankforce.rankers.graded_watching import WatchedTiers, tiers_of
+from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training
 from rankforce.rankers.inputs import as_dataset, with_features
+from rankforce.rankers.maximising import Maximising
 from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
 from rankforce.rankers.preference_inputs import PreferenceInputs
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Callback, Watched, WatchedMeasure
-from rankforce.rankers.weight_search import WeightSearch, search_weights
+from rankforce.rankers.watching import Callback, Instrument, Watched
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
 
 
-class Instrument(Protocol):
-    """What may look into a training: see ``rankforce.diagnostics.instruments``."""
-
-    def look(self, iteration: int, data: Dataset, scores: np.ndarray, order: np.ndarray) -> None:
-        """Called before every tree."""
-
-
-class LambdaMART(FromOtherLibraries, BoostedTrees):
+class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     """Boosted trees for any ranking measure.
 
     Each tree is grown on the forces λ over the whole training set at the current scores: a pair i ▷ j pulls its
@@ -98,9 +84,6 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
     seed, threads, progress
         The model depends on the data and the seed, not on the threads.
     """
-
-    frontier_: WeightSearch  # what weights="search" tried
-    left_out_: tuple[LeftOut, ...]  # what each term of the objective saw of the training data
 
     def __init__(
         self,
@@ -204,28 +187,10 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
         held_out = given.held_out
 
         def watch(watched: Dataset) -> Watched:
-            measure = self._watched_measure()
-            by_preferences = given.watched(watched, measure)
-            if by_preferences is not None:
-                return by_preferences
-            tiers = self._watched_tiers(watched)
-            graded = watched is held_out and len(tiers) > 1
-            return WatchedTiers(watched, tiers) if graded else WatchedMeasure(watched, measure)
+            return given.watched(watched, self._watched_measure()) or self._watched(watched, held_out)
 
-        # Once per fit: a schedule may be any function, and the model file keeps the values that were used.
-        objective = self._objective()
-        warn_of_leaks(data, [term.measure.label for term in objective.terms])
-        inputs = given.written()
-        if isinstance(objective, Graded) and objective.to_be_searched:
-            if held_out is None or preferences is not None or isinstance(validation, Preferences):
-                raise SettingsError('weights="search" needs labelled validation data: fit(train, validation=...)')
-            self.frontier_ = search_weights(self, data, held_out, checkpoint=checkpoint)
-            objective = objective.with_weights(self.frontier_.weights)
-            inputs["weight_search"] = self.frontier_.to_dict()
-            if self.progress:
-                print(self.frontier_, file=sys.stderr)
-        if self.objective is not None:
-            inputs["objective"] = objective.written()
+        listed_only = preferences is not None or isinstance(validation, Preferences)
+        objective, kept = self._settled(data, None if listed_only else held_out, checkpoint)
         name = str(objective)
         if preferences is not None:
             listed = f"preferences (sigma={self.sigma:g})"
@@ -234,36 +199,20 @@ class LambdaMART(FromOtherLibraries, BoostedTrees):
 
         def start(data: Dataset) -> Sequence[Learner]:
             pull = LambdaPull(data, objective, self, preferences, preference_share, instruments)
-            self.left_out_ = pull.left_out
+            self._count_left_out(data, pull.terms)
             return [pull]
 
-        training = Training(data, held_out, start, watch, inputs, name)
+        training = Training(data, held_out, start, watch, given.written() | kept, name)
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
     def _start(self, data: Dataset) -> Sequence[Learner]:
         return [LambdaPull(data, self._objective(), self)]
 
-    def _objective(self) -> Objective:
-        return chosen_objective(
-            self.measure,
-            None if self.cost is None else lambda_function(self.cost),
-            self.pairs,
-            self.objective,
-            default=NearPairs(self.sigma),
-            iterations=self.n_trees,
-        )
+    def _own_cost(self) -> LambdaFunction:
+        return NearPairs(self.sigma)
 
-    def _watched_measure(self) -> Measure:
-        if self.validation_measure is not None:
-            return tiers_of(self.validation_measure)[0]
-        return self._objective().main_measure
-
-    def _watched_tiers(self, data: Dataset) -> tuple[Measure, ...]:
-        """What is watched on validation data: as asked for, or those of the objective's tiers that it has labels of."""
-        if self.validation_measure is not None:
-            return tiers_of(self.validation_measure)
-        first, *later = self._objective().tier_measures
-        return (first, *(one for one in later if one.label in data.labels))
+    def _iterations(self) -> int:
+        return self.n_trees
 
     def _split(self) -> str:
         if self.split == "auto":
@@ -319,18 +268,12 @@ class LambdaPull(Learner):
                 "nothing to learn from: no query has two documents with different labels "
                 f"({', '.join(sorted({term.measure.label for term in objective.terms}))})"
             )
-        self.left_out = left_out(data, _terms_of(self.forces))
-        for one in self.left_out:
-            if one.pairs == 0:
-                warnings.warn(f"{one.measure} has no pairs and does not count: {one}", TrainingWarning, stacklevel=6)
-        if settings.progress and any(one.anything for one in self.left_out):
-            print("\n".join(map(str, self.left_out)), file=sys.stderr)
 
-    def notes(self) -> dict[str, Any]:
-        """What each term sees of the data, where there are several or something is left out."""
-        if len(self.left_out) < 2 and not any(one.anything for one in self.left_out):
-            return {}
-        return {"label_sources": [one.to_dict() for one in self.left_out]}
+    @property
+    def terms(self) -> list[TermForces]:
+        """The terms of the objective; none where preferences alone pull."""
+        graded = self.forces.objective if isinstance(self.forces, PreferenceForces) else self.forces
+        return [] if graded is None else graded.terms
 
     def pull(self, running: RunningScores, iteration: int, queries: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Forces and curvatures at the current scores."""
@@ -347,11 +290,6 @@ class LambdaPull(Learner):
         curvature += self.l2
         step = np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0.0)
         return np.clip(step, -self.longest_step, self.longest_step)
-
-
-def _terms_of(forces: Forces | PreferenceForces) -> list[TermForces]:
-    graded = forces.objective if isinstance(forces, PreferenceForces) else forces
-    return [] if graded is None else graded.terms
 
 
 def _forces(

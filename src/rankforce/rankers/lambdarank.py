@@ -9,22 +9,21 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.diagnostics.leaks import warn_of_leaks
-from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
-from rankforce.lambdas.objective import Objective, chosen_objective
+from rankforce.lambdas.forces import TermForces
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
-from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
+from rankforce.models.net import Net
 from rankforce.nets.updates import Source
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
-from rankforce.rankers.net_runs import Cost
+from rankforce.rankers.maximising import Maximising
+from rankforce.rankers.net_runs import Cost, Run
 from rankforce.rankers.nets import NetRanker, Training
 from rankforce.rankers.settings import check_number
-from rankforce.rankers.watching import Callback, WatchedMeasure
+from rankforce.rankers.watching import Callback, Instrument, WatchedMeasure
 
 
-class LambdaRank(NetRanker):
+class LambdaRank(Maximising, NetRanker):
     """A net of one or two layers for any ranking measure.
 
     A pair i ▷ j pulls its documents apart with σρ|ΔZ|, where ΔZ is the change of the measure if they swapped ranks and
@@ -68,8 +67,10 @@ class LambdaRank(NetRanker):
         A net to go on from: its weights and its scaling.
     early_stopping : int, optional
         Stop after so many epochs without a higher validation value.
-    validation_measure : str or Measure, optional
-        What is watched; default: what is maximised.
+    validation_measure : str, Measure, list of them or Graded, optional
+        What the history, early stopping and the choice of epoch and learning rate watch; default: what is maximised. Of
+        several the first may be at most one standard error of the paired difference below its best so far, and then the
+        next decides.
     keep_weights : bool
         Keep the weights after every epoch in ``weights_``, a list; ``model_.with_weights(weights_[4])`` is a model.
     seed, threads, progress
@@ -95,7 +96,7 @@ class LambdaRank(NetRanker):
         objective: Any = None,
         base_model: Any = None,
         early_stopping: int | None = None,
-        validation_measure: str | Measure | None = None,
+        validation_measure: Any = None,
         keep_weights: bool = False,
         seed: int = 0,
         threads: int | None = None,
@@ -131,6 +132,7 @@ class LambdaRank(NetRanker):
         validation: Any = None,
         weights: Any = None,
         query_weights: Any = None,
+        instruments: Sequence[Instrument] = (),
         callbacks: Sequence[Callback] = (),
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 50,
@@ -139,41 +141,39 @@ class LambdaRank(NetRanker):
         """Learn from a Dataset, or from X, y and qid (or group).
 
         ``validation`` (a Dataset or a tuple (X, y, qid)) chooses the epoch that is kept, and the learning rate.
+        ``instruments`` (``rf.ForceAgreement``, ``rf.ContributionsByGrade``, ``rf.GradesInTop``, ``rf.RankChanges``)
+        look at the training before every epoch and hold a table afterwards; they need a single learning rate.
         ``callbacks`` are called after every epoch with an ``Iteration`` (of several learning rates: of the one that
         leads). Ctrl-C stops after the current epoch and keeps what was learned. ``checkpoint`` is a path that what was
         learned is written to after every ``checkpoint_every`` epochs and that a later call goes on from, to the same
         bytes (``resume``: ``"auto"``, ``"never"``, ``"always"``).
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
-        # Once per fit: a schedule may be any function, and the model file keeps the values that were used.
-        objective = self._objective()
-        warn_of_leaks(data, [term.measure.label for term in objective.terms])
-        watched = self._watched_measure()
+        held_out = as_validation(validation)
+        objective, kept = self._settled(data, held_out, checkpoint)
         training = Training(
             data,
-            as_validation(validation),
+            held_out,
             Source(objective, self.seed),
-            lambda data: WatchedMeasure(data, watched),
+            lambda watched: self._watched(watched, held_out),
             str(objective),
-            {} if self.objective is None else {"objective": objective.written()},
+            kept,
+            instruments,
         )
         return self._train(training, callbacks, checkpoint, checkpoint_every, resume)
 
-    def _objective(self) -> Objective:
+    def _own_cost(self) -> LambdaFunction:
         check_number("sigma", self.sigma, 0.0, above=True)
-        return chosen_objective(
-            self.measure,
-            None if self.cost is None else lambda_function(self.cost),
-            self.pairs,
-            self.objective,
-            default=RankNetWeightPairs(self.sigma),
-            iterations=self._epochs(),
-        )
+        return RankNetWeightPairs(self.sigma)
 
-    def _watched_measure(self) -> Measure:
-        if self.validation_measure is not None:
-            return measure(self.validation_measure)
-        return self._objective().main_measure
+    def _iterations(self) -> int:
+        return self._epochs()
+
+    def _runs(self, training: Training, blank: Net) -> list[Run]:
+        runs = super()._runs(training, blank)
+        terms = training.source.objective.terms
+        self._count_left_out(training.data, [TermForces(training.data, term, self.seed) for term in terms])
+        return runs
 
     def _training_cost(self, source: Source, data: Dataset) -> Cost:
         trained = WatchedMeasure(data, source.objective.main_measure)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from rankforce.lambdas.forces import Ranking
 from rankforce.nets.layout import Layout
 from rankforce.nets.pace import Pace, Preset
 from rankforce.nets.updates import Learning, Updates
-from rankforce.rankers.watching import Watch, Watched
+from rankforce.rankers.graded_watching import ahead, watch_of
+from rankforce.rankers.watching import Instrument, Watched
 from rankforce.threads import over_ranges
 
 Cost = Callable[[np.ndarray, np.ndarray], float]  # of scores and their ranking, by_query order: what presets watch
@@ -26,6 +27,7 @@ class Scored:
     """A data set scored and ranked by changing weights, and its watched measure."""
 
     def __init__(self, data: Dataset, inputs: np.ndarray, layout: Layout, watched: Watched, seed: int) -> None:
+        self.data = data
         self.inputs = inputs
         self.hidden = layout.hidden
         self.watched = watched
@@ -34,10 +36,24 @@ class Scored:
 
     def value(self, weights: np.ndarray) -> float:
         """The watched measure with these weights."""
+        return self.watched.mean(self._order(weights))
+
+    def noted(self, weights: np.ndarray, name: str) -> dict[str, float]:
+        """What is watched with these weights, as a history names it."""
+        return self.watched.noted(self._order(weights), name)
+
+    def show(self, instruments: Sequence[Instrument], weights: np.ndarray, iteration: int) -> None:
+        """Let instruments look at the ranking by these weights."""
+        if instruments:
+            order = self._order(weights)
+            for instrument in instruments:
+                instrument.look(iteration, self.data, self.scores, order)
+
+    def _order(self, weights: np.ndarray) -> np.ndarray:
         over_ranges(
             len(self.scores), lambda a, b: score_documents(self.inputs, a, b, self.hidden, weights, self.scores)
         )
-        return self.watched.mean(self.ranking.update(self.scores))
+        return self.ranking.update(self.scores)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +79,7 @@ class Run:
         self.held_out = held_out
         self.pace = Pace.of(rate)
         self.learning = Learning.starting(plan.start, len(train.scores))
-        self.watch = Watch(plan.patience)
+        self.watch = watch_of(None if held_out is None else held_out.watched, plan.patience)
         self.best_weights = plan.start.copy()
         self.kept: list[np.ndarray] = []
         self.restarts = 0
@@ -102,7 +118,7 @@ class Run:
             return
         values = {"train": self.train.value(weights)}
         if self.held_out is not None:
-            values["validation"] = self.held_out.value(weights)
+            values |= self.held_out.noted(weights, "validation")
         self.ended = self.watch.record(number + 1, values)
         if self.best_iteration == number + 1:
             self.best_weights = weights.copy()
@@ -133,6 +149,7 @@ class Run:
             "restarts": self.restarts,
             "diverged": self.diverged,
             "history": self.history,
+            **self.watch.memory(),
         }
 
     def resume(self, state: Mapping[str, Any], path: Any) -> None:
@@ -146,12 +163,13 @@ class Run:
             self.kept = [np.array(weights, dtype=np.float64) for weights in state["kept"]]
             self.restarts = int(state["restarts"])
             self.diverged = bool(state["diverged"])
-            ended = self.watch.replay(state["history"])
+            ended = self.watch.recall(state["history"], state)
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"{path}: the checkpoint holds an impossible state of training: {error}") from None
         self.ended = ended or self.diverged
 
 
 def leading(runs: list[Run]) -> Run:
-    """The training with the highest validation value so far; of equal ones, and without validation data, the first."""
-    return max(runs, key=lambda run: (bool(run.history), run.watch.best_value))
+    """The training with the best epoch on validation data so far; of equal ones, and without such data, the first."""
+    begun = [run for run in runs if run.history] or runs[:1]
+    return begun[ahead([run.watch for run in begun])]

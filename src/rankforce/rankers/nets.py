@@ -21,7 +21,6 @@ from rankforce.nets.layout import Layout
 from rankforce.nets.pace import PRESETS, Preset
 from rankforce.nets.scaling import KINDS, Scaling
 from rankforce.nets.updates import UPDATES, Source, Updates, updates_of
-from rankforce.rankers.boosting import TrainingWarning
 from rankforce.rankers.checkpoint import Checkpoint, Identity
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.net_runs import Cost, Plan, Run, Scored, leading
@@ -29,7 +28,7 @@ from rankforce.rankers.outputs import base_of, written_base
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Callback, Iteration, Watched
+from rankforce.rankers.watching import Callback, Instrument, Iteration, TrainingWarning, Watched
 from rankforce.threads import over_pieces, using_threads
 
 EPOCHS = 100
@@ -47,6 +46,7 @@ class Training:
     watch: Callable[[Dataset], Watched]
     objective: str  # in words
     inputs: dict[str, Any] = dataclasses.field(default_factory=dict)  # beside settings and data, as files keep them
+    instruments: Sequence[Instrument] = ()
 
 
 class NetRanker(Ranker):
@@ -79,6 +79,8 @@ class NetRanker(Ranker):
         resume: str,
     ) -> Any:
         self._check_settings(training.data, training.held_out)
+        if training.instruments and len(self._rates()) > 1:
+            raise SettingsError("instruments look into one training, not into several: give a single learning_rate")
         with using_threads(self.threads):
             kept = None
             if checkpoint is not None:
@@ -111,6 +113,7 @@ class NetRanker(Ranker):
             if checkpoint is not None and (last := checkpoint.last()) is not None:
                 done = _resumed(last, runs, epochs, checkpoint.path)
             while done < epochs and not stop and not all(run.ended for run in runs):
+                runs[0].train.show(training.instruments, runs[0].learning.weights, done)
                 over_pieces(range(len(runs) + 1), lambda place, _: runs[place].epoch(done))  # noqa: B023
                 done += 1
                 best = leading(runs)
@@ -174,6 +177,7 @@ class NetRanker(Ranker):
             training.data,
             settings=self._settings()
             | training.inputs
+            | self._notes()
             | {"scaling_chosen": self.scaling_, "learning_rate_chosen": self.learning_rate_},
             objective=training.objective,
             history=best.history,

@@ -58,10 +58,6 @@ class Learner(abc.ABC):
     def leaf_values(self, forces: np.ndarray, curvatures: np.ndarray, grown: Grown) -> np.ndarray:
         """The step of every leaf, before the learning rate."""
 
-    def notes(self) -> dict[str, Any]:
-        """What is worth knowing of the data it learned from, as the model file keeps it."""
-        return {}
-
     def among(self, rows: np.ndarray) -> np.ndarray:
         """Those of the documents ``rows`` (rising) that trees are grown on."""
         if self.documents is None:

@@ -60,6 +60,10 @@ class Ranker(BaseEstimator, abc.ABC):
         quiet = {"progress": False} if "progress" in self.get_params(deep=False) else {}
         return self.unfitted(**(settings | quiet))
 
+    def _notes(self) -> dict[str, Any]:
+        """What is worth knowing of the data it learned from, as the model file keeps it."""
+        return {}
+
     def predict(self, X: Any) -> np.ndarray:
         """Scores, float64, in the order of the rows: the higher, the nearer to the top."""
         return self._fitted().predict(X)

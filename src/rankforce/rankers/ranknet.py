@@ -25,7 +25,7 @@ from rankforce.rankers.net_runs import Cost
 from rankforce.rankers.nets import NetRanker, Training
 from rankforce.rankers.preference_inputs import PreferenceInputs
 from rankforce.rankers.settings import check_number
-from rankforce.rankers.watching import Callback, Watched, WatchedMeasure
+from rankforce.rankers.watching import Callback, Instrument, Watched, WatchedMeasure
 from rankforce.threads import over_queries
 
 
@@ -109,6 +109,7 @@ class RankNet(NetRanker):
         query_weights: Any = None,
         preferences: Preferences | None = None,
         preference_share: float = 1.0,
+        instruments: Sequence[Instrument] = (),
         callbacks: Sequence[Callback] = (),
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 50,
@@ -121,7 +122,8 @@ class RankNet(NetRanker):
         preferences that the ranking agrees with; so is ``validation``, if it is a Preferences object itself.
 
         ``validation`` (a Dataset, Preferences, or a tuple (X, y, qid)) chooses the epoch that is kept, and the
-        learning rate; ``callbacks``, Ctrl-C, ``checkpoint``, ``checkpoint_every`` and ``resume`` as for ``LambdaRank``.
+        learning rate; ``instruments``, ``callbacks``, Ctrl-C, ``checkpoint``, ``checkpoint_every`` and ``resume`` as
+        for ``LambdaRank``.
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         check_number("sigma", self.sigma, 0.0, above=True)
@@ -143,7 +145,7 @@ class RankNet(NetRanker):
             objective += ", equal grades as ½"
         pairs = Objective((self._term(),))
         source = Source(pairs, self.seed, preferences, preference_share, self.sigma)
-        training = Training(data, given.held_out, source, watch, objective, given.written())
+        training = Training(data, given.held_out, source, watch, objective, given.written(), instruments)
         return self._train(training, callbacks, checkpoint, checkpoint_every, resume)
 
     def _term(self) -> Term:

@@ -1,7 +1,8 @@
-"""Measures watched while a ranker learns: history, early stopping, callbacks."""
+"""What is watched while a ranker learns: history, early stopping, callbacks, instruments."""
 
 from __future__ import annotations
 
+import abc
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,14 +18,30 @@ from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
 
 
-class Watched(Protocol):
+class TrainingWarning(UserWarning):
+    """Training ended, or leaves something out, for a reason the user should know."""
+
+
+class Instrument(Protocol):
+    """What may look into a training: see ``rankforce.diagnostics.instruments``."""
+
+    def look(self, iteration: int, data: Dataset, scores: np.ndarray, order: np.ndarray) -> None:
+        """Called before every tree or epoch."""
+
+
+class Watched(abc.ABC):
     """A value of a ranking, the higher the better."""
 
+    @abc.abstractmethod
     def mean(self, order: np.ndarray) -> float:
         """The value of a ranking, documents in ``by_query`` order."""
 
+    def noted(self, order: np.ndarray, name: str) -> dict[str, float]:
+        """What a history holds of a ranking, under this name."""
+        return {name: self.mean(order)}
 
-class WatchedPreferences:
+
+class WatchedPreferences(Watched):
     """The weighted share of listed preferences that a ranking agrees with, each as far as it is certain.
 
     Σ w·P̄(of the order that the ranking gives the two) / Σ w: at most Σ w·max(P̄, 1 − P̄) / Σ w.
@@ -51,7 +68,7 @@ class WatchedPreferences:
         return math.fsum(self._weights * agreement) / self._total
 
 
-class WatchedMeasure:
+class WatchedMeasure(Watched):
     """The mean of a measure over the queries of a data set, for a ranking kept elsewhere.
 
     Blank queries are left out, query weights count, and equal scores are in the order of the ranking (a hash while
@@ -110,7 +127,7 @@ Callback = Callable[[Iteration], Any]
 
 @dataclass
 class Watch:
-    """History, the best iteration, and when to stop.
+    """History, the best iteration and its validation value, and when to stop.
 
     ``patience`` iterations without a higher validation value end training; None never does.
     """
@@ -141,8 +158,18 @@ class Watch:
         told = Iteration(number, values, self.history, self.best_iteration)
         for callback in self.callbacks:
             callback(told)
-        exhausted = self.patience is not None and number - self._last_progress() >= self.patience
-        return told.stopped or exhausted
+        return told.stopped or self._exhausted(number)
+
+    def memory(self) -> dict[str, Any]:
+        """What it must know to go on, beside the history."""
+        return {}
+
+    def recall(self, history: Mapping[str, Sequence[float]], memory: Mapping[str, Any]) -> bool:
+        """As ``replay``, without looking at anything again."""
+        return self.replay(history)
+
+    def _exhausted(self, number: int) -> bool:
+        return self.patience is not None and number - self._last_progress() >= self.patience
 
     def _choose(self, number: int, values: dict[str, float]) -> None:
         """Make ``best_iteration`` this one if it is."""
