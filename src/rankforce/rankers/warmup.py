@@ -5,24 +5,32 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rankforce.data.artificial import make_artificial
 from rankforce.data.files import read
+from rankforce.errors import SettingsError
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.jit import KERNELS, Kernel
 from rankforce.measures.measure import Measure
-from rankforce.rankers.lambdamart import LambdaMART
+from rankforce.rankers.catalogue import ranker_class
+from rankforce.rankers.ranker import Ranker
 
-# Kernels that the common path does not need, with the reason.
+TREES = {"n_trees": 2, "n_leaves": 7, "min_documents": 5}
+WARMED: dict[str, tuple[dict[str, Any], ...]] = {  # ranker: settings of the trainings that call its kernels
+    "LambdaMART": (TREES | {"query_fraction": 0.9}, TREES),
+    "LambdaRank": ({"epochs": 1},),
+    "RankNet": ({"epochs": 1},),
+}
+
+# Kernels that the default settings of these rankers do not need, with the reason.
 NOT_WARMED = {
-    "add_gradient": "nets",
-    "ranknet_costs": "nets",
-    "score_documents": "nets",
-    "take_step": "nets",
-    "update_by_pair": "nets",
-    "update_by_query": "nets",
+    "add_gradient": "nets on several terms, preferences or all queries at once",
+    "ranknet_costs": "presets of RankNet",
+    "take_step": "nets on several terms, preferences or all queries at once",
+    "update_by_pair": "nets that learn pair by pair",
     "add_preference_forces": "preference lists",
     "add_forces_by_rank": "measures without columns, pairs by rank or drawn, very wide score ranges",
     "add_forces_nearby": "λ-functions between near ranks",
@@ -50,11 +58,13 @@ NOT_WARMED = {
 }
 
 
-def warm_up(measures: Iterable[Measure]) -> list[Kernel]:
-    """Run the common path once for each measure: read a file, train with validation, score, evaluate.
+def warm_up(measures: Iterable[Measure], rankers: Iterable[str] = ("LambdaMART",)) -> list[Kernel]:
+    """Run the common path once for each measure and ranker: read a file, train with validation, score, evaluate.
 
-    Returns the kernels that were compiled, or found compiled on disk.
+    The rankers, those of ``WARMED``, have their default settings but for the size. Returns the kernels that were
+    compiled, or found compiled on disk.
     """
+    kinds = [_kind(name) for name in rankers]
     train = make_artificial(queries=120, documents=25, features=6, seed=0, missing=0.05)
     held_out = make_artificial(queries=120, documents=25, features=6, seed=1)
     with tempfile.TemporaryDirectory() as folder:
@@ -65,10 +75,19 @@ def warm_up(measures: Iterable[Measure]) -> list[Kernel]:
             clicks = train.labels["grades"] / 4.0
             train = train.with_label(measure.label, clicks)
             held_out = held_out.with_label(measure.label, held_out.labels["grades"] / 4.0)
-        ranker = LambdaMART(measure, n_trees=3, n_leaves=7, min_documents=5, query_fraction=0.9, progress=False)
-        ranker.fit(train, validation=held_out)
-        LambdaMART(measure, n_trees=2, n_leaves=7, min_documents=5, progress=False).fit(train)
-        evaluate(ranker, held_out, [measure])
-        evaluate(np.round(ranker.predict(held_out)), held_out, [measure], ties="expected")
-        ranker.predict(held_out.features[:1])
+        for kind in kinds:
+            aim = "measure" if "measure" in kind._get_param_names() else "validation_measure"
+            for settings in WARMED[kind.__name__]:
+                ranker: Any = kind(**{aim: measure}, **settings, progress=False)
+                ranker.fit(train, validation=held_out)
+            evaluate(ranker, held_out, [measure])
+            evaluate(np.round(ranker.predict(held_out)), held_out, [measure], ties="expected")
+            ranker.predict(held_out.features[:1])
     return [kernel for kernel in KERNELS if kernel.compiled]
+
+
+def _kind(name: str) -> type[Ranker]:
+    kind = ranker_class(name)
+    if kind.__name__ not in WARMED:
+        raise SettingsError(f"{kind.__name__} cannot be warmed up: {', '.join(WARMED)} can")
+    return kind

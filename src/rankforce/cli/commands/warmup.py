@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import time
+from typing import Annotated
+
+import typer
 
 from rankforce.cli import options, output
 
 
-def warmup(measure: options.Measures = None, imports: options.Imports = None, json: options.Json = False) -> None:
+def warmup(
+    measure: options.Measures = None,
+    ranker: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="lambdamart, lambdarank or ranknet; repeatable.", show_default="lambdamart"),
+    ] = None,
+    imports: options.Imports = None,
+    json: options.Json = False,
+) -> None:
     """Compile what training, scoring and evaluating need.
 
-    Once per installation; later processes load the compiled code. Useful when an image is built, and before many
+    That is, what a ranker with its default settings calls, for every measure given. Once per installation; later processes load the compiled code. Useful when an image is built, and before many
     processes start at once.
     """
     import rankforce as rf
@@ -19,7 +30,7 @@ def warmup(measure: options.Measures = None, imports: options.Imports = None, js
 
     import_measures(imports or ())
     begin = time.perf_counter()
-    kernels = warm_up([rf.measure(written) for written in measure or ["NDCG@10"]])
+    kernels = warm_up([rf.measure(written) for written in measure or ["NDCG@10"]], ranker or ["lambdamart"])
     seconds = time.perf_counter() - begin
     if json:
         output.show_json({"kernels": [kernel.name for kernel in kernels], "seconds": seconds})
