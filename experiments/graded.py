@@ -12,13 +12,14 @@
 The defaults take a few minutes each; docs/objectives.md names the options of the runs it reports.
 
 Artificial data: a document has 16 features of relevance and 6 of taste. Relevance r and taste t are random cubic
-functions of their own features, with variance 1. The grade is r with a judge's noise (0.5), cut into the shares of web
-data (``--grades``). Users are drawn by 0.5 × grade + 0.4 × r + ``--taste`` × t + 0.3 × noise: within a grade clicks still tell of
-relevance, and they tell of a taste that grades know nothing of. The click label is the clicked share of 50 impressions,
-its chance a logistic function of that sum; half of the documents were never shown and have 0 clicks. ``--detail 0``
-gives the weight of r to the grade instead: then clicks know no more of relevance than grades do. The first line printed
-says in how many pairs of shown documents with different grades the worse has more clicks. Each draw has functions,
-training, validation and test queries of its own. A third label, ``fresh``, is a coin that one feature tells with noise.
+functions of their own features, with variance 1. The grade is r with a judge's noise (0.5), cut into the shares
+``--grades``, by default those of web data. Users are drawn by 0.5 × grade + 0.4 × r + ``--taste`` × t + 0.3 × noise:
+within a grade clicks still tell of relevance, and they tell of a taste that grades know nothing of. The click label is
+the clicked share of 50 impressions, its chance a logistic function of that sum; half of the documents were never shown
+and have 0 clicks. ``--detail 0`` gives the weight of r to the grade: clicks then know no more of relevance than grades.
+The first line printed says in how many pairs of shown documents with different grades the worse has more clicks. Each
+draw has functions, training, validation and test queries of its own. A third label, ``fresh``, is a coin that one
+feature tells with noise.
 
 Settings are chosen on the validation queries of development draws; what is chosen is trained and tested on other draws,
 once. MSLR has no second draw: five folds, settings chosen on a quarter of the training folds, each query ranked by a
