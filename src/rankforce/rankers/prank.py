@@ -14,6 +14,7 @@ from rankforce.kernels.perceptron import perceptron_scores, prank_pass
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.models.perceptron import KERNELS, Perceptron, n_weights, scaled
+from rankforce.nets.scaling import Scaling
 from rankforce.rankers.document_costs import Documents
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.stepwise import Stepwise
@@ -143,7 +144,8 @@ class Perceptrons:
         self.quadratic = kernel == "quadratic"
         self.probability = probability
         self.seed = seed
-        self.means, self.deviations = _moments(data.features)
+        scaling = Scaling.of(data, "standard")
+        self.means, self.deviations = scaling.centre, scaling.scale
         self.inputs = self._inputs(data)
         self.held_out_inputs = None if held_out is None else self._inputs(held_out)
         self.steps = np.searchsorted(self.grades, np.where(documents.active, documents.labels, self.grades[0]))
@@ -200,18 +202,3 @@ class Perceptrons:
             thresholds=self.thresholds.mean(axis=0),
             grades=self.grades,
         )
-
-
-def _moments(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of every feature over its values; 0 and 1 where it has none, 1 where it is constant.
-
-    Values are sorted before they are summed, so that the order of the documents does not matter.
-    """
-    means, deviations = np.zeros(features.shape[1]), np.ones(features.shape[1])
-    for j, column in enumerate(features.T):
-        values = np.sort(column[~np.isnan(column)].astype(np.float64))
-        if len(values):
-            means[j] = values.mean()
-            deviation = values.std()
-            deviations[j] = deviation if deviation > 0 and np.isfinite(deviation) else 1.0
-    return means, deviations
