@@ -109,3 +109,14 @@ def test_what_cannot_be_searched_is_refused():
         rf.LambdaMART(line_search=1, **settings()).fit(data, preferences=preferences)
     with pytest.raises(rf.SettingsError, match="listed preferences are watched"):
         rf.LambdaMART(line_search=1, line_search_on="validation", **settings()).fit(judged, validation=preferences)
+
+
+def test_several_tiers_are_searched_by_the_first_on_training_data_and_refused_on_validation_data():
+    data = some_data()
+    data = data.with_label("clicks", (data.labels["grades"] + np.arange(data.n_documents) % 3) / 8)
+    graded = rf.Graded(["NDCG@5", "CNDCG@5:clicks"], [0.8, 0.2])
+    ranker = rf.LambdaMART(objective=graded, line_search=1, **settings())
+    with pytest.raises(rf.SettingsError, match=r"2 are watched \(NDCG@5, CNDCG@5:clicks\): use line_search_on='train'"):
+        ranker.unfitted(line_search_on="validation").fit(data, validation=data)
+    ranker.fit(data, validation=data.replace(features=np.array(data.features)))
+    ranker.unfitted(line_search_on="validation", validation_measure="NDCG@5").fit(data, validation=data)

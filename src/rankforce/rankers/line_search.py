@@ -14,6 +14,7 @@ import numpy as np
 
 from rankforce.combining.sweep import Scaled, sweep
 from rankforce.errors import SettingsError
+from rankforce.rankers.graded_watching import WatchedTiers
 from rankforce.rankers.watching import Watched, WatchedMeasure
 from rankforce.trees.tree import Tree
 
@@ -30,6 +31,11 @@ def check_searchable(watched: Watched, outputs: int) -> None:
     """Raise unless trees can be weighed one by one for what is watched."""
     if outputs > 1:
         raise SettingsError(f"line_search weighs one tree per round, and here are {outputs}: leave it out")
+    if isinstance(watched, WatchedTiers):
+        raise SettingsError(
+            f"line_search weighs trees for one measure, and on validation data {len(watched.measures)} are watched "
+            f"({', '.join(map(str, watched.measures))}): use line_search_on='train', or name one in validation_measure"
+        )
     if not isinstance(watched, WatchedMeasure):
         raise SettingsError("line_search needs a measure of labels, and listed preferences are watched: leave it out")
 
