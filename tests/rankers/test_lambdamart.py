@@ -35,8 +35,9 @@ def held_out():
     return rf.make_artificial(queries=60, documents=20, features=8, seed=2)
 
 
-def test_it_learns(data, held_out):
-    ranker = fitted(data, n_trees=40)
+@pytest.mark.parametrize("growth", ["leafwise", "symmetric"])
+def test_it_learns(data, held_out, growth):
+    ranker = fitted(data, n_trees=40, growth=growth)
     best = max(
         rf.evaluate(sign * held_out.features[:, f].astype(float), held_out, ["NDCG@10"]).mean["NDCG@10"]
         for f in range(held_out.n_features)
@@ -104,10 +105,17 @@ def test_callbacks_see_every_tree_and_can_stop(data):
     assert ranker.model_.n_trees == 4
 
 
-@pytest.mark.parametrize("settings", [{}, {"split": "least_squares"}, {"step": "gradient"}, {"l2": 3.0}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"split": "least_squares"}, {"step": "gradient"}, {"l2": 3.0}, {"growth": "symmetric"}], ids=str
+)
 def test_leaves_hold_at_least_the_minimum_of_documents(data, settings):
     ranker = fitted(data, min_documents=37, **settings)
     assert ranker.model_.leaf_documents.min() >= 37
+
+
+def test_symmetric_trees_ask_one_question_per_level(data):
+    for tree in fitted(data, growth="symmetric", n_leaves=16).model_.trees:
+        assert len(set(zip(tree.feature.tolist(), tree.threshold.tolist(), strict=True))) <= 4 < tree.n_nodes
 
 
 def test_newtons_step_is_the_ratio_of_the_sums(data):

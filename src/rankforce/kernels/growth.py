@@ -88,7 +88,7 @@ def _choose_feature(
 
 
 @subroutine
-def _sum_of_bins(histogram: Any, start: Any, count: Any) -> Any:
+def sum_of_bins(histogram: Any, start: Any, count: Any) -> Any:
     total = 0
     for b in range(count):
         total += histogram[start + b]
@@ -107,7 +107,7 @@ def _plan_build(plan: Any, leaves: Any, min_documents: Any, max_depth: Any, n_wo
 
 
 @subroutine
-def _bound_sides(
+def bound_sides(
     leaf: Any, other: Any, direction: Any, left_total: Any, right_total: Any, shift: Any, l2: Any, bounds: Any
 ) -> Any:
     """After a split on a monotone feature, the middle of the two values bounds everything below each side."""
@@ -247,7 +247,7 @@ def grow_tree(
                     if not splittable:
                         continue
                     if total == 0:
-                        total = _sum_of_bins(histogram, starts[j], size_of[j])
+                        total = sum_of_bins(histogram, starts[j], size_of[j])
                         leaves[leaf, TOTAL] = total
                     best_worth[leaf, j] = NO_SPLIT
                     if usable[j] == 0:
@@ -348,10 +348,10 @@ def grow_tree(
             if monotone[feature] != 0:
                 base = starts[feature]
                 histogram = pool[leaves[leaf, SLOT]]
-                left_total = _sum_of_bins(histogram, base, chosen_bin + 1)
+                left_total = sum_of_bins(histogram, base, chosen_bin + 1)
                 if best_missing[leaf, feature] == 1:
                     left_total += histogram[base + missing_bin]
-                _bound_sides(
+                bound_sides(
                     leaf, other, monotone[feature], left_total, leaves[leaf, TOTAL] - left_total, shift, l2, bounds
                 )
             leaves[leaf, SIZE] = n_left

@@ -33,7 +33,7 @@ from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Callback, TrainingWarning, Watched, WatchedMeasure
 from rankforce.threads import FEW_IN_A_PASS, over_ranges, using_threads
-from rankforce.trees.grower import Grower, Grown
+from rankforce.trees.grower import GROWTHS, Grower, Grown
 from rankforce.trees.tree import Tree
 
 
@@ -116,6 +116,7 @@ class BoostedTrees(Ranker):
     l2: float
     min_gain: float
     max_depth: int | None
+    growth: str
     max_bins: int
     feature_fraction: float
     query_fraction: float
@@ -197,6 +198,7 @@ class BoostedTrees(Ranker):
         grower = Grower(
             binned,
             n_leaves=self.n_leaves,
+            growth=self.growth,
             min_documents=self.min_documents,
             max_depth=self.max_depth,
             l2=self.l2,
@@ -312,6 +314,7 @@ class BoostedTrees(Ranker):
         check_number("l2", self.l2, 0.0)
         check_number("min_gain", self.min_gain, 0.0)
         check_number("max_depth", self.max_depth, 1, whole=True, optional=True)
+        check_choice("growth", self.growth, GROWTHS)
         check_number("max_bins", self.max_bins, 2, 255, whole=True)
         check_number("feature_fraction", self.feature_fraction, 0.0, 1.0, above=True)
         check_number("query_fraction", self.query_fraction, 0.0, 1.0, above=True)

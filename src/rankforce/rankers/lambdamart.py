@@ -43,6 +43,10 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         What to maximise: ``"NDCG"``, ``"NDCG@10"``, ``"MAP"``, ``"ERR@10"``, or a measure of your own.
     n_trees, n_leaves, learning_rate, min_documents, max_depth, l2, min_gain
         Size and shape of the ensemble; ``min_documents`` is the least number of documents in a leaf, exactly.
+    growth : "leafwise" or "symmetric"
+        Leafwise: the leaf that gains most is split next. Symmetric: all leaves of a level are split by the same test,
+        the one with the largest sum of gains, on at most ⌈log₂ n_leaves⌉ levels. A symmetric tree asks fewer questions
+        and so fits less noise: try it with few or noisy queries.
     split : "auto", "newton" or "least_squares"
         What a split maximises: (Σλ)²/(Σw + l2) on both sides, or the reduction of squared error of λ (as published).
         ``"auto"``: newton with Newton's step, least squares with the gradient step.
@@ -100,6 +104,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         l2: float = 0.0,
         min_gain: float = 0.0,
         max_depth: int | None = None,
+        growth: str = "leafwise",
         max_bins: int = 255,
         normalise: str = "auto",
         pairs: Any = "all",
@@ -130,6 +135,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         self.l2 = l2
         self.min_gain = min_gain
         self.max_depth = max_depth
+        self.growth = growth
         self.max_bins = max_bins
         self.normalise = normalise
         self.pairs = pairs

@@ -70,8 +70,8 @@ class MART(BoostedTrees):
         Least number of documents in a leaf, exactly; documents without a label or with weight 0 do not count.
     validation_measure : str or Measure, optional
         The ranking measure that early stopping and the history watch; default NDCG of the label.
-    n_leaves, learning_rate, l2, min_gain, max_depth, max_bins, feature_fraction, query_fraction, monotone, base_model,
-    early_stopping, line_search, line_search_on, memory, seed, threads, progress
+    n_leaves, learning_rate, l2, min_gain, max_depth, growth, max_bins, feature_fraction, query_fraction, monotone,
+    base_model, early_stopping, line_search, line_search_on, memory, seed, threads, progress
         As for ``LambdaMART``. Multiclass cannot be ``monotone``; ordinal can. A ``base_model`` of multiclass and
         ordinal must be a model of the same cost and grades.
 
@@ -119,6 +119,7 @@ class MART(BoostedTrees):
         l2: float = 0.0,
         min_gain: float = 0.0,
         max_depth: int | None = None,
+        growth: str = "leafwise",
         max_bins: int = 255,
         feature_fraction: float = 1.0,
         query_fraction: float = 1.0,
@@ -148,6 +149,7 @@ class MART(BoostedTrees):
         self.l2 = l2
         self.min_gain = min_gain
         self.max_depth = max_depth
+        self.growth = growth
         self.max_bins = max_bins
         self.feature_fraction = feature_fraction
         self.query_fraction = query_fraction

@@ -1,4 +1,4 @@
-"""Trees grown leaf by leaf on binned data."""
+"""Trees grown on binned data: leaf by leaf, or level by level with one test for all leaves of a level."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from rankforce.kernels.growth import LEAF_COLUMNS, PLAN_SIZE, SIZE, START, grow_
 from rankforce.kernels.histograms import LINE_ENTRIES
 from rankforce.kernels.leaves import mark_leaves
 from rankforce.kernels.partition import route_documents
+from rankforce.kernels.symmetric_growth import LEVEL_COLUMNS, grow_symmetric_tree
+from rankforce.kernels.symmetric_growth import PLAN_SIZE as LEVEL_PLAN_SIZE
 from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, together
 from rankforce.trees.layout import HistogramLayout
 from rankforce.trees.quantised import Scales, quantise
 from rankforce.trees.tree import Tree
 
 SPLITS = ("newton", "least_squares")
+GROWTHS = ("leafwise", "symmetric")
 NO_DEPTH_LIMIT = 2**31 - 1
 
 
@@ -84,8 +87,12 @@ class Grower:
     ----------
     binned : Binned
     n_leaves : int
-        At most so many leaves; of all open leaves the one with the largest gain is split next (of equal ones the one
-        with the lower number, the left side keeping its parent's).
+        At most so many leaves.
+    growth : "leafwise" or "symmetric"
+        Leafwise: of all open leaves the one with the largest gain is split next (of equal ones the one with the lower
+        number, the left side keeping its parent's). Symmetric: all leaves of a level are split by the same test, the
+        one with the largest sum of gains, and there are at most ⌈log₂ n_leaves⌉ levels; a leaf that the test cannot
+        split, or for which there is no room, stays. Fewer questions are asked, which fits less noise.
     min_documents : int
         Least number of documents in a leaf, counted exactly.
     max_depth : int, optional
@@ -112,6 +119,7 @@ class Grower:
         binned: Binned,
         *,
         n_leaves: int = 31,
+        growth: str = "leafwise",
         min_documents: int = 20,
         max_depth: int | None = None,
         l2: float = 0.0,
@@ -129,13 +137,19 @@ class Grower:
         if split not in SPLITS:
             raise SettingsError(f"split must be one of {', '.join(map(repr, SPLITS))}, not {split!r}")
         self.split = split
+        if growth not in GROWTHS:
+            raise SettingsError(f"growth must be one of {', '.join(map(repr, GROWTHS))}, not {growth!r}")
+        self.growth = growth
         self.seed = seed
         binning = binned.binning
         self._monotone = _directions(monotone, binning.n_features)[binning.features]
         self._layout = HistogramLayout.of(binned.packing, binned.rows.shape[1])
         n, width = binned.n_documents, len(binning.features)
         leaves = min(self.n_leaves, max(1, n // self.min_documents))
-        self._pool = np.empty((leaves + 1, self._layout.total), dtype=dtypes.HISTOGRAM)  # the last one is for counts
+        check = self.split == "newton" and self.min_documents > 1  # curvatures do not count documents
+        self._check_documents = check
+        n_counts = 1 if growth == "leafwise" else leaves if check else 0
+        self._pool = np.empty((leaves + n_counts, self._layout.total), dtype=dtypes.HISTOGRAM)  # the last are of counts
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
         self._documents = np.empty(n, dtype=dtypes.INDEX)
         self._scratch = np.empty(n, dtype=dtypes.INDEX)
@@ -178,7 +192,7 @@ class Grower:
         else:
             documents = self._documents[: len(rows)]
             documents[:] = rows
-        state = np.zeros((leaves, LEAF_COLUMNS), dtype=np.int64)
+        state = np.zeros((leaves, LEAF_COLUMNS if self.growth == "leafwise" else LEVEL_COLUMNS), dtype=np.int64)
         state[0, SIZE] = len(documents)
         bounds = np.zeros((leaves, 2))
         bounds[0] = -np.inf, np.inf
@@ -193,42 +207,47 @@ class Grower:
                 forces, curvatures, documents, binned.query_starts, binned.query_hashes, self.seed, tree_number,
                 self._entries,
             )  # fmt: skip
-            newton = self.split == "newton"
             columns, packing, layout = binned.columns, binned.packing, self._layout
             cells = (binned.rows if columns is None else columns).reshape(-1)
             row_stride, column_stride = (binned.rows.shape[1], 0) if columns is None else (1, n)
-            settings = (
+            threads = default_threads()
+            leaf_gain = np.zeros(leaves)
+            read = (
+                binned.rows.view(np.uint32), cells, row_stride, column_stride,
+                layout.starts, layout.share, packing.byte, packing.stride, packing.size,
+                usable, self._monotone, self._entries,
                 scales.shift,
                 math.ldexp(self.l2, scales.curvature_exponent),
                 self.min_gain / scales.gain_unit,
-                1 if newton else self.min_documents,
+                1 if self.split == "newton" else self.min_documents,
                 self.min_documents,
-                newton and self.min_documents > 1,
-                self.max_depth,
-                bool(self._monotone.any()),
-            )
-            work_space = (
-                documents,
-                self._scratch,
-                self._pool,
-                self._best_worth,
-                self._best_bin,
-                self._best_missing,
-                self._verified,
-                np.zeros(PLAN_SIZE, dtype=np.int64),
-                np.zeros((default_threads(), LINE_ENTRIES), dtype=np.int64),
-                np.zeros((default_threads(), BYTE_VALUES), dtype=np.uint8),
-            )
-            leaf_gain = np.zeros(leaves)
-            words = binned.rows.view(np.uint32)
-            made = together(
-                lambda thread, threads, meeting: grow_tree(
-                    thread, threads, meeting, words, cells, row_stride, column_stride,
-                    layout.starts, layout.share, packing.byte, packing.stride, packing.size,
-                    usable, self._monotone, self._entries, *settings, *work_space,
-                    state, leaf_gain, bounds, column, split_bin, missing, gain, left, right,
-                )
+                self._check_documents,
             )  # fmt: skip
+            sides = np.zeros((threads, BYTE_VALUES), dtype=np.uint8)
+            written = (state, leaf_gain, bounds, column, split_bin, missing, gain, left, right)
+            bounded = bool(self._monotone.any())
+            if self.growth == "leafwise":
+                leafwise = (
+                    self.max_depth, bounded, documents, self._scratch, self._pool,
+                    self._best_worth, self._best_bin, self._best_missing, self._verified,
+                    np.zeros(PLAN_SIZE, dtype=np.int64), np.zeros((threads, LINE_ENTRIES), dtype=np.int64), sides,
+                )  # fmt: skip
+                made = together(
+                    lambda thread, threads, meeting: grow_tree(thread, threads, meeting, *read, *leafwise, *written)
+                )
+            else:
+                symmetric = (
+                    min(self.max_depth, (leaves - 1).bit_length()), bounded, documents, self._scratch,
+                    self._pool[:leaves], self._pool[leaves:] if self._check_documents else self._pool[:1],
+                    self._best_worth[0], self._best_bin[0], self._best_missing[0],
+                    np.zeros((threads, 2, BYTE_VALUES)), np.zeros(LEVEL_PLAN_SIZE, dtype=np.int64),
+                    np.zeros((threads, leaves, 2), dtype=np.int64), sides,
+                )  # fmt: skip
+                made = together(
+                    lambda thread, threads, meeting: grow_symmetric_tree(
+                        thread, threads, meeting, *read, *symmetric, *written
+                    )
+                )
         inner = made - 1
         column, split_bin = column[:inner].copy(), split_bin[:inner].copy()
         binning = binned.binning

@@ -1,0 +1,430 @@
+"""One regression tree whose leaves of a level all ask the same question: a single kernel that all threads run at once.
+
+A test (feature, bin, side of missing values) is worth the sum of what it gains in each leaf of the level. A leaf that
+it cannot split (too few documents on a side, values in the wrong order for a monotone feature, no gain) adds nothing
+and stays as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankforce.jit import kernel, subroutine
+from rankforce.kernels.growth import (
+    DEPTH,
+    LEAF_COLUMNS,
+    PARENT,
+    ROUNDING,
+    SIZE,
+    SLOT,
+    START,
+    TOTAL,
+    bound_sides,
+    sum_of_bins,
+)
+from rankforce.kernels.histograms import WORD, add_documents, add_up_columns, clear_histogram, subtract_histogram
+from rankforce.kernels.meeting import meet
+from rankforce.kernels.partition import collect, deal, fill_sides
+from rankforce.kernels.splits import leaf_worth
+
+# What a level does: places in ``plan`` int64.
+GOING_ON, N_LEAVES, N_OLD, LEVEL, COLUMN, BIN, MISSING_LEFT = range(7)
+PLAN_SIZE = 7
+# What a split makes of a leaf: further columns of ``leaves``.
+OTHER, SMALL = LEAF_COLUMNS, LEAF_COLUMNS + 1
+LEVEL_COLUMNS = LEAF_COLUMNS + 2
+NOT_SPLIT = -1
+NO_GAIN = 0.0
+
+
+@subroutine
+def _gain(
+    total: Any,
+    left: Any,
+    n_documents: Any,
+    n_left: Any,
+    shift: Any,
+    l2: Any,
+    least: Any,
+    min_documents: Any,
+    counted: Any,
+    min_gain: Any,
+    direction: Any,
+    bounded: Any,
+    lower: Any,
+    upper: Any,
+) -> Any:
+    """What a leaf with the sum ``total`` gains if documents with the sum ``left`` go left; 0 if it cannot be split."""
+    mask = (1 << shift) - 1
+    r = total & mask
+    r_left = left & mask
+    r_right = r - r_left
+    if r_left < least or r_right < least:
+        return NO_GAIN
+    if counted and (n_left < min_documents or n_documents - n_left < min_documents):
+        return NO_GAIN
+    q_left = float(left >> shift)
+    q_right = float((total >> shift) - (left >> shift))
+    worth_left, value_left = leaf_worth(q_left, r_left, l2, bounded, lower, upper)
+    worth_right, value_right = leaf_worth(q_right, r_right, l2, bounded, lower, upper)
+    if bounded and direction * value_left > direction * value_right:
+        return NO_GAIN
+    whole, _ = leaf_worth(float(total >> shift), r, l2, bounded, lower, upper)
+    worth = worth_left + worth_right
+    gain = worth - whole
+    return gain if gain > ROUNDING * abs(worth) and gain > min_gain else NO_GAIN
+
+
+@subroutine
+def _add_gains(
+    histogram: Any,
+    counts: Any,
+    start: Any,
+    bins: Any,
+    total: Any,
+    n_documents: Any,
+    shift: Any,
+    l2: Any,
+    least: Any,
+    min_documents: Any,
+    counted: Any,
+    min_gain: Any,
+    direction: Any,
+    bounded: Any,
+    lower: Any,
+    upper: Any,
+    gains: Any,
+) -> Any:
+    """Add what one leaf gains by every test on one column to ``gains`` float64 (2, bins): missing left, then right."""
+    missing = histogram[start + bins]
+    n_missing = counts[start + bins] if counted else 0
+    sides = 1 if missing == 0 and n_missing == 0 else 2
+    left = 0
+    n_left = 0
+    with_missing = NO_GAIN
+    if sides == 2:  # missing values against the rest, up to the first bin of this leaf
+        with_missing = _gain(
+            total, missing, n_documents, n_missing, shift, l2, least, min_documents, counted,
+            min_gain, direction, bounded, lower, upper,
+        )  # fmt: skip
+    without = NO_GAIN
+    for b in range(bins):
+        entry = histogram[start + b]
+        count = counts[start + b] if counted else 0
+        if entry != 0 or count != 0:
+            left += entry
+            n_left += count
+            with_missing = _gain(
+                total, left + missing, n_documents, n_left + n_missing, shift, l2, least, min_documents, counted,
+                min_gain, direction, bounded, lower, upper,
+            )  # fmt: skip
+            without = with_missing
+            if sides == 2:
+                without = _gain(
+                    total, left, n_documents, n_left, shift, l2, least, min_documents, counted,
+                    min_gain, direction, bounded, lower, upper,
+                )  # fmt: skip
+        gains[0, b] += with_missing
+        gains[1, b] += without
+
+
+@subroutine
+def _choose_leaves(leaf_gain: Any, n_leaves: Any, room: Any, leaves: Any) -> Any:
+    """Give every leaf that gains a new leaf beside it; if there is room for few only, those that gain most."""
+    wanted = 0
+    for leaf in range(n_leaves):
+        leaves[leaf, OTHER] = NOT_SPLIT
+        wanted += leaf_gain[leaf] > NO_GAIN
+    refused = wanted - room
+    while refused > 0:
+        worst = -1
+        for leaf in range(n_leaves):  # of equal ones the last
+            if leaf_gain[leaf] > NO_GAIN and (worst < 0 or leaf_gain[leaf] <= leaf_gain[worst]):
+                worst = leaf
+        leaf_gain[worst] = NO_GAIN
+        refused -= 1
+    other = n_leaves
+    for leaf in range(n_leaves):
+        if leaf_gain[leaf] > NO_GAIN:
+            leaves[leaf, OTHER] = other
+            other += 1
+
+
+@kernel
+def grow_symmetric_tree(
+    thread: Any,
+    threads: Any,
+    meeting: Any,
+    words: Any,
+    cells: Any,
+    row_stride: Any,
+    column_stride: Any,
+    starts: Any,
+    share: Any,
+    byte: Any,
+    stride: Any,
+    size_of: Any,
+    usable: Any,
+    monotone: Any,
+    entries: Any,
+    shift: Any,
+    l2: Any,
+    min_gain: Any,
+    least: Any,
+    min_documents: Any,
+    check_documents: Any,
+    levels: Any,
+    bounded: Any,
+    documents: Any,
+    scratch: Any,
+    pool: Any,
+    counts: Any,
+    best_gain: Any,
+    best_bin: Any,
+    best_missing: Any,
+    gains: Any,
+    plan: Any,
+    dealt: Any,
+    sides: Any,
+    leaves: Any,
+    leaf_gain: Any,
+    bounds: Any,
+    split_feature: Any,
+    split_bin: Any,
+    split_missing: Any,
+    split_gain: Any,
+    left: Any,
+    right: Any,
+) -> Any:
+    """Grow a tree of at most ``levels`` levels on ``documents``; return its number of leaves (−1: a thread is missing).
+
+    Arguments as for ``grow_tree``, but: ``counts`` int64, a histogram of counts for each leaf if ``check_documents``;
+    per column the best test (``best_gain`` float64, ``best_bin`` int32, ``best_missing`` uint8); ``gains`` float64
+    (threads, 2, 256); ``dealt`` int64 (threads, leaves, 2); ``leaves`` int64 (leaves, 10).
+
+    Of equal tests the lower feature wins, then the lower bin, then missing values on the left. Missing values of a
+    feature that no document of the level misses go to the larger side of all documents. Should the last level make too
+    many leaves, those are split that gain most (of equal ones the lower number).
+    """
+    most_leaves = len(bounds)
+    n_columns = len(starts)
+    n_words = words.shape[1]
+    first_word = n_words * thread // threads
+    last_word = n_words * (thread + 1) // threads
+    first_document = len(documents) * thread // threads
+    last_document = len(documents) * (thread + 1) // threads
+    if thread == 0:
+        for column in range(LEAF_COLUMNS):
+            leaves[0, column] = 0
+        leaves[0, SIZE] = len(documents)
+        leaves[0, PARENT] = -1
+        leaves[0, OTHER] = 0  # the root's histogram is made as if it had just been split off
+        leaves[0, SMALL] = 0
+        bounds[0, 0] = -np.inf
+        bounds[0, 1] = np.inf
+        plan[N_LEAVES] = 1
+        plan[N_OLD] = 1
+        plan[LEVEL] = 0
+        plan[GOING_ON] = 1
+    while True:
+        if not meet(meeting, threads):
+            return -1
+        if plan[GOING_ON] == 0:
+            return plan[N_LEAVES]
+        n_leaves = plan[N_LEAVES]
+
+        # The histogram of the smaller side of every new pair of leaves, some of the bytes per thread.
+        for leaf in range(plan[N_OLD]):
+            if leaves[leaf, OTHER] == NOT_SPLIT or first_word == last_word:
+                continue
+            small = leaves[leaf, SMALL]
+            members = documents[leaves[small, START] : leaves[small, START] + leaves[small, SIZE]]
+            for counting in range(2 if check_documents else 1):
+                made = (counts if counting == 1 else pool)[leaves[small, SLOT]]
+                clear_histogram(made, first_word, last_word)
+                add_documents(
+                    words, members, entries, 0 if counting == 1 else -1, 1 if counting == 1 else 0,
+                    first_word, last_word, made,
+                )  # fmt: skip
+                add_up_columns(made, starts, byte, stride, size_of, WORD * first_word, WORD * last_word)
+        if not meet(meeting, threads):
+            return -1
+
+        # What remains is its sibling's. Then the best test on each column, some of the columns per thread.
+        mine = gains[thread]
+        for j in range(n_columns):
+            if int(share[j] * threads) != thread:
+                continue
+            start, bins = starts[j], size_of[j] - 1
+            for leaf in range(plan[N_OLD]):
+                other = leaves[leaf, OTHER]
+                if other == NOT_SPLIT or other == leaf:
+                    continue
+                small = leaves[leaf, SMALL]
+                large = other if small == leaf else leaf
+                subtract_histogram(pool[leaves[large, SLOT]], pool[leaves[small, SLOT]], start, start + bins + 1)
+                if check_documents:
+                    subtract_histogram(
+                        counts[leaves[large, SLOT]], counts[leaves[small, SLOT]], start, start + bins + 1
+                    )
+            best_gain[j] = NO_GAIN
+            if usable[j] == 0:
+                continue
+            for b in range(bins):
+                mine[0, b] = 0.0
+                mine[1, b] = 0.0
+            for leaf in range(n_leaves):
+                if leaves[leaf, SIZE] < 2 * min_documents:
+                    continue
+                histogram = pool[leaves[leaf, SLOT]]
+                _add_gains(
+                    histogram, counts[leaves[leaf, SLOT] if check_documents else 0], start, bins,
+                    sum_of_bins(histogram, start, bins + 1), leaves[leaf, SIZE], shift, l2, least, min_documents,
+                    check_documents, min_gain, monotone[j], bounded, bounds[leaf, 0], bounds[leaf, 1], mine,
+                )  # fmt: skip
+            for b in range(bins):
+                for side in range(2):
+                    if mine[side, b] > best_gain[j]:
+                        best_gain[j] = mine[side, b]
+                        best_bin[j] = b
+                        best_missing[j] = 1 - side
+        if not meet(meeting, threads):
+            return -1
+
+        # The best test of all, and the leaves that it splits.
+        if thread == 0:
+            chosen = 0
+            for j in range(1, n_columns):
+                if best_gain[j] > best_gain[chosen]:
+                    chosen = j
+            plan[GOING_ON] = 1 if best_gain[chosen] > NO_GAIN else 0
+            plan[COLUMN] = chosen
+            plan[BIN] = best_bin[chosen]
+            plan[MISSING_LEFT] = best_missing[chosen]
+            start, bins = starts[chosen], size_of[chosen] - 1
+            for leaf in range(n_leaves):
+                leaf_gain[leaf] = NO_GAIN
+                if plan[GOING_ON] == 0 or leaves[leaf, SIZE] < 2 * min_documents:
+                    continue
+                histogram = pool[leaves[leaf, SLOT]]
+                counted = counts[leaves[leaf, SLOT] if check_documents else 0]
+                leaves[leaf, TOTAL] = sum_of_bins(histogram, start, bins + 1)
+                on_left = sum_of_bins(histogram, start, plan[BIN] + 1)
+                n_left = sum_of_bins(counted, start, plan[BIN] + 1) if check_documents else 0
+                if plan[MISSING_LEFT] == 1:
+                    on_left += histogram[start + bins]
+                    n_left += counted[start + bins] if check_documents else 0
+                leaf_gain[leaf] = _gain(
+                    leaves[leaf, TOTAL], on_left, leaves[leaf, SIZE], n_left, shift, l2, least, min_documents,
+                    check_documents, min_gain, monotone[chosen], bounded, bounds[leaf, 0], bounds[leaf, 1],
+                )  # fmt: skip
+            _choose_leaves(leaf_gain, n_leaves, most_leaves - n_leaves, leaves)
+        if not meet(meeting, threads):
+            return -1
+        if plan[GOING_ON] == 0:
+            return plan[N_LEAVES]
+
+        # Documents are dealt out, a range of them per thread, leaf by leaf.
+        column, chosen_bin, missing_left = plan[COLUMN], plan[BIN], plan[MISSING_LEFT] == 1
+        by_column = column_stride > 0
+        fill_sides(
+            1 if by_column else stride[column], 256 if by_column else size_of[column],
+            chosen_bin, missing_left, size_of[column] - 1, sides[thread],
+        )  # fmt: skip
+        for leaf in range(n_leaves):
+            begin = max(first_document, leaves[leaf, START])
+            end = min(last_document, leaves[leaf, START] + leaves[leaf, SIZE])
+            dealt[thread, leaf, 0] = 0
+            dealt[thread, leaf, 1] = 0
+            if leaves[leaf, OTHER] != NOT_SPLIT and begin < end:
+                dealt[thread, leaf, 0], dealt[thread, leaf, 1] = deal(
+                    cells, row_stride, column * column_stride if by_column else byte[column], sides[thread],
+                    documents, begin, end, scratch,
+                )  # fmt: skip
+        if not meet(meeting, threads):
+            return -1
+        for leaf in range(n_leaves):
+            start = leaves[leaf, START]
+            begin = max(first_document, start)
+            end = min(last_document, start + leaves[leaf, SIZE])
+            if leaves[leaf, OTHER] == NOT_SPLIT or begin >= end:
+                continue
+            n_left = 0
+            left_before = 0
+            for t in range(threads):
+                if t == thread:
+                    left_before = n_left
+                n_left += dealt[t, leaf, 0]
+            collect(
+                scratch, begin, end, dealt[thread, leaf, 0],
+                start + left_before, start + n_left + (begin - start - left_before), documents,
+            )  # fmt: skip
+        if not meet(meeting, threads):
+            return -1
+
+        # The splits are written down. The others wait for the next level.
+        if thread == 0:
+            n_left_of_all = 0
+            n_missing = 0
+            n_split = 0
+            for leaf in range(n_leaves):
+                if leaves[leaf, OTHER] == NOT_SPLIT:
+                    continue
+                n_split += leaves[leaf, SIZE]
+                for t in range(threads):
+                    n_left_of_all += dealt[t, leaf, 0]
+                    n_missing += dealt[t, leaf, 1]
+            later_left = 2 * n_left_of_all >= n_split if n_missing == 0 else missing_left
+            for leaf in range(n_leaves):
+                other = leaves[leaf, OTHER]
+                if other == NOT_SPLIT:
+                    continue
+                node = other - 1
+                n_left = 0
+                for t in range(threads):
+                    n_left += dealt[t, leaf, 0]
+                split_feature[node] = column
+                split_bin[node] = chosen_bin
+                split_missing[node] = 1 if later_left else 0
+                split_gain[node] = leaf_gain[leaf]
+                left[node] = ~leaf
+                right[node] = ~other
+                parent = leaves[leaf, PARENT]
+                if parent >= 0:
+                    if left[parent] == ~leaf:
+                        left[parent] = node
+                    else:
+                        right[parent] = node
+                bounds[other, 0] = bounds[leaf, 0]
+                bounds[other, 1] = bounds[leaf, 1]
+                if monotone[column] != 0:
+                    histogram = pool[leaves[leaf, SLOT]]
+                    on_left = sum_of_bins(histogram, starts[column], chosen_bin + 1)
+                    if missing_left:
+                        on_left += histogram[starts[column] + size_of[column] - 1]
+                    bound_sides(
+                        leaf, other, monotone[column], on_left, leaves[leaf, TOTAL] - on_left, shift, l2, bounds
+                    )
+                size = leaves[leaf, SIZE]
+                leaves[leaf, SIZE] = n_left
+                leaves[leaf, DEPTH] += 1
+                leaves[leaf, PARENT] = node
+                for what in range(LEAF_COLUMNS):
+                    leaves[other, what] = leaves[leaf, what]
+                leaves[other, START] += n_left
+                leaves[other, SIZE] = size - n_left
+                leaves[other, OTHER] = NOT_SPLIT
+                # The larger leaf takes over the histogram, the smaller one gets a new one.
+                small = other if 2 * n_left >= size else leaf
+                leaves[leaf, SMALL] = small
+                leaves[small, SLOT] = other
+                plan[N_LEAVES] = other + 1
+            plan[N_OLD] = n_leaves
+            plan[LEVEL] += 1
+            splittable = 0
+            for leaf in range(plan[N_LEAVES]):
+                splittable += leaves[leaf, SIZE] >= 2 * min_documents
+            if plan[LEVEL] == levels or plan[N_LEAVES] == most_leaves or splittable == 0:
+                plan[GOING_ON] = 0
