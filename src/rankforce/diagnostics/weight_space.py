@@ -86,8 +86,8 @@ class WeightSpace(abc.ABC):
         )  # fmt: skip
 
 
-class LinearNet(WeightSpace):
-    """A net of one layer."""
+class NetSpace(WeightSpace):
+    """The weights of a net."""
 
     def __init__(self, model: Net, data: Dataset, measure: str | Measure, seed: int) -> None:
         super().__init__(model, data, measure, seed)
@@ -99,6 +99,10 @@ class LinearNet(WeightSpace):
     @property
     def names(self) -> tuple[str, ...]:
         return self.model.weight_names
+
+
+class LinearNet(NetSpace):
+    """A net of one layer."""
 
     def values(self, direction: np.ndarray, steps: np.ndarray, first: int, last: int, out: np.ndarray) -> None:
         slopes = np.empty(len(self.scores))
@@ -106,23 +110,15 @@ class LinearNet(WeightSpace):
         self._along(slopes, steps, first, last, out)
 
 
-class HiddenNet(WeightSpace):
+class HiddenNet(NetSpace):
     """A net of two layers."""
 
     def __init__(self, model: Net, data: Dataset, measure: str | Measure, seed: int) -> None:
         super().__init__(model, data, measure, seed)
-        self.model = model
-        self.weights = np.array(model.weights)
-        self.decisive = model.decisive(data)
-        self.inputs = self._kept(data, model.inputs(data))
         layout = model.layout
         W, b = layout.hidden_weights(self.weights), layout.hidden_biases(self.weights)
         self.entering = np.ascontiguousarray(self.inputs.astype(np.float64) @ W.T + b)
         self.leaving = np.tanh(self.entering)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.model.weight_names
 
     def values(self, direction: np.ndarray, steps: np.ndarray, first: int, last: int, out: np.ndarray) -> None:
         known, layout = self.judged, self.model.layout

@@ -22,17 +22,17 @@ from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
 from rankforce.models.expected_grade import GradeLink
 from rankforce.models.provenance import Provenance
-from rankforce.rankers.checkpoint import Checkpoint, Identity
+from rankforce.rankers.checkpoint import Checkpoint
 from rankforce.rankers.graded_watching import GradedWatch, watch_of
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.line_search import ON, best_weight, check_searchable
-from rankforce.rankers.outputs import BaseScores, Ensemble, Learner, Rounds, base_of, written_base
+from rankforce.rankers.outputs import BaseScores, Ensemble, Learner, Rounds
 from rankforce.rankers.progress import Progress
-from rankforce.rankers.ranker import Ranker
+from rankforce.rankers.resumable import Resumable
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Callback, TrainingWarning, Watched, WatchedMeasure
-from rankforce.threads import FEW_IN_A_PASS, over_ranges, using_threads
+from rankforce.threads import FEW_IN_A_PASS, over_ranges
 from rankforce.trees.grower import GROWTHS, Grower, Grown
 from rankforce.trees.tree import Tree
 
@@ -105,7 +105,7 @@ class Training:
     objective: str | None = None  # in words, if it is not what the settings say
 
 
-class BoostedTrees(Ranker):
+class BoostedTrees(Resumable):
     """Base of MART and LambdaMART: a subclass gives the learners, which pull at documents and value the leaves."""
 
     # Settings that all boosted trees have; scikit-learn wants them in each subclass's __init__.
@@ -161,34 +161,10 @@ class BoostedTrees(Ranker):
         training = Training(data, as_validation(validation), self._start, self._watch)
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
-    def _fit(
-        self,
-        training: Training,
-        callbacks: Sequence[Callback],
-        checkpoint: str | Path | None,
-        checkpoint_every: int,
-        resume: str,
-    ) -> Any:
-        self._check_settings(training.data, training.held_out)
-        with using_threads(self.threads):
-            kept = None
-            if checkpoint is not None:
-                settings = self._settings() | training.inputs
-                identity = Identity.of(settings, training.data, training.held_out)
-                kept = Checkpoint(checkpoint, checkpoint_every, resume, identity)
-            self._boost(training, callbacks, kept)
-        self._note_features(training.data)
-        return self
-
     def _watch(self, data: Dataset) -> Watched:
         return WatchedMeasure(data, self._watched_measure())
 
-    def _settings(self) -> dict[str, Any]:
-        """All settings by name, as the model file keeps them."""
-        base = base_of(self.base_model)
-        return {"ranker": type(self).__name__, **self.get_params(deep=False), "base_model": written_base(base)}
-
-    def _boost(self, training: Training, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
+    def _learn(self, training: Training, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
         data, held_out = training.data, training.held_out
         learners = training.start(data)
         link = learners[0].link

@@ -160,7 +160,7 @@ class LambdaRank(Maximising, NetRanker):
             kept,
             instruments,
         )
-        return self._train(training, callbacks, checkpoint, checkpoint_every, resume)
+        return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
     def _own_cost(self) -> LambdaFunction:
         check_number("sigma", self.sigma, 0.0, above=True)

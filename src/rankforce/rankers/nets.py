@@ -21,15 +21,15 @@ from rankforce.nets.layout import Layout
 from rankforce.nets.pace import PRESETS, Preset
 from rankforce.nets.scaling import KINDS, Scaling
 from rankforce.nets.updates import UPDATES, Source, Updates, updates_of
-from rankforce.rankers.checkpoint import Checkpoint, Identity
+from rankforce.rankers.checkpoint import Checkpoint
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.net_runs import Cost, Plan, Run, Scored, leading
-from rankforce.rankers.outputs import base_of, written_base
+from rankforce.rankers.outputs import base_of
 from rankforce.rankers.progress import Progress
-from rankforce.rankers.ranker import Ranker
+from rankforce.rankers.resumable import Resumable
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Callback, Instrument, Iteration, TrainingWarning, Watched
-from rankforce.threads import over_pieces, using_threads
+from rankforce.threads import over_pieces
 
 EPOCHS = 100
 RATE = {"adam": 0.003, "gradient": 0.001}
@@ -49,7 +49,7 @@ class Training:
     instruments: Sequence[Instrument] = ()
 
 
-class NetRanker(Ranker):
+class NetRanker(Resumable):
     """Base of RankNet and LambdaRank: a subclass says what pulls at the documents."""
 
     # Settings that all nets have; scikit-learn wants them in each subclass's __init__.
@@ -70,34 +70,11 @@ class NetRanker(Ranker):
 
     model_: Net
 
-    def _train(
-        self,
-        training: Training,
-        callbacks: Sequence[Callback],
-        checkpoint: str | Path | None,
-        checkpoint_every: int,
-        resume: str,
-    ) -> Any:
-        self._check_settings(training.data, training.held_out)
-        if training.instruments and len(self._rates()) > 1:
-            raise SettingsError("instruments look into one training, not into several: give a single learning_rate")
-        with using_threads(self.threads):
-            kept = None
-            if checkpoint is not None:
-                identity = Identity.of(self._settings() | training.inputs, training.data, training.held_out)
-                kept = Checkpoint(checkpoint, checkpoint_every, resume, identity)
-            self._learn(training, callbacks, kept)
-        self._note_features(training.data)
-        return self
-
-    def _settings(self) -> dict[str, Any]:
-        """All settings by name, as the model file keeps them."""
-        base = base_of(self.base_model)
-        return {"ranker": type(self).__name__, **self.get_params(deep=False), "base_model": written_base(base)}
-
     def _learn(self, training: Training, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
         data = training.data
         epochs = self._epochs()
+        if training.instruments and len(self._rates()) > 1:
+            raise SettingsError("instruments look into one training, not into several: give a single learning_rate")
         with Interruption() as interruption, Progress(type(self).__name__, epochs, "epochs", self.progress) as bar:
             base = self._base(data)
             scaling = self._scaling(data, base, bar)

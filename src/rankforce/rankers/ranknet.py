@@ -146,7 +146,7 @@ class RankNet(NetRanker):
         pairs = Objective((self._term(),))
         source = Source(pairs, self.seed, preferences, preference_share, self.sigma)
         training = Training(data, given.held_out, source, watch, objective, given.written(), instruments)
-        return self._train(training, callbacks, checkpoint, checkpoint_every, resume)
+        return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
     def _term(self) -> Term:
         every = EveryPair(label=self.label, judged_only=False)

@@ -135,7 +135,7 @@ class SPSA(NetRanker):
             str(maximised),
             {"steps_in_all": self._epochs() * self.steps},  # on which the sequences depend: nobody goes on with more
         )
-        return self._train(training, callbacks, checkpoint, checkpoint_every, resume)
+        return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
     def _updates(self, data: Dataset, inputs: np.ndarray, blank: Net, source: Source) -> Updates:
         total = self._epochs() * self.steps

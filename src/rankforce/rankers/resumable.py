@@ -1,0 +1,57 @@
+"""What trees and nets share around their loops: settings checked and written, threads, and the checkpoint."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rankforce.data.dataset import Dataset
+from rankforce.rankers.checkpoint import Checkpoint, Identity
+from rankforce.rankers.outputs import base_of, written_base
+from rankforce.rankers.ranker import Ranker
+from rankforce.rankers.watching import Callback
+from rankforce.threads import using_threads
+
+
+class Resumable(Ranker):
+    """Base of rankers that write checkpoints and go on from them.
+
+    A training is what one call of ``fit`` learns from: it has ``data``, ``held_out`` (or None) and ``inputs``, which
+    belong to its identity beside settings and data.
+    """
+
+    base_model: Any
+    threads: int | None
+
+    def _fit(
+        self,
+        training: Any,
+        callbacks: Sequence[Callback],
+        checkpoint: str | Path | None,
+        checkpoint_every: int,
+        resume: str,
+    ) -> Any:
+        self._check_settings(training.data, training.held_out)
+        with using_threads(self.threads):
+            kept = None
+            if checkpoint is not None:
+                identity = Identity.of(self._settings() | training.inputs, training.data, training.held_out)
+                kept = Checkpoint(checkpoint, checkpoint_every, resume, identity)
+            self._learn(training, callbacks, kept)
+        self._note_features(training.data)
+        return self
+
+    def _settings(self) -> dict[str, Any]:
+        """All settings by name, as the model file keeps them."""
+        base = base_of(self.base_model)
+        return {"ranker": type(self).__name__, **self.get_params(deep=False), "base_model": written_base(base)}
+
+    @abc.abstractmethod
+    def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
+        """Raise where a setting is impossible, or does not fit the data."""
+
+    @abc.abstractmethod
+    def _learn(self, training: Any, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
+        """Learn, from the checkpoint on if it holds something, and leave ``model_`` and what else a fit leaves."""
