@@ -102,7 +102,10 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         if PLAIN:
-            return self.py_func(*arguments)
+            import numpy as np
+
+            with np.errstate(over="ignore"):  # as in compiled code, random words wrap around without a word
+                return self.py_func(*arguments)
         foreign = any(isinstance(a, KernelTuple) and a.FOREIGN for a in arguments)
         dispatcher = self.foreign if foreign else self.own
         return dispatcher(*arguments)
