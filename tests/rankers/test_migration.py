@@ -165,7 +165,7 @@ def test_what_changes_nothing_is_named_too(library, name):
         ("lightgbm", {"num_leaves": 7, "max_leaves": 8}, "same parameter with two values"),
         ("lightgbm", {"num_leaves": "many"}, "num_leaves cannot be 'many'"),
         ("lightgbm", [("num_leaves", 3)], "a mapping"),
-        ("xgboost", {"objective": "reg:squarederror"}, "rank:ndcg, rank:map and rank:pairwise can"),
+        ("xgboost", {"objective": "reg:squarederror"}, "rank:ndcg, rank:map and rank:pairwise can .*rf.MART"),
         ("xgboost", {"booster": "dart"}, "only booster='gbtree'"),
         ("xgboost", {"max_depth": 0}, "give max_leaves"),
         ("xgboost", {"lambdarank_pair_method": "all"}, "topk or mean"),
@@ -180,6 +180,131 @@ def test_settings_take_precedence():
     one = rf.LambdaMART.from_lightgbm({"num_leaves": 7}, n_leaves=9, measure="MAP")
     assert one.n_leaves == 9
     assert one.measure == "MAP"
+
+
+@pytest.mark.parametrize(
+    ("params", "settings"),
+    [
+        ({"objective": "rmse", "num_leaves": 7, "eta": 0.3}, {"n_leaves": 7, "learning_rate": 0.3}),
+        ({"min_sum_hessian_in_leaf": 40.5}, {"min_documents": 41}),  # every document has the curvature 1
+        ({"min_child_weight": 5, "min_child_samples": 8}, {"min_documents": 8}),
+        ({"objective": "binary"}, {"cost": "binary", "split": "newton", "sigma": 0.5}),
+        ({"objective": "binary", "sigmoid": 3}, {"cost": "binary", "split": "newton", "sigma": 1.5}),
+        (
+            {"objective": "binary", "is_unbalance": "true", "max_delta_step": 4},
+            {"cost": "balanced", "split": "newton", "sigma": 0.5, "max_step": 2.0},
+        ),
+        (
+            {"objective": "softmax", "num_class": 5, "max_delta_step": 4},
+            {"cost": "multiclass", "split": "newton", "max_step": 4.0},
+        ),
+        (
+            {"metric": "ndcg", "eval_at": [3], "early_stopping_round": 7},
+            {"validation_measure": rf.NDCG(3), "early_stopping": 7},
+        ),
+        ({"boost_from_average": True, "scale_pos_weight": 1.0, "sigmoid": 1.0, "num_class": 1}, {}),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_mart_from_lightgbm(params, settings):
+    one, default = rf.MART.from_lightgbm(params), rf.MART.from_lightgbm({})
+    assert differing(one, default) == set(settings)
+    for name, value in settings.items():
+        assert getattr(one, name) == value
+
+
+@pytest.mark.parametrize(
+    ("params", "settings"),
+    [
+        ({"objective": "reg:squarederror", "max_depth": 3}, {"max_depth": 3, "n_leaves": 8}),
+        ({"min_child_weight": 12, "reg_lambda": 0, "gamma": 1}, {"min_documents": 12, "l2": 0.0, "min_gain": 2.0}),
+        ({"objective": "binary:logistic"}, {"cost": "binary", "split": "newton", "sigma": 0.5}),
+        (
+            {"objective": "binary:logistic", "max_delta_step": 1},
+            {"cost": "binary", "split": "newton", "sigma": 0.5, "max_step": 0.5},
+        ),
+        ({"objective": "multi:softprob", "num_class": 5}, {"cost": "multiclass", "split": "newton"}),
+        ({"eval_metric": "map@3"}, {"validation_measure": rf.MAP(3)}),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_mart_from_xgboost(params, settings):
+    one, default = rf.MART.from_xgboost(params), rf.MART.from_xgboost({})
+    assert differing(one, default) == set(settings)
+    for name, value in settings.items():
+        assert getattr(one, name) == value
+
+
+def test_marts_defaults_are_those_of_the_libraries():
+    one = rf.MART.from_lightgbm({})
+    assert (one.cost, one.n_trees, one.n_leaves, one.learning_rate, one.min_documents) == (
+        "regression",
+        100,
+        31,
+        0.1,
+        20,
+    )
+    one = rf.MART.from_xgboost({})
+    assert (one.cost, one.n_trees, one.n_leaves, one.max_depth, one.l2) == ("regression", 100, 64, 6, 1.0)
+    assert (one.learning_rate, one.min_documents, one.validation_measure) == (0.3, 1, None)
+
+
+MART_FROM = {"lightgbm": rf.MART.from_lightgbm, "xgboost": rf.MART.from_xgboost}
+
+
+@pytest.mark.parametrize(
+    ("library", "params", "message"),
+    [
+        ("lightgbm", {"objective": "regression", "max_delta_step": 1}, "not taken over: max_delta_step=1"),
+        (
+            "lightgbm",
+            {"objective": "binary", "min_sum_hessian_in_leaf": 5},
+            "not taken over: min_sum_hessian_in_leaf=5",
+        ),
+        ("lightgbm", {"objective": "binary", "scale_pos_weight": 5}, "not taken over: scale_pos_weight=5"),
+        ("lightgbm", {"objective": "multiclass", "sigmoid": 5}, "not taken over: sigmoid=5"),
+        ("lightgbm", {"boost_from_average": False}, "start at the best constant"),
+        ("lightgbm", {"metric": "l2"}, "metric='l2' is not watched"),
+        ("xgboost", {"base_score": 0.5}, "start at the best constant"),
+        ("xgboost", {"objective": "binary:logistic", "min_child_weight": 5}, "not taken over: min_child_weight=5"),
+        ("xgboost", {"eval_metric": "rmse"}, "eval_metric='rmse' is not watched"),
+        ("xgboost", {"lambdarank_unbiased": True}, "not taken over: lambdarank_unbiased=True"),
+    ],
+)
+def test_what_has_no_counterpart_in_mart_is_named(library, params, message):
+    with pytest.warns(MigrationWarning, match=message) as told:
+        MART_FROM[library](params)
+    assert told[0].filename == __file__
+    with pytest.raises(rf.SettingsError, match=message):
+        MART_FROM[library](params, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("library", "objective"),
+    [("lightgbm", "lambdarank"), ("lightgbm", "huber"), ("xgboost", "rank:ndcg"), ("xgboost", "count:poisson")],
+)
+def test_objectives_that_are_not_marts_are_refused(library, objective):
+    with pytest.raises(rf.SettingsError, match=f"objective='{objective}' cannot be taken over: .*rf.LambdaMART"):
+        MART_FROM[library]({"objective": objective})
+
+
+@pytest.mark.parametrize(
+    ("library", "estimator", "objective"),
+    [
+        ("lightgbm", "LGBMRegressor", "regression"),
+        ("lightgbm", "LGBMClassifier", "binary"),
+        ("lightgbm", "LGBMClassifier", "multiclass"),
+        ("xgboost", "XGBRegressor", None),
+        ("xgboost", "XGBClassifier", None),
+        ("xgboost", "XGBClassifier", "multi:softprob"),
+    ],
+)
+def test_the_settings_of_regressors_and_classifiers_are_understood(library, estimator, objective):
+    module = pytest.importorskip(library)
+    params = getattr(module, estimator)().get_params()
+    MART_FROM[library](
+        params if objective is None else params | {"objective": objective}
+    )  # a warning would be an error
 
 
 @pytest.mark.parametrize(("library", "estimator"), [("lightgbm", "LGBMRanker"), ("xgboost", "XGBRanker")])
@@ -210,3 +335,22 @@ def test_it_learns_what_lightgbm_learns():
         for scores in (theirs.predict(np.array(test.features)), ours.predict(test))
     ]
     assert values[1] == pytest.approx(values[0], abs=0.015)
+
+
+@pytest.mark.compiled_only
+@pytest.mark.parametrize("objective", ["regression", "binary", "multiclass"])
+def test_mart_learns_what_lightgbm_learns(objective):
+    lightgbm = pytest.importorskip("lightgbm")
+    train, test = (rf.make_artificial(queries=150, documents=20, features=10, seed=seed) for seed in (1, 2))
+    labels = train.labels["grades"]
+    params = {"objective": objective, "num_leaves": 15, "min_data_in_leaf": 10, "num_iterations": 40, "num_threads": 1}
+    params |= {"num_class": 5} if objective == "multiclass" else {}
+    given = lightgbm.Dataset(np.array(train.features), labels > 0 if objective == "binary" else labels)
+    theirs = lightgbm.train(params | {"verbosity": -1, "min_sum_hessian_in_leaf": 0.0}, given)
+    ours = rf.MART.from_lightgbm(params, progress=False).fit(train)
+    predicted = theirs.predict(np.array(test.features))
+    if objective == "regression":
+        mine = ours.predict(test)
+    else:
+        mine = ours.predict_proba(test)[:, 1] if objective == "binary" else ours.predict_proba(test)
+    assert np.sqrt(np.mean((mine - predicted) ** 2)) < 0.2 * np.std(predicted)

@@ -17,6 +17,7 @@ from rankforce.lambdas.near_pairs import NearPairs
 from rankforce.lambdas.objective import Objective
 from rankforce.lambdas.preference_forces import PreferenceForces
 from rankforce.measures.measure import Measure
+from rankforce.rankers import lambdamart_migration
 from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training
 from rankforce.rankers.inputs import as_dataset, with_features
 from rankforce.rankers.maximising import Maximising
@@ -88,6 +89,9 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     seed, threads, progress
         The model depends on the data and the seed, not on the threads.
     """
+
+    _lightgbm_settings = staticmethod(lambdamart_migration.from_lightgbm)
+    _xgboost_settings = staticmethod(lambdamart_migration.from_xgboost)
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from rankforce.measures.catalogue import measure
 from rankforce.measures.gains import gains
 from rankforce.measures.measure import Measure
 from rankforce.models.expected_grade import ExpectedGrade, GradeLink, logistic
+from rankforce.rankers import mart_migration
 from rankforce.rankers.boosting import BoostedTrees
 from rankforce.rankers.document_costs import (
     BinaryPull,
@@ -22,6 +23,7 @@ from rankforce.rankers.document_costs import (
     cost_name,
     grade_pulls,
 )
+from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
 from rankforce.rankers.settings import check_choice, check_number
 
@@ -30,7 +32,7 @@ LINK_OF = {"multiclass": "softmax", "ordinal": "ordinal"}
 MOST_GRADES = 64  # more different labels are no scale of grades, and every one costs a tree per round
 
 
-class MART(BoostedTrees):
+class MART(FromOtherLibraries, BoostedTrees):
     """Boosted trees that learn every document's label: regression or classification.
 
     Each round adds a tree (or one per output) that is grown on the forces −∂C/∂F at the current scores F; the value
@@ -100,6 +102,9 @@ class MART(BoostedTrees):
     grades_ : float64
         The grades that multiclass and ordinal learned, rising: the columns of ``predict_proba``.
     """
+
+    _lightgbm_settings = staticmethod(mart_migration.from_lightgbm)
+    _xgboost_settings = staticmethod(mart_migration.from_xgboost)
 
     def __init__(
         self,

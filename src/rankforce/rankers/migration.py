@@ -1,21 +1,21 @@
-"""LambdaMART from the parameters of LightGBM and XGBoost.
+"""Rankers from the parameters of LightGBM and XGBoost.
 
 Names and values are translated, defaults too: what a parameter set leaves out is what that library would take. What has
 no counterpart is named in a warning (or, with ``strict=True``, an error); what would make another method of it is
 always an error. docs/migration.md has the table.
+
+Here is what all trees share; ``lambdamart_migration`` and ``mart_migration`` have the rest.
 """
 
 from __future__ import annotations
 
+import abc
 import ast
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from rankforce.errors import SettingsError
-from rankforce.lambdas.near_pairs import NearPairs
-from rankforce.lambdas.ranknet import RankNetCost
-from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.average_precision import MAP
 from rankforce.measures.measure import Measure
 from rankforce.measures.ndcg import NDCG
@@ -27,25 +27,39 @@ class MigrationWarning(UserWarning):
     """A parameter of another library could not be taken over as it is."""
 
 
-class FromOtherLibraries:
-    """Constructors from other libraries' parameters."""
+class FromOtherLibraries(abc.ABC):
+    """Constructors from other libraries' parameters; a subclass translates them."""
 
     @classmethod
     def from_lightgbm(cls: type[Kind], params: Mapping[str, Any], *, strict: bool = False, **settings: Any) -> Kind:
-        """The ranker that LightGBM's parameters describe, for ``objective="lambdarank"``.
+        """The ranker that LightGBM's parameters describe: ``lambdarank`` for LambdaMART; ``regression``, ``binary`` and
+        ``multiclass`` for MART.
 
-        ``params`` are those of ``lightgbm.train`` or of ``LGBMRanker``, by any of their aliases. ``settings`` are
+        ``params`` are those of ``lightgbm.train`` or of its estimators, by any of their aliases. ``settings`` are
         settings of this ranker that take precedence. With ``strict`` a parameter without counterpart is an error.
         """
-        return cls(**(_Translation("LightGBM", LIGHTGBM_ALIASES, params, strict).settings(_from_lightgbm) | settings))
+        translated = Translation("LightGBM", LIGHTGBM_ALIASES, params, strict).settings(cls._lightgbm_settings)
+        return cls(**(translated | settings))
 
     @classmethod
     def from_xgboost(cls: type[Kind], params: Mapping[str, Any], *, strict: bool = False, **settings: Any) -> Kind:
-        """The ranker that XGBoost's parameters describe, for ``rank:ndcg``, ``rank:map`` and ``rank:pairwise``.
+        """The ranker that XGBoost's parameters describe: ``rank:ndcg``, ``rank:map`` and ``rank:pairwise`` for
+        LambdaMART; ``reg:squarederror``, ``binary:logistic`` and ``multi:softprob`` for MART.
 
-        ``params`` are those of ``xgboost.train`` or of ``XGBRanker``; the rest as in ``from_lightgbm``.
+        ``params`` are those of ``xgboost.train`` or of its estimators; the rest as in ``from_lightgbm``.
         """
-        return cls(**(_Translation("XGBoost", XGBOOST_ALIASES, params, strict).settings(_from_xgboost) | settings))
+        translated = Translation("XGBoost", XGBOOST_ALIASES, params, strict).settings(cls._xgboost_settings)
+        return cls(**(translated | settings))
+
+    @staticmethod
+    @abc.abstractmethod
+    def _lightgbm_settings(params: Translation) -> dict[str, Any]:
+        """Settings of the ranker, taken from LightGBM's parameters."""
+
+    @staticmethod
+    @abc.abstractmethod
+    def _xgboost_settings(params: Translation) -> dict[str, Any]:
+        """Settings of the ranker, taken from XGBoost's parameters."""
 
 
 LIGHTGBM_ALIASES: dict[str, tuple[str, ...]] = {
@@ -77,6 +91,10 @@ LIGHTGBM_ALIASES: dict[str, tuple[str, ...]] = {
     "lambdarank_truncation_level": ("max_position",),
     "lambdarank_norm": (),
     "sigmoid": (),
+    "num_class": ("num_classes",),
+    "is_unbalance": ("unbalance", "unbalanced_sets"),
+    "scale_pos_weight": (),
+    "boost_from_average": (),
     "early_stopping_round": ("early_stopping_rounds", "early_stopping", "n_iter_no_change"),
     "monotone_constraints": ("mc", "monotone_constraint", "monotonic_cst"),
     "monotone_constraints_method": ("monotone_constraining_method", "mc_method"),
@@ -134,6 +152,7 @@ XGBOOST_ALIASES: dict[str, tuple[str, ...]] = {
     "lambdarank_bias_norm": (),
     "ndcg_exp_gain": (),
     "base_score": (),
+    "num_class": (),
     "scale_pos_weight": (),
     "num_parallel_tree": (),
     "seed": ("random_state",),
@@ -164,7 +183,7 @@ _WITHOUT_EFFECT = {
 }
 
 
-class _Translation:
+class Translation:
     """Parameters under their main names, taken one after the other; what is left over at the end is reported."""
 
     def __init__(
@@ -190,7 +209,7 @@ class _Translation:
             self.given[name] = value
             self.spelled[name] = spelling
 
-    def settings(self, translate: Callable[[_Translation], dict[str, Any]]) -> dict[str, Any]:
+    def settings(self, translate: Callable[[Translation], dict[str, Any]]) -> dict[str, Any]:
         """The settings, after saying what could not be taken over."""
         settings = translate(self)
         idle = [self.spelled[name] for name in _WITHOUT_EFFECT[self.library] if name in self.given]
@@ -204,7 +223,7 @@ class _Translation:
         if idle:
             self.note(f"without effect on the model, left out: {', '.join(idle)}")
         if self.notes:
-            warnings.warn(f"from {self.library}: {'; '.join(self.notes)}", MigrationWarning, stacklevel=4)
+            warnings.warn(f"from {self.library}: {'; '.join(self.notes)}", MigrationWarning, stacklevel=3)
         return settings
 
     def note(self, sentence: str) -> None:
@@ -250,14 +269,10 @@ class _Translation:
         return fraction
 
 
-def _from_lightgbm(params: _Translation) -> dict[str, Any]:
-    params.refuse_unless("objective", ("lambdarank",), "only lambdarank is LambdaMART (for regression see rf.MART)")
+def lightgbm_trees(params: Translation) -> dict[str, Any]:
+    """What boosted trees have in common, from LightGBM's parameters."""
     params.refuse_unless("boosting", ("gbdt", "gbrt"), "only boosting='gbdt' has a counterpart")
     params.refuse_unless("data_sample_strategy", ("bagging",), "only data_sample_strategy='bagging' has a counterpart")
-    sigma = params.take("sigmoid", 1.0, float)
-    normalised = params.take("lambdarank_norm", True, _truth)
-    table = params.take("label_gain", None, _numbers)
-    gain: Any = "exponential" if table is None else tuple(table)
     fraction = params.take("bagging_fraction", 1.0, float)
     if params.take("bagging_freq", 0, int) == 0 and fraction < 1.0:
         params.note(f"bagging_fraction={fraction:g} does nothing in LightGBM without bagging_freq: left out")
@@ -276,73 +291,34 @@ def _from_lightgbm(params: _Translation) -> dict[str, Any]:
     ):
         params.neutral(str(name), *values)
     depth = params.take("max_depth", -1, int)
-    step = params.take("max_delta_step", 0.0, float)
     return {
-        "measure": NDCG(gain=gain),
         "n_trees": params.take("num_iterations", 100, int),
         "n_leaves": params.take("num_leaves", 31, int),
         "learning_rate": params.take("learning_rate", 0.1, float),
         "min_documents": max(1, params.take("min_data_in_leaf", 20, int)),
-        "sigma": sigma,
-        **({"max_step": step * sigma} if step > 0 else {}),
         "l2": params.take("lambda_l2", 0.0, float),
         "min_gain": params.take("min_gain_to_split", 0.0, float),
         "max_depth": depth if depth > 0 else None,
         "max_bins": params.bins("max_bin", 255),
-        # LightGBM divides by 0.01 + |gap|, whatever its σ
-        "cost": NearPairs(sigma=sigma, margin=0.01 * sigma) if normalised else RankNetWeightPairs(sigma=sigma),
-        "normalise": "log" if normalised else "none",
-        "pairs": ("top", params.take("lambdarank_truncation_level", 30, int)),
         "feature_fraction": params.take("feature_fraction", 1.0, float),
         "query_fraction": params.query_fraction("bagging_fraction", fraction),
-        "monotone": params.take("monotone_constraints", None, _directions),
+        "monotone": params.take("monotone_constraints", None, directions),
         "early_stopping": params.take("early_stopping_round", 0, int) or None,
-        "validation_measure": _watched_by_lightgbm(params, gain),
         "seed": params.take("seed", 0, int),
         "threads": params.threads("num_threads"),
         "progress": params.take("verbosity", 1, int) >= 0,
     }
 
 
-def _watched_by_lightgbm(params: _Translation, gain: Any) -> Measure | None:
-    cuts = params.take("eval_at", [], _whole_numbers)
-    names = params.take("metric", ["ndcg"], _names)
-    known = {"ndcg": "ndcg", "lambdarank": "ndcg", "map": "map", "mean_average_precision": "map", "": "ndcg"}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        params.note(f"metric={unknown[0]!r} is not watched: see rf.evaluate")
-        names = [name for name in names if name in known] or ["ndcg"]
-    if len(cuts) > 1 or len(names) > 1:
-        params.note(f"only the first of several measures is watched: {names[0]}@{cuts[0] if cuts else 5}")
-    cut = cuts[0] if cuts else 5
-    return NDCG(cut, gain=gain) if known[names[0]] == "ndcg" else MAP(cut)
-
-
-def _from_xgboost(params: _Translation) -> dict[str, Any]:
-    objective = params.take("objective", "rank:ndcg")
-    if objective not in ("rank:ndcg", "rank:map", "rank:pairwise"):
-        raise SettingsError(
-            f"XGBoost's objective={objective!r} cannot be taken over: rank:ndcg, rank:map and rank:pairwise can"
-        )
+def xgboost_trees(params: Translation) -> dict[str, Any]:
+    """What boosted trees have in common, from XGBoost's parameters."""
     params.refuse_unless("booster", ("gbtree",), "only booster='gbtree' has a counterpart")
-    gain = "exponential" if params.take("ndcg_exp_gain", True, _truth) else "linear"
-    score_normalised = params.take("lambdarank_score_normalization", True, _truth)
-    normalised = params.take("lambdarank_normalization", True, _truth)
-    method = params.take("lambdarank_pair_method", "topk")
-    if method not in ("topk", "mean"):
-        raise SettingsError(f"XGBoost's lambdarank_pair_method cannot be {method!r}: topk or mean")
-    count = params.take("lambdarank_num_pair_per_sample", 32 if method == "topk" else 1, int)
-    if objective == "rank:pairwise":
-        cost: Any = RankNetCost(sigma=1.0)
-    else:
-        cost = NearPairs(sigma=1.0) if score_normalised else RankNetWeightPairs(sigma=1.0)
     for name, *values in (
         ("alpha", 0),
         ("min_child_weight", 0),
         ("colsample_bylevel", 1),
         ("colsample_bynode", 1),
         ("sampling_method", "uniform"),
-        ("lambdarank_unbiased", False),
         ("scale_pos_weight", 1),
         ("num_parallel_tree", 1),
         ("enable_categorical", False),
@@ -354,48 +330,59 @@ def _from_xgboost(params: _Translation) -> dict[str, Any]:
     depth, leaves = params.take("max_depth", 6, int), params.take("max_leaves", 0, int)
     if depth <= 0 and leaves <= 0:
         raise SettingsError("XGBoost's max_depth=0 without max_leaves: trees need a limit here, give max_leaves")
-    step = params.take("max_delta_step", 0.0, float)
     return {
-        "measure": MAP() if objective == "rank:map" else NDCG(gain=gain),
         "n_trees": params.take("num_boost_round", 100, int),
         "n_leaves": leaves if leaves > 0 else 2 ** min(depth, 16),
         "learning_rate": params.take("eta", 0.3, float),
         "min_documents": 1,
-        **({"max_step": step} if step > 0 else {}),
         "l2": params.take("lambda", 1.0, float),
         "min_gain": 2.0 * params.take("gamma", 0.0, float),  # XGBoost halves the gain
         "max_depth": depth if depth > 0 else None,
         "max_bins": params.bins("max_bin", 256),
-        "cost": cost,
-        "normalise": "log" if normalised else "none",
-        "pairs": ("top" if method == "topk" else "sample", count),
         "feature_fraction": params.take("colsample_bytree", 1.0, float),
         "query_fraction": params.query_fraction("subsample", params.take("subsample", 1.0, float)),
-        "monotone": params.take("monotone_constraints", None, _directions),
+        "monotone": params.take("monotone_constraints", None, directions),
         "early_stopping": params.take("early_stopping_rounds", 0, int) or None,
-        "validation_measure": _watched_by_xgboost(params, objective, gain),
         "seed": params.take("seed", 0, int),
         "threads": params.threads("nthread"),
         "progress": params.take("verbosity", 1, int) > 0,
     }
 
 
-def _watched_by_xgboost(params: _Translation, objective: str, gain: Any) -> Measure | None:
-    default = "map" if objective == "rank:map" else "ndcg"
-    names = params.take("eval_metric", [default], _names)
-    name, _, cut = names[-1].removesuffix("-").partition("@")
-    if len(names) > 1:
-        params.note(f"only the last of several measures is watched, as XGBoost's early stopping does: {names[-1]}")
+def watched_by_lightgbm(params: Translation, gain: Any, default: str = "") -> Measure | None:
+    """The ranking measure that LightGBM's metric names; ``default``: what it watches where none is named."""
+    cuts = params.take("eval_at", [], whole_numbers)
+    given = [name or default for name in params.take("metric", [default], names)]
+    known = {"ndcg": "ndcg", "lambdarank": "ndcg", "map": "map", "mean_average_precision": "map"}
+    unknown = [name for name in given if name and name not in known]
+    if unknown:
+        params.note(f"metric={unknown[0]!r} is not watched: see rf.evaluate")
+    watched = [known[name] for name in given if name in known] or ([default] if default else [])
+    if not watched:
+        return None
+    cut = cuts[0] if cuts else 5
+    if len(cuts) > 1 or len(watched) > 1:
+        params.note(f"only the first of several measures is watched: {watched[0]}@{cut}")
+    return NDCG(cut, gain=gain) if watched[0] == "ndcg" else MAP(cut)
+
+
+def watched_by_xgboost(params: Translation, gain: Any, default: str = "") -> Measure | None:
+    """The ranking measure that XGBoost's eval_metric names; ``default``: what it watches where none is named."""
+    given = params.take("eval_metric", [default], names)
+    name, _, cut = given[-1].removesuffix("-").partition("@")
+    if len(given) > 1:
+        params.note(f"only the last of several measures is watched, as XGBoost's early stopping does: {given[-1]}")
     cutoff = int(cut) if cut.isdecimal() else None
     if name == "ndcg":
         return NDCG(cutoff, gain=gain)
     if name == "map":
         return MAP(cutoff)
-    params.note(f"eval_metric={names[-1]!r} is not watched: see rf.evaluate")
+    if name:
+        params.note(f"eval_metric={given[-1]!r} is not watched: see rf.evaluate")
     return None
 
 
-def _truth(value: Any) -> bool:
+def truth(value: Any) -> bool:
     if isinstance(value, str):
         return {"true": True, "1": True, "+": True, "false": False, "0": False, "-": False}[value.lower()]
     return bool(value)
@@ -408,23 +395,23 @@ def _parts(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) or hasattr(value, "tolist") else [value]
 
 
-def _names(value: Any) -> list[str]:
+def names(value: Any) -> list[str]:
     return [str(one) for one in _parts(value)]
 
 
-def _numbers(value: Any) -> list[float]:
+def numbers(value: Any) -> list[float]:
     return [float(one) for one in _parts(value)]
 
 
-def _whole_numbers(value: Any) -> list[int]:
+def whole_numbers(value: Any) -> list[int]:
     return [int(one) for one in _parts(value)]
 
 
-def _directions(value: Any) -> Any:
+def directions(value: Any) -> Any:
     """One direction per feature, or a mapping of feature to direction; None if none is constrained."""
     if isinstance(value, str) and value.strip().startswith("{"):
         value = ast.literal_eval(value.strip())
     if isinstance(value, Mapping):
         return {name: int(direction) for name, direction in value.items()} or None
-    directions = _whole_numbers(value)
-    return directions if any(directions) else None
+    given = whole_numbers(value)
+    return given if any(given) else None

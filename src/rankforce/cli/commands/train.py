@@ -226,7 +226,7 @@ def _from_parameters(kind: Any, lightgbm: Path | None, xgboost: Path | None) -> 
         raise SettingsError("--from-lightgbm and --from-xgboost exclude each other")
     name, path = ("from_lightgbm", lightgbm) if lightgbm is not None else ("from_xgboost", xgboost)
     if not hasattr(kind, name):
-        raise SettingsError(f"{kind.__name__} takes no parameters of another library: use --ranker lambdamart")
+        raise SettingsError(f"{kind.__name__} takes no parameters of another library: use --ranker lambdamart or mart")
     assert path is not None
     parameters = read_parameters(path)
 
