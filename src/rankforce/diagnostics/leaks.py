@@ -134,5 +134,5 @@ def warn_of_leaks(data: Dataset, labels: Iterable[str]) -> None:
             f"features that encode a label, exactly or nearly so: {names}; leave them out "
             "(data.without_features([...])) unless they are known when a ranking is asked for",
             LeakWarning,
-            stacklevel=3,  # where fit was called
+            stacklevel=4,  # where fit was called
         )
