@@ -53,7 +53,7 @@ DOCUMENTS = 40  # per query
 FIRST_REPORTED = 7000  # seed of the first draw that is reported; development draws count from 0
 CONSTANT_SHARES = (0.1, 0.2, 0.3, 0.4)  # of the click tier
 FALLING_SHARES = ((0.5, 0.1), (0.5, 0.2), (0.7, 0.1), (0.7, 0.2), (0.8, 0.2), (0.8, 0.3))  # of the first tree, the last
-RATES = (0.05, 0.1, 0.2, 0.5)
+RATES = (0.05, 0.1, 0.2, 0.5, 1.0)
 SCHEDULES: dict[str, list[rf.Linear] | list[rf.Exponential]] = {
     "linear": [rf.Linear(start, rate) for start in (0.1, 0.25, 0.5) for rate in (0.1, 0.01, 0.001)],
     "exponential": [rf.Exponential(start, rate) for start in (0.1, 0.25, 0.5) for rate in (100.0, 250.0)],
@@ -137,7 +137,7 @@ def mslr() -> Data:
 def maker(given: argparse.Namespace, objective: Any = "NDCG", **more: Any) -> Make:
     settings: dict[str, Any] = {
         "n_trees": given.trees, "learning_rate": given.rate, "n_leaves": 15, "min_documents": 30,
-        "threads": given.threads, "progress": False,
+        "step": given.step, "threads": given.threads, "progress": False,
     }  # fmt: skip
     return lambda: rf.LambdaMART(objective=objective, **(settings | more))
 
@@ -248,8 +248,8 @@ class Change(NamedTuple):
 def changing(data: Data, given: argparse.Namespace) -> None:
     """Newton's step, the gradient step, and schedules from the λ-function of each to the sigmoid cost."""
     for kind, cost, newton in (
-        ("published", rf.RankNetWeightPairs(), {"normalise": "none"}),
-        ("default", rf.NearPairs(), {}),
+        ("published", rf.RankNetWeightPairs(), {"step": "newton", "normalise": "none"}),
+        ("default", rf.NearPairs(), {"step": "newton"}),
     ):
         print(f"\n{kind} λ-function {cost}; chosen by NDCG@3 on development draws")
         measures = ("NDCG", "NDCG@3")
@@ -351,6 +351,7 @@ def main() -> None:
     parser.add_argument("--detail", type=float, default=0.4, help="how much clicks tell of relevance within a grade")
     parser.add_argument("--trees", type=int, default=300)
     parser.add_argument("--rate", type=float, default=0.1, help="learning rate where it is not searched for")
+    parser.add_argument("--step", choices=("newton", "gradient"), default="newton", help="where both are not compared")
     parser.add_argument("--also", nargs="*", default=[], help="candidates to test beside the chosen: 'share 0.2'")
     parser.add_argument("--full", action="store_true", help="changing: all starts and centres of the sweep")
     parser.add_argument("--threads", type=int)
