@@ -344,6 +344,7 @@ def test_mart_learns_what_lightgbm_learns(objective):
     train, test = (rf.make_artificial(queries=150, documents=20, features=10, seed=seed) for seed in (1, 2))
     labels = train.labels["grades"]
     params = {"objective": objective, "num_leaves": 15, "min_data_in_leaf": 10, "num_iterations": 40, "num_threads": 1}
+    params["lambda_l2"] = 30.0  # without it, no steepness of a logistic function could show
     params |= {"num_class": 5} if objective == "multiclass" else {}
     given = lightgbm.Dataset(np.array(train.features), labels > 0 if objective == "binary" else labels)
     theirs = lightgbm.train(params | {"verbosity": -1, "min_sum_hessian_in_leaf": 0.0}, given)
