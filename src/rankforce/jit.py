@@ -571,6 +571,27 @@ def _make_trailing_zeros() -> Any:
     return numba.extending.intrinsic(trailing_zeros)
 
 
+def _make_float_of() -> Any:
+    """``float_of(number)``: an int64 of magnitude below 2^51 as a float64.
+
+    A conversion that is vectorised wherever floats are: added to the bits of 3·2^51, the number is the end of a
+    mantissa. The processor's own conversion takes vectors only in its latest extensions.
+    """
+    if PLAIN:
+        return float
+    numba = compiler()
+    from llvmlite import ir
+
+    def float_of(typing_context: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            bits = builder.add(arguments[0], ir.IntType(64)(0x4338_0000_0000_0000))
+            return builder.fsub(builder.bitcast(bits, ir.DoubleType()), ir.DoubleType()(3.0 * 2.0**51))
+
+        return numba.types.float64(numba.types.int64), generate
+
+    return numba.extending.intrinsic(float_of)
+
+
 def _make_failed_tests() -> Any:
     """``failed_tests(values, rows, thresholds, masks, first, last, out)`` for a block of 64 documents.
 
@@ -718,6 +739,7 @@ def _make_let_others_run() -> Any:
 _INTRINSICS: dict[str, Callable[[], Any]] = {
     "prefetch_row": _make_prefetch_row,
     "trailing_zeros": _make_trailing_zeros,
+    "float_of": _make_float_of,
     "failed_tests": _make_failed_tests,
     "atomic_add": _make_atomic_add,
     "atomic_load": _make_atomic_load,

@@ -68,9 +68,9 @@ def over_queries(starts: np.ndarray, work: Callable[[int, int], Any], few: int =
         work(0, queries)
         return
     pieces = min(queries, count * 4)  # a few per thread: the ranges differ in cost
-    targets = np.linspace(0, starts[-1], pieces + 1)
-    cuts = np.unique(np.searchsorted(starts, targets[1:-1]))
-    over_pieces([0, *(int(cut) for cut in cuts if 0 < cut < queries), queries], work)
+    total = int(starts[-1])
+    cuts = np.searchsorted(starts, [total * piece // pieces for piece in range(1, pieces)])
+    over_pieces(sorted({0, *cuts.tolist(), queries}), work)
 
 
 def over_pieces(edges: Sequence[int], work: Callable[[int, int], Any]) -> None:

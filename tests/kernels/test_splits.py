@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from rankforce.jit import kernel
-from rankforce.kernels.splits import best_careful_split, best_split
+from rankforce.kernels.splits import LEAST_SHIFT, MOST_BINS, best_careful_split, best_split
 
 
 @kernel
 def fast(histogram, start, bins, total, shift, least, l2):
-    return best_split(histogram, start, bins, total, shift, least, l2)
+    sums, worths = np.empty(MOST_BINS, dtype=np.int64), np.empty(MOST_BINS)
+    return best_split(histogram, start, bins, total, shift, least, l2, sums, worths)
 
 
 @kernel
@@ -21,6 +22,11 @@ def careful(histogram, counts, bins, total, l2, counted, n, minimum, direction, 
     return best_careful_split(
         histogram, counts, 0, bins, total, 32, 1, l2, counted, n, minimum, direction, bounded, lower, upper
     )
+
+
+@kernel
+def one_by_one(histogram, bins, total, shift, least, l2):
+    return best_careful_split(histogram, histogram, 0, bins, total, shift, least, l2, False, 0, 0, 0, False, 0.0, 0.0)
 
 
 def exhaustive(q, r, counts, l2, least=1, minimum=0, direction=0, bounds=None):
@@ -105,3 +111,24 @@ def test_best_of_all_bounded_splits(seed, direction):
 def test_a_tie_goes_to_the_lower_bin_and_left():
     histogram = histogram_of([5, 0, 5, 0], [2, 0, 2, 0])
     assert tuple(fast(histogram, 0, 3, int(histogram.sum()), 32, 1, 0.0))[1:] == (0, True)
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("shift", [LEAST_SHIFT, 17, 32, 40])
+def test_vectors_find_what_one_bin_after_the_other_finds(seed, shift):
+    """To the last bit, with sums as large as entries allow."""
+    rng = np.random.default_rng(seed)
+    bins = int(rng.choice([1, 2, 5, 100, MOST_BINS - 1]))
+    q = rng.normal(size=bins + 1)
+    q = (q * ((2.0 ** (63 - shift) - 2 * bins) / np.abs(q).sum())).astype(np.int64)
+    r = (rng.dirichlet(np.full(bins + 1, 0.3)) * (2.0**shift - 1)).astype(np.int64)
+    for b in np.flatnonzero(rng.random(bins + 1) < rng.choice([0.0, 0.4, 0.9])):
+        q[b] = r[b] = 0
+    if seed % 3 == 0:
+        q[bins] = r[bins] = 0  # no missing values
+    histogram = (q << shift) + r
+    total = histogram.sum()
+    for least in (1, 2 ** (shift - 3)):
+        for l2 in (0.0, 0.75):
+            expected = one_by_one(histogram, bins, total, shift, least, l2)
+            assert tuple(fast(histogram, 0, bins, total, shift, least, l2)) == tuple(expected)

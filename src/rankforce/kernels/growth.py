@@ -14,9 +14,9 @@ from rankforce.jit import kernel, subroutine
 from rankforce.kernels.histograms import WORD, add_documents, add_up_columns, clear_histogram, subtract_histogram
 from rankforce.kernels.meeting import meet
 from rankforce.kernels.partition import collect, deal, fill_sides
-from rankforce.kernels.splits import NO_SPLIT, best_careful_split, best_split, leaf_worth
+from rankforce.kernels.splits import LEAST_SHIFT, MOST_BINS, NO_SPLIT, best_careful_split, best_split, leaf_worth
 
-SMALL_LEAF = 4096  # documents below which one thread deals them out
+SMALL_LEAF = 1024  # documents below which one thread deals them out
 PATIENCE = 4  # times that a leaf's best split may leave too few documents before all its features are counted
 ROUNDING = 2.0**-40  # a gain below this share of the terms it is the difference of is rounding
 CLOSED = -1.0  # the gain of a leaf that will not be split
@@ -49,19 +49,21 @@ def _scan_column(
     min_documents: Any,
     bounded: Any,
     bounds: Any,
+    sums: Any,
+    worths: Any,
     best_worth: Any,
     best_bin: Any,
     best_missing: Any,
     verified: Any,
 ) -> Any:
     """Note the best split of a leaf on one column."""
-    if counted or bounded:
+    if counted or bounded or shift < LEAST_SHIFT:
         worth, b, missing_left = best_careful_split(
             histogram, counts, start, bins, total, shift, least, l2,
             counted, n_documents, min_documents, direction, bounded, bounds[leaf, 0], bounds[leaf, 1],
         )  # fmt: skip
     else:
-        worth, b, missing_left = best_split(histogram, start, bins, total, shift, least, l2)
+        worth, b, missing_left = best_split(histogram, start, bins, total, shift, least, l2, sums, worths)
     best_worth[leaf, j] = worth
     best_bin[leaf, j] = b
     best_missing[leaf, j] = 1 if missing_left else 0
@@ -193,6 +195,8 @@ def grow_tree(
     n_columns = len(starts)
     n_words = words.shape[1]
     counts_slot = most_leaves
+    sums = np.empty(MOST_BINS, dtype=np.int64)
+    worths = np.empty(MOST_BINS)
     if thread == 0:
         for column in range(LEAF_COLUMNS):
             leaves[0, column] = 0
@@ -255,7 +259,7 @@ def grow_tree(
                     _scan_column(
                         leaf, j, starts[j], size_of[j] - 1, monotone[j], histogram, made, total, shift, least, l2,
                         counting, leaves[leaf, SIZE], min_documents, bounded, bounds,
-                        best_worth, best_bin, best_missing, verified,
+                        sums, worths, best_worth, best_bin, best_missing, verified,
                     )  # fmt: skip
         if not meet(meeting, threads):
             return -1

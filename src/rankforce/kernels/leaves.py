@@ -6,18 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.jit import kernel
+from rankforce.jit import kernel, subroutine
+
+MAGNITUDE = np.int64(2**63 - 1)  # the bits of a float64 without its sign
+INFINITY = np.int64(0x7FF0_0000_0000_0000)  # the bits of ∞
+
+
+@subroutine
+def magnitude_of(bits: Any) -> Any:
+    """The magnitude with these bits, as an int64 array of one has them; ∞ instead of NaN."""
+    return np.inf if bits > INFINITY else np.array([bits], dtype=np.int64).view(np.float64)[0]
 
 
 @kernel
 def largest(values: Any, first: Any, last: Any) -> Any:
     """The largest magnitude of the documents ``first`` to ``last``; NaN counts as ∞."""
-    top = 0.0
-    for document in range(first, last):
-        magnitude = abs(values[document])
-        if not magnitude <= top:
-            top = magnitude if magnitude == magnitude else np.inf
-    return top
+    bits = values.view(np.int64)  # magnitudes are in the order of their bits, NaN above all
+    top = np.int64(0)
+    for document in range(np.uint64(first), np.uint64(last)):
+        top = max(top, bits[document] & MAGNITUDE)
+    return magnitude_of(top)
 
 
 @kernel
@@ -26,9 +34,9 @@ def sums_by_leaf(values: Any, leaf_of: Any, scale: Any, first: Any, last: Any, s
 
     A negative ``leaf_of`` leaves a document out.
     """
-    for document in range(first, last):
+    for document in range(np.uint64(first), np.uint64(last)):
         if leaf_of[document] >= 0:
-            sums[leaf_of[document]] += np.int64(np.floor(values[document] * scale + 0.5))
+            sums[np.uint64(leaf_of[document])] += np.int64(np.floor(values[document] * scale + 0.5))
 
 
 @kernel
@@ -38,12 +46,12 @@ def mark_leaves(
     """Write the leaf of every document of the leaves ``order[first:last]``, from documents sorted by leaf."""
     for place in range(first, last):
         leaf = order[place]
-        for k in range(leaf_start[leaf], leaf_start[leaf] + leaf_size[leaf]):
-            leaf_of[documents[k]] = leaf
+        for k in range(np.uint64(leaf_start[leaf]), np.uint64(leaf_start[leaf] + leaf_size[leaf])):
+            leaf_of[np.uint64(documents[k])] = leaf
 
 
 @kernel
 def add_leaf_values(leaf_value: Any, leaf_of: Any, first: Any, last: Any, scores: Any) -> None:
     """Add to ``scores`` float64 of documents ``first`` to ``last`` the value of their leaf, ``leaf_value`` float32."""
-    for document in range(first, last):
-        scores[document] += leaf_value[leaf_of[document]]
+    for document in range(np.uint64(first), np.uint64(last)):
+        scores[document] += leaf_value[np.uint64(leaf_of[document])]

@@ -9,6 +9,7 @@ import numpy as np
 from rankforce.jit import kernel, subroutine
 
 LEFT, MISSING = 1, 2  # what a table of sides says about a cell, added up
+ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
 @subroutine
@@ -17,8 +18,12 @@ def fill_sides(stride: Any, size: Any, split_bin: Any, missing_left: Any, missin
 
     The bin is the digit of the cell at ``stride``, of ``size`` possible ones.
     """
+    b = 0
+    next_digit = stride
     for cell in range(len(sides)):
-        b = cell // stride % size
+        if cell == next_digit:
+            next_digit += stride
+            b = b + 1 if b + 1 < size else 0
         missing = b == missing_bin
         sides[cell] = (LEFT if b <= split_bin or (missing and missing_left) else 0) + (MISSING if missing else 0)
 
@@ -36,28 +41,40 @@ def deal(
 
     The cell of document d is ``cells[d·row_stride + column]``, in a row-major or a column-major matrix.
     """
-    front = begin
-    back = end - 1
-    n_missing = np.int64(0)
-    for k in range(begin, end):
+    front = np.uint64(begin)  # unsigned: a signed place may count from the end, and to allow for that takes time
+    back = np.uint64(end - 1)
+    stride = np.uint64(row_stride)
+    place = np.uint64(column)
+    n_missing = ZERO
+    for k in range(np.uint64(begin), np.uint64(end)):
         document = documents[k]
-        side = np.int64(sides[cells[document * row_stride + column]])
-        goes_left = side & LEFT
-        n_missing += side >> 1
-        scratch[front] = document  # both places are free: the right one is kept by moving its end
-        scratch[back] = document
+        side = np.uint64(sides[cells[np.uint64(document) * stride + place]])
+        goes_left = side & ONE
+        n_missing += side >> ONE
+        scratch[front] = document  # both places are free: what is not kept is written over
+        scratch[back - (np.uint64(k) - front)] = document
         front += goes_left
-        back -= 1 - goes_left
-    return front - begin, n_missing
+    return np.int64(front) - begin, np.int64(n_missing)
 
 
 @subroutine
 def collect(scratch: Any, begin: Any, end: Any, n_left: Any, left: Any, right: Any, documents: Any) -> Any:
     """Bring what ``deal`` put in ``scratch[begin:end]`` to ``documents``, from places ``left`` and ``right`` on."""
-    for k in range(n_left):
-        documents[left + k] = scratch[begin + k]
-    for k in range(end - begin - n_left):
-        documents[right + k] = scratch[end - 1 - k]
+    source = np.uint64(begin)
+    target = np.uint64(left)
+    for k in range(np.uint64(n_left)):
+        documents[target + np.uint64(k)] = scratch[source + np.uint64(k)]
+    source = np.uint64(end - 1)
+    target = np.uint64(right)
+    for k in range(np.uint64(end - begin - n_left)):
+        documents[target + np.uint64(k)] = scratch[source - np.uint64(k)]
+
+
+@kernel
+def number_documents(first: Any, last: Any, documents: Any) -> None:
+    """Write 0, 1, 2 … into the places ``first`` to ``last`` of ``documents``: every document in its own place."""
+    for k in range(np.uint64(first), np.uint64(last)):
+        documents[k] = k
 
 
 @kernel

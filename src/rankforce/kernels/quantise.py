@@ -3,6 +3,9 @@
 With a scale 2^e, a force λ becomes q = ⌊λ·2^e + u⌋. Usually u = ½. Where that would wipe out too many small forces, u
 is a hash of seed, tree, query and position in the query, so that q is right on average; the hash does not depend on
 the order of queries or on threads. All reductions are maxima and sums of integers.
+
+``documents`` rise: as many as there are values are all of them, and then their numbers need not be read. Places are
+unsigned: a signed one may count from the end, and a loop that allows for that is not vectorised.
 """
 
 from __future__ import annotations
@@ -11,8 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.jit import kernel, subroutine
+from rankforce.jit import kernel, subroutine, vector_subroutine
+from rankforce.kernels.leaves import MAGNITUDE, magnitude_of
 
+FINE_BITS = 37  # magnitudes are summed with this many bits each: room for 2^26 documents, and fewer bits beyond
+BLOCK = 1 << (52 - FINE_BITS)  # whole numbers whose sums floats hold exactly, in any order
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
@@ -20,25 +26,34 @@ SECOND = np.uint64(0x94D049BB133111EB)
 
 @kernel
 def largest_magnitude(values: Any, documents: Any, first: Any, last: Any) -> Any:
-    """(largest magnitude, least value or 0) of the documents at places ``first`` to ``last``; NaN counts as ∞."""
-    top = 0.0
-    bottom = 0.0
-    for k in range(first, last):
-        value = values[documents[k]]
-        magnitude = abs(value)
-        if not magnitude <= top:
-            top = magnitude if magnitude == magnitude else np.inf
-        if value < bottom:
-            bottom = value
-    return top, bottom
+    """(largest magnitude, how many are negative) of the documents at places ``first`` to ``last``; NaN counts as ∞."""
+    every = len(documents) == len(values)
+    bits = values.view(np.int64)
+    top = np.int64(0)
+    negative = np.int64(0)
+    for k in range(np.uint64(first), np.uint64(last)):
+        document = np.uint64(k) if every else np.uint64(documents[k])
+        top = max(top, bits[document] & MAGNITUDE)
+        negative += np.int64(values[document] < 0.0)
+    return magnitude_of(top), negative
+
+
+@vector_subroutine
+def _sum_of_block(values: Any, documents: Any, scale: Any, first: Any, last: Any) -> Any:
+    every = len(documents) == len(values)
+    total = 0.0
+    for k in range(np.uint64(first), np.uint64(last)):
+        document = np.uint64(k) if every else np.uint64(documents[k])
+        total += np.ceil(abs(values[document]) * scale)
+    return total
 
 
 @kernel
 def sum_of_magnitudes(values: Any, documents: Any, scale: Any, first: Any, last: Any) -> Any:
-    """Σ ⌈|value|·scale⌉ of the documents at places ``first`` to ``last``, in int64."""
+    """Σ ⌈|value|·scale⌉ of the documents at places ``first`` to ``last``, in int64; each below 2^FINE_BITS."""
     total = np.int64(0)
-    for k in range(first, last):
-        total += np.int64(np.ceil(abs(values[documents[k]]) * scale))
+    for begin in range(first, last, BLOCK):
+        total += np.int64(_sum_of_block(values, documents, scale, begin, min(begin + BLOCK, last)))
     return total
 
 
@@ -59,18 +74,17 @@ def pack_entries(
 
     Where ``counting``, r is 1. Returns how many forces are not zero, and how many of those became q = 0.
     """
-    nonzero = 0
-    vanished = 0
-    for k in range(first, last):
-        document = documents[k]
+    every = len(documents) == len(forces)
+    nonzero = np.int64(0)
+    vanished = np.int64(0)
+    for k in range(np.uint64(first), np.uint64(last)):
+        document = np.uint64(k) if every else np.uint64(documents[k])
         force = forces[document]
         q = np.int64(np.floor(force * force_scale + 0.5))
         r = np.int64(1) if counting else np.int64(np.floor(curvatures[document] * curvature_scale + 0.5))
         entries[document] = (q << shift) + r
-        if force != 0.0:
-            nonzero += 1
-            if q == 0:
-                vanished += 1
+        nonzero += np.int64(force != 0.0)
+        vanished += np.int64(force != 0.0 and q == 0)
     return nonzero, vanished
 
 

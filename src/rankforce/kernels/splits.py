@@ -14,63 +14,88 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rankforce.jit import subroutine
+import numpy as np
 
-WELL_BELOW = 1.0 - 2.0**-50  # less than this share of a product is less, however its factors were rounded
+from rankforce.jit import float_of, subroutine
+
 NO_SPLIT = -math.inf  # bounded leaf values may be worth less than nothing
+LEAST_SHIFT = 12  # with fewer bits for r, sums of q need more of them than ``float_of`` takes
+MOST_BINS = 256
+ONE = np.uint64(1)
 
 
 @subroutine
-def _scan(histogram: Any, start: Any, bins: Any, before: Any, total: Any, shift: Any, least: Any, l2: Any) -> Any:
+def _scan(
+    histogram: Any,
+    start: Any,
+    bins: Any,
+    before: Any,
+    total: Any,
+    shift: Any,
+    least: Any,
+    l2: Any,
+    sums: Any,
+    worths: Any,
+) -> Any:
     """(worth, bin) of the best split whose left side also holds the sum ``before``.
 
-    Empty bins are skipped up to the first that is not; behind it they repeat a worth, which is never better. Σr is
-    below 2^53, so that differences of such sums are exact in floating point, too; Σq need not be.
+    Empty bins are skipped up to the first that is not; behind it they repeat a worth, which is never better.
+    Sums depend on each other, but all that follows is done in vectors (which unsigned places let the compiler see).
     """
-    mask = (1 << shift) - 1
-    q = total >> shift
-    r = float(total & mask)
-    least_left = float(least)
-    most_left = r - least_left
-    best = NO_SPLIT
-    best_bin = -1
+    mask = (np.int64(1) << np.int64(shift)) - np.int64(1)
+    most_left = (total & mask) - least
     left = before
     first = 0
     while first < bins and histogram[start + first] == 0:
         first += 1
-    for b in range(first, bins):
-        left += histogram[start + b]
-        r_left = float(left & mask)
-        if r_left < least_left:
-            continue
-        if r_left > most_left:
+    while first < bins:
+        left += histogram[start + first]
+        if left & mask >= least:
             break
-        q_left = float(left >> shift)
-        q_right = float(q - (left >> shift))
+        first += 1
+    if first == bins or left & mask > most_left:
+        return NO_SPLIT, -1
+    sums[0] = left
+    count = np.uint64(1)
+    for b in range(np.uint64(start + first + 1), np.uint64(start + bins)):
+        left += histogram[b]
+        if left & mask > most_left:
+            break
+        sums[count] = left
+        count += ONE
+    q = float_of(total >> shift)
+    r = float_of(total & mask)
+    for k in range(count):
+        q_left = float_of(sums[k] >> shift)
+        r_left = float_of(sums[k] & mask)
+        q_right = q - q_left
         d_left = r_left + l2
         d_right = (r - r_left) + l2
-        numerator = q_left * q_left * d_right + q_right * q_right * d_left
-        denominator = d_left * d_right
-        if numerator < best * denominator * WELL_BELOW:  # a division takes as long as all the rest
-            continue
-        worth = numerator / denominator
-        if worth > best:
-            best = worth
-            best_bin = b
-    return best, best_bin
+        worths[k] = (q_left * q_left * d_right + q_right * q_right * d_left) / (d_left * d_right)
+    bits = worths.view(np.int64)  # floats that are not negative are in the order of their bits
+    best = np.int64(0)
+    for k in range(count):
+        best = max(best, bits[k])
+    place = np.uint64(0)
+    while bits[place] != best:
+        place += ONE
+    return worths[place], first + np.int64(place)
 
 
 @subroutine
-def best_split(histogram: Any, start: Any, bins: Any, total: Any, shift: Any, least: Any, l2: Any) -> Any:
+def best_split(
+    histogram: Any, start: Any, bins: Any, total: Any, shift: Any, least: Any, l2: Any, sums: Any, worths: Any
+) -> Any:
     """(worth, bin, whether missing values go left) of the best split on the feature at ``start``; bin −1 if none.
 
-    ``total`` is the sum of the leaf's entries; entries are ``q·2^shift + r``.
+    ``total`` is the sum of the leaf's entries; entries are ``q·2^shift + r``, shift ≥ LEAST_SHIFT.
+    Work space: ``sums`` int64 (MOST_BINS,), ``worths`` float64 (MOST_BINS,).
     """
     missing = histogram[start + bins]
-    best, best_bin = _scan(histogram, start, bins, missing, total, shift, least, l2)
+    best, best_bin = _scan(histogram, start, bins, missing, total, shift, least, l2, sums, worths)
     missing_left = True
     if missing != 0:
-        worth, b = _scan(histogram, start, bins, 0, total, shift, least, l2)
+        worth, b = _scan(histogram, start, bins, 0, total, shift, least, l2, sums, worths)
         if worth > best or (worth == best and b < best_bin):
             best = worth
             best_bin = b
@@ -106,7 +131,7 @@ def best_careful_split(
     lower: Any,
     upper: Any,
 ) -> Any:
-    """As ``best_split``, where documents must be counted or leaf values are bounded.
+    """As ``best_split``, where documents must be counted or leaf values are bounded; for any shift.
 
     ``counted``: both sides need ``min_documents``, and ``counts`` has the number of documents in every bin.
     ``bounded``: leaf values lie in [lower, upper] (in units of the quantisation), and with ``direction`` +1 (−1) the

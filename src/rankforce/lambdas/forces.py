@@ -46,14 +46,21 @@ class Ranking:
 
     def update(self, scores: np.ndarray) -> np.ndarray:
         """Rank by these scores (``by_query`` order) and return the order."""
-        over_queries(self.starts, lambda a, b: reorder_documents(scores, self.tie_keys, self.starts, a, b, self.order))
+        self._rank(scores, self.order)
         return self.order
 
     def of(self, scores: np.ndarray) -> np.ndarray:
         """The order by other scores; the ranking stays as it is."""
         order = self.order.copy()
-        over_queries(self.starts, lambda a, b: reorder_documents(scores, self.tie_keys, self.starts, a, b, order))
+        self._rank(scores, order)
         return order
+
+    def _rank(self, scores: np.ndarray, order: np.ndarray) -> None:
+        over_queries(
+            self.starts,
+            lambda a, b: reorder_documents(scores, self.tie_keys, self.starts, a, b, order),
+            FEW_IN_A_PASS,
+        )
 
 
 class TermForces:

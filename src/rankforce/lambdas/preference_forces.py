@@ -9,7 +9,7 @@ from rankforce.data.preferences import Preferences
 from rankforce.kernels.pair_forces import divide_by_deviation, scale_by_log
 from rankforce.kernels.preferences import add_preference_forces
 from rankforce.lambdas.forces import Forces, without_weights
-from rankforce.threads import over_queries
+from rankforce.threads import FEW_IN_A_PASS, over_queries
 
 
 class PreferenceForces:
@@ -68,10 +68,14 @@ class PreferenceForces:
             ),
         )  # fmt: skip
         if self.normalise == "deviation":
-            over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces))
+            over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces), FEW_IN_A_PASS)
         elif self.normalise == "log":
             pulls = without_weights(self.pulls, self.query_weights)
-            over_queries(self.starts, lambda a, b: scale_by_log(self.starts, pulls, a, b, self.forces, self.curvatures))
+            over_queries(
+                self.starts,
+                lambda a, b: scale_by_log(self.starts, pulls, a, b, self.forces, self.curvatures),
+                FEW_IN_A_PASS,
+            )
         if self.objective is not None:
             forces, curvatures = self.objective.at(scores, order, iteration, queries)
             self.forces *= self.share

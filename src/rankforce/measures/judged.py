@@ -17,7 +17,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.kernels.ordering import reorder_documents
 from rankforce.kernels.values import query_normalisers, query_values
 from rankforce.measures.measure import Measure
-from rankforce.threads import over_queries
+from rankforce.threads import FEW, FEW_IN_A_PASS, over_queries
 
 MOST_KEPT = 32  # measures remembered per data set: each holds one float64 per document
 
@@ -132,6 +132,7 @@ class Judged:
         over_queries(
             self.starts,
             lambda a, b: query_values(self.kernel_tuple, self.worth, order, normalisers, self.starts, a, b, result),
+            FEW_IN_A_PASS if self.measure.swap_kind == "columns" else FEW,  # with columns it is a sum over documents
         )
         return result
 

@@ -15,10 +15,10 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.growth import LEAF_COLUMNS, PLAN_SIZE, SIZE, START, grow_tree
 from rankforce.kernels.histograms import LINE_ENTRIES
 from rankforce.kernels.leaves import mark_leaves
-from rankforce.kernels.partition import route_documents
+from rankforce.kernels.partition import number_documents, route_documents
 from rankforce.kernels.symmetric_growth import LEVEL_COLUMNS, grow_symmetric_tree
 from rankforce.kernels.symmetric_growth import PLAN_SIZE as LEVEL_PLAN_SIZE
-from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, together
+from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, over_ranges, together
 from rankforce.trees.layout import HistogramLayout
 from rankforce.trees.quantised import Scales, quantise
 from rankforce.trees.tree import Tree
@@ -188,7 +188,7 @@ class Grower:
             usable[:] = np.asarray(features, dtype=bool)[binned.binning.features]
         if rows is None:
             documents = self._documents
-            documents[:] = np.arange(n, dtype=dtypes.INDEX)
+            over_ranges(n, lambda first, last: number_documents(first, last, documents), FEW_IN_A_PASS)
         else:
             documents = self._documents[: len(rows)]
             documents[:] = rows

@@ -10,10 +10,9 @@ import numpy as np
 
 from rankforce.data.hashing import combine
 from rankforce.errors import DataError
-from rankforce.kernels.quantise import largest_magnitude, pack_entries, redraw_forces, sum_of_magnitudes
+from rankforce.kernels.quantise import FINE_BITS, largest_magnitude, pack_entries, redraw_forces, sum_of_magnitudes
 from rankforce.threads import FEW_IN_A_PASS, over_queries, over_ranges
 
-FINE_BITS = 37  # magnitudes are summed with this many bits each: room for 2^26 documents, and fewer bits beyond
 MAY_VANISH = 0.01  # share of the non-zero forces that may be rounded to 0
 
 
@@ -94,14 +93,14 @@ def _exponents(values: Sequence[np.ndarray], documents: np.ndarray, limits: Sequ
     Both in one pass: waking the threads takes as long as thousands of documents.
     """
     n = len(documents)
-    ends: list[list[tuple[float, float]]] = []
+    ends: list[list[tuple[float, int]]] = []
     over_ranges(n, lambda a, b: ends.append([largest_magnitude(of, documents, a, b) for of in values]), FEW_IN_A_PASS)
     fine: list[int] = []
     for what, found in zip(("forces", "curvatures"), zip(*ends, strict=True), strict=False):
         top = max(magnitude for magnitude, _ in found)
         if not math.isfinite(top):
             raise DataError(f"{what} must be finite")
-        if what == "curvatures" and min(least for _, least in found) < 0:
+        if what == "curvatures" and any(negative for _, negative in found):
             raise DataError(f"{what} must not be negative")
         _, exponent = math.frexp(top)
         k = min(FINE_BITS, 62 - n.bit_length()) - exponent  # top·2^k < 2^37
