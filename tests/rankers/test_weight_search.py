@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+
 import numpy as np
 import pytest
 
@@ -97,6 +101,30 @@ def test_a_search_that_was_cut_goes_on_and_finds_the_same(parts, ranker, tmp_pat
     again = rf.search_weights(ranker(graded, **SHORT[ranker]), train, held_out, shares=(0.1, 0.3), checkpoint=path)
     assert len(trained) == 3 * steps + 1  # the step that was cut was not kept
     assert again == rf.search_weights(ranker(graded, **SHORT[ranker]), train, held_out, shares=(0.1, 0.3))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_ends_the_search_with_the_best_so_far(parts, ranker, monkeypatch, capsys):
+    train, held_out = parts
+    graded = rf.Graded(["NDCG@5", "CNDCG@5:clicks"], "search")
+    kind, steps = type(ranker(graded)), next(iter(SHORT[ranker].values()))
+    fit, trained = kind.fit, []
+
+    def counted(self, *given, **also):
+        fitted = fit(self, *given, **also, callbacks=[interrupt])
+        trained.append(len(fitted.history_["train"]))
+        return fitted
+
+    def interrupt(told):
+        if len(trained) == 1 and told.number == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(kind, "fit", counted)
+    found = rf.search_weights(ranker(graded, **SHORT[ranker]), train, held_out, shares=(0.1, 0.3, 0.5))
+    assert trained == [steps, steps]  # the training under way is not cut short: its value would be no value
+    assert [one.weights[1] for one in found.candidates] == [0.0, 0.1]
+    assert found.weights in [one.weights for one in found.candidates]
+    assert "stopping after this step" in capsys.readouterr().err
 
 
 def test_three_tiers_in_order(parts):

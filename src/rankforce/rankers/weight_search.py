@@ -20,6 +20,7 @@ from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import paired_t_test
 from rankforce.lambdas.graded import Graded
 from rankforce.measures.measure import Measure
+from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)  # of the tier that is searched; the earlier ones keep their proportions
@@ -90,6 +91,8 @@ def search_weights(
     shares : candidates for the share of each later tier, between 0 and 1
     alpha : level of the tests
     checkpoint : path that the checkpoints of the candidates begin with: an interrupted search goes on from them
+
+    Ctrl-C ends the search after the current training, with the best weights so far.
     """
     objective = ranker.objective
     if not isinstance(objective, Graded):
@@ -104,7 +107,10 @@ def search_weights(
     total = 1 + len(shares) * (len(measures) - 1)
     candidates: list[Candidate] = []
     files: list[Path] = []
-    with Progress("weights", total, "trainings", getattr(ranker, "progress", True)) as bar:
+    with (
+        Interruption() as interruption,
+        Progress("weights", total, "trainings", getattr(ranker, "progress", True)) as bar,
+    ):
 
         def tried(weights: tuple[float, ...]) -> Evaluation:
             place = {}
@@ -121,6 +127,8 @@ def search_weights(
         for tier in range(1, len(measures)):
             without, before = best, kept
             for share in sorted(shares):
+                if interruption.wanted:
+                    break
                 weights = tuple(
                     share if place == tier else (1.0 - share) * weight for place, weight in enumerate(before)
                 )
@@ -131,8 +139,9 @@ def search_weights(
                 candidates.append(Candidate(weights, _means(found, measures), p_values, allowed))
                 if allowed and found.mean[measures[tier]] > best.mean[measures[tier]]:
                     best, kept = found, weights
-    for path in files:
-        path.unlink(missing_ok=True)
+    if not interruption.wanted:
+        for path in files:
+            path.unlink(missing_ok=True)
     return WeightSearch(tuple(map(str, measures)), tuple(candidates), kept, alpha)
 
 
