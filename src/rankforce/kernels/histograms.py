@@ -22,6 +22,7 @@ AHEAD = 16  # how many places ahead a row is asked for: below the root, rows are
 WORD = 4  # bytes in a word
 LINE_ENTRIES = 8  # histogram entries in a cache line
 REGION = 33 * LINE_ENTRIES  # entries of a histogram over the 256 values of a byte
+BYTE_VALUES = 256
 BYTE = np.uint64(8)
 LOW_BYTE = np.uint64(255)
 LINE = 64  # bytes of a cache line
@@ -77,7 +78,7 @@ def add_documents(
 @subroutine
 def subtract_histogram(histogram: Any, part: Any, begin: Any, end: Any) -> Any:
     """Leave the sibling: ``histogram − part``, exactly."""
-    for k in range(begin, end):
+    for k in range(np.uint64(begin), np.uint64(end)):
         histogram[k] -= part[k]
 
 
@@ -95,9 +96,17 @@ def add_up_columns(
         shared = byte[j] * REGION
         if starts[j] == shared:
             continue
-        for digit in range(size[j]):
-            total = 0
-            for high in range(digit * stride[j], 256, size[j] * stride[j]):
-                for low in range(min(stride[j], 256 - high)):
-                    total += histogram[shared + high + low]
-            histogram[starts[j] + digit] = total
+        start = np.uint64(starts[j])
+        for digit in range(np.uint64(size[j])):
+            histogram[start + np.uint64(digit)] = 0
+        digit = 0
+        next_digit = stride[j]
+        total = np.int64(0)
+        for value in range(BYTE_VALUES):
+            if value == next_digit:
+                histogram[start + np.uint64(digit)] += total
+                total = np.int64(0)
+                digit = digit + 1 if digit + 1 < size[j] else 0
+                next_digit += stride[j]
+            total += histogram[np.uint64(shared + value)]
+        histogram[start + np.uint64(digit)] += total
