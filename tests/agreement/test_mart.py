@@ -8,7 +8,9 @@ from sklearn import ensemble
 
 import rankforce as rf
 
-SMALL = {"n_trees": 15, "n_leaves": 6, "min_documents": 10, "learning_rate": 0.3, "progress": False}
+SMALL = {
+    "n_trees": 15, "n_leaves": 6, "growth": "leafwise", "min_documents": 10, "learning_rate": 0.3, "progress": False,
+}  # fmt: skip
 THEIRS = {"n_estimators": 15, "max_leaf_nodes": 6, "max_depth": None, "min_samples_leaf": 10, "learning_rate": 0.3}
 
 

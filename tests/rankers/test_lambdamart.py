@@ -118,27 +118,43 @@ def test_symmetric_trees_ask_one_question_per_level(data):
         assert len(set(zip(tree.feature.tolist(), tree.threshold.tolist(), strict=True))) <= 4 < tree.n_nodes
 
 
-def test_newtons_step_is_the_ratio_of_the_sums(data):
+@pytest.mark.parametrize(("growth", "longest"), [("leafwise", 10), ("symmetric", 1)])
+def test_newtons_step_is_the_ratio_of_the_sums(data, growth, longest):
     """The first tree by hand: all scores are 0, so ρ = ½ for every pair."""
     from rankforce.lambdas.forces import Forces, Ranking
 
-    ranker = fitted(data, n_trees=1, learning_rate=1.0, normalise="none")
+    ranker = fitted(data, n_trees=1, learning_rate=1.0, normalise="none", growth=growth)
     objective = ranker._objective()
     zero = np.zeros(data.n_documents)
     forces, curvatures = Forces(data, objective, 0).at(zero, Ranking(data, 0).update(zero))
     leaves = ranker.model_.leaf_indices(data)[:, 0]
     for leaf in range(ranker.model_.leaf_value.size):
         inside = leaves == leaf
-        wanted = np.clip(forces[inside].sum() / curvatures[inside].sum(), -10, 10)
+        wanted = np.clip(forces[inside].sum() / curvatures[inside].sum(), -longest, longest)
         assert ranker.model_.leaf_value[leaf] == pytest.approx(wanted, rel=1e-6)
 
 
-def test_the_step_is_bounded():
+@pytest.mark.parametrize(
+    ("settings", "longest"),
+    [({"growth": "leafwise"}, 10.0), ({"growth": "symmetric"}, 1.0), ({"max_step": 3.0}, 3.0)],
+    ids=str,
+)
+def test_the_step_is_bounded(settings, longest):
     """One pair in the wrong order, far apart by the base: Newton alone would leap."""
     X = np.array([[0.0, 30.0], [1.0, 0.0]] * 20)
     data = rf.Dataset(X, [0, 1] * 20, group=[2] * 20, feature_names=["a", "b"])
-    ranker = fitted(data, n_trees=1, n_leaves=2, min_documents=1, learning_rate=1.0, base_model="b")
-    assert abs(ranker.model_.leaf_value).max() == 10.0
+    ranker = fitted(data, n_trees=1, n_leaves=2, min_documents=1, learning_rate=1.0, base_model="b", **settings)
+    assert abs(ranker.model_.leaf_value).max() == longest
+
+
+def test_few_documents_grow_symmetric_trees(data, monkeypatch):
+    assert data.n_documents == 1200
+    for limit, chosen in ((1201, "symmetric"), (1200, "leafwise")):
+        monkeypatch.setattr("rankforce.rankers.boosting.FEW_DOCUMENTS", limit)
+        ranker = fitted(data)
+        assert ranker.model_.provenance.settings["growth"] == chosen
+        again = fitted(data, growth=chosen)
+        assert again.predict(data).tobytes() == ranker.predict(data).tobytes()
 
 
 @pytest.mark.parametrize("sigma", [0.25, 4.0])

@@ -36,6 +36,8 @@ from rankforce.threads import FEW_IN_A_PASS, over_ranges
 from rankforce.trees.grower import GROWTHS, Grower, Grown
 from rankforce.trees.tree import Tree
 
+FEW_DOCUMENTS = 20_000  # below, trees that fit less noise are worth more than trees that fit more detail
+
 
 class RunningScores:
     """The scores of a data set while trees are added, its ranking by them, and the watched measure.
@@ -174,7 +176,7 @@ class BoostedTrees(Resumable):
         grower = Grower(
             binned,
             n_leaves=self.n_leaves,
-            growth=self.growth,
+            growth=self._growth(data),
             min_documents=self.min_documents,
             max_depth=self.max_depth,
             l2=self.l2,
@@ -249,12 +251,17 @@ class BoostedTrees(Resumable):
         self.best_iteration_ = min(watch.best_iteration, len(rounds)) if self.early_stopping else len(rounds)
         provenance = Provenance.of_training(
             data,
-            settings=self._settings() | training.inputs | self._notes(),
+            settings=self._settings() | {"growth": grower.growth} | training.inputs | self._notes(),
             objective=training.objective or self._objective_name(),
             history=watch.history,
             seed=self.seed,
         )
         self.model_ = ensemble.model(rounds[: self.best_iteration_], provenance)
+
+    def _growth(self, data: Dataset) -> str:
+        if self.growth == "auto":
+            return "symmetric" if data.n_documents < FEW_DOCUMENTS else "leafwise"
+        return self.growth
 
     def predict(self, X: Any, n_trees: int | None = None) -> np.ndarray:
         """Scores, float64, in the order of the rows; of the first ``n_trees`` trees only, if given."""
@@ -290,7 +297,7 @@ class BoostedTrees(Resumable):
         check_number("l2", self.l2, 0.0)
         check_number("min_gain", self.min_gain, 0.0)
         check_number("max_depth", self.max_depth, 1, whole=True, optional=True)
-        check_choice("growth", self.growth, GROWTHS)
+        check_choice("growth", self.growth, ("auto", *GROWTHS))
         check_number("max_bins", self.max_bins, 2, 255, whole=True)
         check_number("feature_fraction", self.feature_fraction, 0.0, 1.0, above=True)
         check_number("query_fraction", self.query_fraction, 0.0, 1.0, above=True)

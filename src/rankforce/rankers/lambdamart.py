@@ -29,6 +29,8 @@ from rankforce.rankers.watching import Callback, Instrument, Watched
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
 
+LONGEST_STEP = {"leafwise": 10.0, "symmetric": 1.0}  # of Newton, times σ
+
 
 class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     """Boosted trees for any ranking measure.
@@ -44,16 +46,19 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         What to maximise: ``"NDCG"``, ``"NDCG@10"``, ``"MAP"``, ``"ERR@10"``, or a measure of your own.
     n_trees, n_leaves, learning_rate, min_documents, max_depth, l2, min_gain
         Size and shape of the ensemble; ``min_documents`` is the least number of documents in a leaf, exactly.
-    growth : "leafwise" or "symmetric"
+    growth : "auto", "leafwise" or "symmetric"
         Leafwise: the leaf that gains most is split next. Symmetric: all leaves of a level are split by the same test,
-        the one with the largest sum of gains, on at most ⌈log₂ n_leaves⌉ levels. A symmetric tree asks fewer questions
-        and so fits less noise: try it with few or noisy queries.
+        the one with the largest sum of gains, on at most ⌈log₂ n_leaves⌉ levels; it asks fewer questions and so fits
+        less noise. ``"auto"``: symmetric with fewer than 20,000 training documents.
     split : "auto", "newton" or "least_squares"
         What a split maximises: (Σλ)²/(Σw + l2) on both sides, or the reduction of squared error of λ (as published).
         ``"auto"``: newton with Newton's step, least squares with the gradient step.
     step : "newton" or "gradient"
         A leaf's value: Σλ/(Σw + l2), bounded by ``max_step``/σ; or the mean λ after the λ's of each query were
         divided by their standard deviation.
+    max_step : float, optional
+        Bound of Newton's step; without it 10, and 1 for symmetric trees, which are left with leaves that none of their
+        tests was made for.
     sigma : float
         Steepness of the logistic cost.
     normalise : "auto", "none", "log" or "deviation"
@@ -104,11 +109,11 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         split: str = "auto",
         step: str = "newton",
         sigma: float = 1.0,
-        max_step: float = 10.0,
+        max_step: float | None = None,
         l2: float = 0.0,
         min_gain: float = 0.0,
         max_depth: int | None = None,
-        growth: str = "leafwise",
+        growth: str = "auto",
         max_bins: int = 255,
         normalise: str = "auto",
         pairs: Any = "all",
@@ -234,6 +239,11 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
             return "log" if self.step == "newton" else "deviation"
         return self.normalise
 
+    def _longest_step(self, data: Dataset) -> float:
+        if self.max_step is None:
+            return LONGEST_STEP[self._growth(data)]
+        return self.max_step
+
     def _objective_name(self) -> str:
         return str(self._objective())
 
@@ -242,7 +252,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         check_choice("split", self.split, ("auto", "newton", "least_squares"))
         check_choice("step", self.step, ("newton", "gradient"))
         check_number("sigma", self.sigma, 0.0, above=True)
-        check_number("max_step", self.max_step, 0.0, above=True)
+        check_number("max_step", self.max_step, 0.0, above=True, optional=True)
         objective = self._objective()
         if self.step == "newton" and not objective.has_curvature:
             raise SettingsError(
@@ -272,7 +282,7 @@ class LambdaPull(Learner):
         self.split = settings._split()
         self.forces = _forces(data, objective, settings, preferences, share)
         self.l2 = settings.l2
-        self.longest_step = settings.max_step / settings.sigma
+        self.longest_step = settings._longest_step(data) / settings.sigma
         if self.forces.n_pairs == 0:
             raise DataError(
                 "nothing to learn from: no query has two documents with different labels "

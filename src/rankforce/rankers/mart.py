@@ -124,7 +124,7 @@ class MART(FromOtherLibraries, BoostedTrees):
         l2: float = 0.0,
         min_gain: float = 0.0,
         max_depth: int | None = None,
-        growth: str = "leafwise",
+        growth: str = "auto",
         max_bins: int = 255,
         feature_fraction: float = 1.0,
         query_fraction: float = 1.0,

@@ -294,6 +294,7 @@ def lightgbm_trees(params: Translation) -> dict[str, Any]:
     return {
         "n_trees": params.take("num_iterations", 100, int),
         "n_leaves": params.take("num_leaves", 31, int),
+        "growth": "leafwise",
         "learning_rate": params.take("learning_rate", 0.1, float),
         "min_documents": max(1, params.take("min_data_in_leaf", 20, int)),
         "l2": params.take("lambda_l2", 0.0, float),
@@ -333,6 +334,7 @@ def xgboost_trees(params: Translation) -> dict[str, Any]:
     return {
         "n_trees": params.take("num_boost_round", 100, int),
         "n_leaves": leaves if leaves > 0 else 2 ** min(depth, 16),
+        "growth": "leafwise",
         "learning_rate": params.take("eta", 0.3, float),
         "min_documents": 1,
         "l2": params.take("lambda", 1.0, float),

@@ -45,7 +45,6 @@ NOT_WARMED = {
     "leaf_slopes": "local optimality",
     "leaves_by_walking": "leaf numbers, for inspection",
     "linear_values": "local optimality",
-    "grow_symmetric_tree": "symmetric trees",
     "net_values": "local optimality",
     "ordered_split_gains": "XRank",
     "pair_edges": "XRank",
