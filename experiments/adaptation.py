@@ -40,7 +40,7 @@ class Result:
 def ranker(trees: int, base: object = None) -> rf.LambdaMART:
     return rf.LambdaMART(
         MEASURE, n_trees=trees, n_leaves=15, learning_rate=0.1, min_documents=10, early_stopping=30, base_model=base,
-        progress=False,
+        growth="leafwise", progress=False,
     )  # fmt: skip
 
 

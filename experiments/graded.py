@@ -136,7 +136,7 @@ def mslr() -> Data:
 
 def maker(given: argparse.Namespace, objective: Any = "NDCG", **more: Any) -> Make:
     settings: dict[str, Any] = {
-        "n_trees": given.trees, "learning_rate": given.rate, "n_leaves": 15, "min_documents": 30,
+        "n_trees": given.trees, "learning_rate": given.rate, "n_leaves": 15, "growth": "leafwise", "min_documents": 30,
         "step": given.step, "threads": given.threads, "progress": False,
     }  # fmt: skip
     return lambda: rf.LambdaMART(objective=objective, **(settings | more))

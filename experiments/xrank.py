@@ -30,12 +30,13 @@ Fold = tuple[rf.Dataset, rf.Dataset, rf.Dataset]
 def rankers(steps: int) -> dict[str, Any]:
     """One setting of each for all data. Those of boosting were chosen with a look at test values (docs/xrank.md)."""
     quiet = {"early_stopping": 30, "progress": False}
+    trees = {"n_leaves": 15, "growth": "leafwise", "min_documents": 30, **quiet}
     single = {"n_steps": steps, "min_documents": 30, **quiet}
     boosted = {"n_graphs": 30, "min_documents": 30, "early_stopping": 10, "progress": False}
     return {
-        "LambdaMART": rf.LambdaMART("NDCG", n_trees=500, n_leaves=15, min_documents=30, **quiet),
-        "MART, expected grade": rf.MART("multiclass", n_trees=300, n_leaves=15, min_documents=30, **quiet),
-        "MART, regression": rf.MART(target="gains", n_trees=500, n_leaves=15, min_documents=30, **quiet),
+        "LambdaMART": rf.LambdaMART("NDCG", n_trees=500, **trees),
+        "MART, expected grade": rf.MART("multiclass", n_trees=300, **trees),
+        "MART, regression": rf.MART(target="gains", n_trees=500, **trees),
         "PRank, large margin": rf.PRank(large_margin=True, epochs=20, progress=False),
         "XRank, simple": rf.XRank("NDCG", form="simple", **single),
         "XRank, full": rf.XRank("NDCG", form="full", **single),

@@ -10,7 +10,7 @@ import pytest
 import rankforce as rf
 from rankforce.rankers.watching import TrainingWarning
 
-SMALL = {"n_leaves": 8, "min_documents": 5, "learning_rate": 0.2, "progress": False}
+SMALL = {"growth": "leafwise", "n_leaves": 8, "min_documents": 5, "learning_rate": 0.2, "progress": False}
 
 
 def data_with_clicks(queries=60, seed=0, **options):
@@ -133,6 +133,12 @@ def test_terms_without_a_cost_take_the_rankers():
     assert [tier["pairs"] for tier in tiers] == ["top 5", "top 5"]
 
 
+def test_several_measures_grow_leafwise_trees():
+    data = data_with_clicks(queries=20)
+    for objective, growth in (("NDCG", "symmetric"), (rf.Graded(["NDCG", "CNDCG:clicks"], [0.8, 0.2]), "leafwise")):
+        assert ranker(objective, growth="auto").fit(data).model_.provenance.settings["growth"] == growth
+
+
 @pytest.fixture(scope="module")
 def against_ndcg_alone():
     """Compares a training for some objective with one for NDCG, on data whose clicks partly contradict the grades.
@@ -151,7 +157,7 @@ def against_ndcg_alone():
     labels = {"clicks": np.round(clicks, 2)}
     data = rf.Dataset(features, grades, np.repeat(np.arange(queries), documents), labels=labels)
     train, test = data.split(4 / 19, 15 / 19, seed=0)
-    settings = {"n_trees": 100, "n_leaves": 8, "min_documents": 20, "progress": False}
+    settings = {"n_trees": 100, "n_leaves": 8, "growth": "leafwise", "min_documents": 20, "progress": False}
     alone = rf.LambdaMART("NDCG", **settings).fit(train)
 
     def compared(objective):

@@ -49,7 +49,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     growth : "auto", "leafwise" or "symmetric"
         Leafwise: the leaf that gains most is split next. Symmetric: all leaves of a level are split by the same test,
         the one with the largest sum of gains, on at most ⌈log₂ n_leaves⌉ levels; it asks fewer questions and so fits
-        less noise. ``"auto"``: symmetric with fewer than 20,000 training documents.
+        less noise. ``"auto"``: symmetric with fewer than 20,000 training documents, unless the objective has several
+        measures, for the tests of a whole level would all be about the first one.
     split : "auto", "newton" or "least_squares"
         What a split maximises: (Σλ)²/(Σw + l2) on both sides, or the reduction of squared error of λ (as published).
         ``"auto"``: newton with Newton's step, least squares with the gradient step.
@@ -238,6 +239,11 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         if self.normalise == "auto":
             return "log" if self.step == "newton" else "deviation"
         return self.normalise
+
+    def _growth(self, data: Dataset) -> str:
+        if self.growth == "auto" and len({str(term.measure) for term in self._objective().terms}) > 1:
+            return "leafwise"
+        return super()._growth(data)
 
     def _longest_step(self, data: Dataset) -> float:
         if self.max_step is None:
