@@ -118,7 +118,7 @@ def catboost(loss: str) -> Train:
 
 SYSTEMS: dict[str, Train] = {
     "rankforce": rankforce(),
-    "rankforce, as published": rankforce(cost=rf.RankNetWeightPairs(), normalise="none"),
+    "rankforce, as published": rankforce(cost=rf.RankNetWeightPairs(), normalise="none", growth="leafwise"),
     "rankforce, gradient step": rankforce(step="gradient"),
     "MART, expected grade": expected_grade,
     "LightGBM": lightgbm,

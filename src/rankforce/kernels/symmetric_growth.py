@@ -95,39 +95,34 @@ def _add_gains(
     bounded: Any,
     lower: Any,
     upper: Any,
+    latest: Any,
     gains: Any,
 ) -> Any:
-    """Add what one leaf gains by every test on one column to ``gains`` float64 (2, bins): missing left, then right."""
+    """Add what one leaf gains by every test on one column to ``gains`` float64 (2, bins): missing left, then right.
+
+    ``latest`` float64 (2,) is work space: empty bins gain what the bin before them does.
+    """
     missing = histogram[start + bins]
     n_missing = counts[start + bins] if counted else 0
     sides = 1 if missing == 0 and n_missing == 0 else 2
     left = 0
     n_left = 0
-    with_missing = NO_GAIN
-    if sides == 2:  # missing values against the rest, up to the first bin of this leaf
-        with_missing = _gain(
-            total, missing, n_documents, n_missing, shift, l2, least, min_documents, counted,
-            min_gain, direction, bounded, lower, upper,
-        )  # fmt: skip
-    without = NO_GAIN
-    for b in range(bins):
-        entry = histogram[start + b]
-        count = counts[start + b] if counted else 0
-        if entry != 0 or count != 0:
+    for b in range(-1, bins):  # before the first bin: missing values against the rest
+        entry = histogram[start + b] if b >= 0 else 0
+        count = counts[start + b] if counted and b >= 0 else 0
+        if b < 0 or entry != 0 or count != 0:
             left += entry
             n_left += count
-            with_missing = _gain(
-                total, left + missing, n_documents, n_left + n_missing, shift, l2, least, min_documents, counted,
-                min_gain, direction, bounded, lower, upper,
-            )  # fmt: skip
-            without = with_missing
-            if sides == 2:
-                without = _gain(
-                    total, left, n_documents, n_left, shift, l2, least, min_documents, counted,
+            for side in range(sides):
+                here = left + missing if side == 0 else left
+                n_here = n_left + n_missing if side == 0 else n_left
+                latest[side] = _gain(
+                    total, here, n_documents, n_here, shift, l2, least, min_documents, counted,
                     min_gain, direction, bounded, lower, upper,
                 )  # fmt: skip
-        gains[0, b] += with_missing
-        gains[1, b] += without
+        if b >= 0:
+            gains[0, b] += latest[0]
+            gains[1, b] += latest[sides - 1]
 
 
 @subroutine
@@ -202,7 +197,7 @@ def grow_symmetric_tree(
 
     Arguments as for ``grow_tree``, but: ``counts`` int64, a histogram of counts for each leaf if ``check_documents``;
     per column the best test (``best_gain`` float64, ``best_bin`` int32, ``best_missing`` uint8); ``gains`` float64
-    (threads, 2, 256); ``dealt`` int64 (threads, leaves, 2); ``leaves`` int64 (leaves, 10).
+    (threads, 3, 256); ``dealt`` int64 (threads, leaves, 2); ``leaves`` int64 (leaves, 10).
 
     Of equal tests the lower feature wins, then the lower bin, then missing values on the left. Missing values of a
     feature that no document of the level misses go to the larger side of all documents. Should the last level make too
@@ -264,10 +259,10 @@ def grow_symmetric_tree(
                     continue
                 small = leaves[leaf, SMALL]
                 large = other if small == leaf else leaf
-                subtract_histogram(pool[leaves[large, SLOT]], pool[leaves[small, SLOT]], start, start + bins + 1)
-                if check_documents:
+                for counting in range(2 if check_documents else 1):
+                    histograms = counts if counting == 1 else pool
                     subtract_histogram(
-                        counts[leaves[large, SLOT]], counts[leaves[small, SLOT]], start, start + bins + 1
+                        histograms[leaves[large, SLOT]], histograms[leaves[small, SLOT]], start, start + bins + 1
                     )
             best_gain[j] = NO_GAIN
             if usable[j] == 0:
@@ -282,7 +277,8 @@ def grow_symmetric_tree(
                 _add_gains(
                     histogram, counts[leaves[leaf, SLOT] if check_documents else 0], start, bins,
                     sum_of_bins(histogram, start, bins + 1), leaves[leaf, SIZE], shift, l2, least, min_documents,
-                    check_documents, min_gain, monotone[j], bounded, bounds[leaf, 0], bounds[leaf, 1], mine,
+                    check_documents, min_gain, monotone[j], bounded, bounds[leaf, 0], bounds[leaf, 1],
+                    gains[thread, 2], mine,
                 )  # fmt: skip
             for b in range(bins):
                 for side in range(2):
