@@ -67,16 +67,14 @@ def check_same(grown, expected, binned, scales):
     np.testing.assert_allclose(grown.upper, [leaf.upper * scales.value_unit for leaf in expected.leaves], rtol=1e-12)
 
 
-@pytest.mark.parametrize("split", ["newton", "least_squares"])
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("seed", range(3))
-def test_whole_trees_equal_the_reference(case, split, seed):
+def check_whole_tree(growth, reference, case, split, seed):
+    """Grow a tree of one of the cases and compare it with what the reference grows."""
     settings = DEFAULTS | CASES[case]
     _, binned, forces, curvatures = made(seed)
-    grown = Grower(binned, split=split, **settings).grow(forces, curvatures)
+    grown = Grower(binned, growth=growth, split=split, **settings).grow(forces, curvatures)
     q, r, scales = integers(binned, forces, curvatures if split == "newton" else None)
     monotone = settings.pop("monotone", None)
-    expected = grow_reference(
+    expected = reference(
         binned,
         q,
         r,
@@ -89,6 +87,13 @@ def test_whole_trees_equal_the_reference(case, split, seed):
     )
     assert len(expected.leaves) > 1
     check_same(grown, expected, binned, scales)
+
+
+@pytest.mark.parametrize("split", ["newton", "least_squares"])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_trees_equal_the_reference(case, split, seed):
+    check_whole_tree("leafwise", grow_reference, case, split, seed)
 
 
 @pytest.mark.parametrize("split", ["newton", "least_squares"])

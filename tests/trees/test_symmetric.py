@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from reference_symmetric import grow_symmetric_reference
-from test_grower import CASES, check_same, integers, large, made, routed, same
+from test_grower import CASES, DEFAULTS, check_whole_tree, integers, large, made, routed, same
 
 from rankforce import jit
 from rankforce.binning.binned import Binned
@@ -17,31 +15,12 @@ from rankforce.kernels.symmetric_growth import grow_symmetric_tree
 from rankforce.threads import using_threads
 from rankforce.trees.grower import Grower
 
-DEFAULTS = {"n_leaves": 8, "min_documents": 4}
-
 
 @pytest.mark.parametrize("split", ["newton", "least_squares"])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("seed", range(2))
 def test_whole_trees_equal_the_reference(case, split, seed):
-    settings = DEFAULTS | CASES[case]
-    _, binned, forces, curvatures = made(seed)
-    grown = Grower(binned, growth="symmetric", split=split, **settings).grow(forces, curvatures)
-    q, r, scales = integers(binned, forces, curvatures if split == "newton" else None)
-    monotone = settings.pop("monotone", None)
-    expected = grow_symmetric_reference(
-        binned,
-        q,
-        r,
-        n_leaves=settings["n_leaves"],
-        min_documents=settings["min_documents"],
-        max_depth=settings.get("max_depth", math.inf),
-        l2=math.ldexp(settings.get("l2", 0.0), scales.curvature_exponent),
-        min_gain=settings.get("min_gain", 0.0) / scales.gain_unit,
-        monotone=None if monotone is None else [monotone[f] for f in binned.binning.features],
-    )
-    assert len(expected.leaves) > 1
-    check_same(grown, expected, binned, scales)
+    check_whole_tree("symmetric", grow_symmetric_reference, case, split, seed)
 
 
 def test_leaves_of_a_level_ask_the_same_question():

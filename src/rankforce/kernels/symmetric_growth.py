@@ -13,7 +13,6 @@ import numpy as np
 
 from rankforce.jit import kernel, subroutine
 from rankforce.kernels.growth import (
-    DEPTH,
     LEAF_COLUMNS,
     PARENT,
     ROUNDING,
@@ -405,7 +404,6 @@ def grow_symmetric_tree(
                     )
                 size = leaves[leaf, SIZE]
                 leaves[leaf, SIZE] = n_left
-                leaves[leaf, DEPTH] += 1
                 leaves[leaf, PARENT] = node
                 for what in range(LEAF_COLUMNS):
                     leaves[other, what] = leaves[leaf, what]
