@@ -139,9 +139,12 @@ def test_several_measures_grow_leafwise_trees():
         assert ranker(objective, growth="auto").fit(data).model_.provenance.settings["growth"] == growth
 
 
+LARGER = {"n_trees": 100, "n_leaves": 8, "growth": "leafwise", "min_documents": 20, "progress": False}
+
+
 @pytest.fixture(scope="module")
-def against_ndcg_alone():
-    """Compares a training for some objective with one for NDCG, on data whose clicks partly contradict the grades.
+def conflicting():
+    """Training and test queries whose clicks partly contradict the grades; freshness is a label of its own.
 
     Clicks follow relevance, also within a grade, and as much a taste that the grades do not know; some were not shown.
     """
@@ -154,15 +157,21 @@ def against_ndcg_alone():
     grades = np.searchsorted([-0.5, 0.8], relevance + 0.5 * noise[0]).astype(float)
     clicks = 1.0 / (1.0 + np.exp(0.5 - 0.4 * grades - 0.2 * relevance - taste - 0.3 * noise[1]))
     clicks[random.random(len(clicks)) < 0.3] = 0.0
-    labels = {"clicks": np.round(clicks, 2)}
+    fresh = np.clip(np.floor(2.0 * (features[:, 7] + 1.0) + random.standard_normal(len(features))), 0.0, 3.0)
+    labels = {"clicks": np.round(clicks, 2), "fresh": fresh}
     data = rf.Dataset(features, grades, np.repeat(np.arange(queries), documents), labels=labels)
-    train, test = data.split(4 / 19, 15 / 19, seed=0)
-    settings = {"n_trees": 100, "n_leaves": 8, "growth": "leafwise", "min_documents": 20, "progress": False}
-    alone = rf.LambdaMART("NDCG", **settings).fit(train)
+    return data.split(4 / 19, 15 / 19, seed=0)
 
-    def compared(objective):
-        other = rf.LambdaMART(objective=objective, **settings).fit(train)
-        return rf.compare(alone, other, test, ["NDCG@5", "CNDCG@5:clicks"])
+
+@pytest.fixture(scope="module")
+def against_ndcg_alone(conflicting):
+    """Compares a training for some objective with one for NDCG."""
+    train, test = conflicting
+    alone = rf.LambdaMART("NDCG", **LARGER).fit(train)
+
+    def compared(objective, train=train):
+        other = rf.LambdaMART(objective=objective, **LARGER).fit(train)
+        return rf.compare(alone, other, test, ["NDCG@5", "CNDCG@5:clicks", "NDCG@5:fresh"])
 
     return compared
 
@@ -184,3 +193,24 @@ def test_without_tiers_clicks_cost_the_first_measure(against_ndcg_alone):
     found = against_ndcg_alone("CNDCG:clicks")
     assert found.difference["CNDCG@5:clicks"] > 0.05
     assert found.interval["NDCG@5"].high < -0.05
+
+
+@pytest.mark.compiled_only
+def test_forces_of_tied_pairs_without_zero_clicks_agree_better_with_those_of_the_grades(conflicting):
+    instrument = rf.ForceAgreement(rf.Graded(["NDCG", "CNDCG:clicks"], [0.5, 0.5]))
+    rf.LambdaMART("NDCG", **LARGER | {"n_trees": 20}).fit(conflicting[0], instruments=[instrument])
+    tied, everything = np.mean([list(row.values()) for row in instrument.rows[1:]], axis=0)
+    assert tied > everything + 0.05
+
+
+@pytest.mark.compiled_only
+def test_three_tiers_work_with_most_clicks_missing(conflicting, against_ndcg_alone):
+    train, _ = conflicting
+    clicks = train.labels["clicks"].copy()
+    clicks[np.random.default_rng(0).random(len(clicks)) < 0.7] = np.nan
+    three = rf.Graded(["NDCG", "CNDCG:clicks", "NDCG:fresh"], [0.7, 0.25, 0.05])
+    found = against_ndcg_alone(three, train.with_label("clicks", clicks))
+    assert found.interval["NDCG@5"].low > -0.005
+    for later in ("CNDCG@5:clicks", "NDCG@5:fresh"):
+        assert found.difference[later] > 0
+        assert found.t_test[later].p_value < 1e-4
