@@ -22,6 +22,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import gc
 import glob
 import hashlib
 import inspect
@@ -44,6 +45,9 @@ PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 VECTOR = frozenset({"reassoc", "contract", "nsz"})
 # Methods called in the innermost pair loop, compiled with these flags; no other method is.
 VECTOR_METHODS = frozenset({"swap_delta", "pair"})
+
+# Nobody calls compiled code from C: Numba need not make a form of each function for that.
+NOT_FROM_C = {"no_cfunc_wrapper": True}
 
 NO_CUTOFF = 2**31 - 1
 MOST_COLUMNS = 6
@@ -131,7 +135,7 @@ class Kernel:
 
     def _compile(self, cached: bool) -> Any:
         numba = compiler()
-        options = {"nogil": True, "error_model": "numpy", "fastmath": set(self.fastmath)}
+        options = {**NOT_FROM_C, "nogil": True, "error_model": "numpy", "fastmath": set(self.fastmath)}
         if cached:
             try:
                 dispatcher = numba.njit(cache=True, **options)(self.py_func)
@@ -201,7 +205,7 @@ def vector_subroutine(function: Function) -> Function:
 
 def _register_subroutine(function: Function, fastmath: frozenset[str]) -> Function:
     def register(numba: Any) -> None:
-        numba.extending.register_jitable(fastmath=set(fastmath))(function)
+        numba.extending.register_jitable(fastmath=set(fastmath), **NOT_FROM_C)(function)
 
     _once_compiling(register)
     return function
@@ -223,6 +227,39 @@ def _announce_compilation(dispatcher: Any) -> None:
         save(signature, data)
 
     dispatcher._cache.save_overload = announcing_save
+
+
+def _pause_garbage_collection(numba: Any) -> None:
+    """Let no garbage be collected while a kernel is compiled.
+
+    Nearly all of the millions of objects that Numba makes are in use until it is done: looking for others takes a
+    tenth of the time.
+    """
+    from numba.core import event
+
+    class Pause(event.Listener):  # type: ignore[misc]
+        depth = 0  # kernels call subroutines, which are compiled meanwhile; one thread compiles at a time
+        resume = False
+
+        def on_start(self, started: Any) -> None:
+            if self.depth == 0 and started.data["dispatcher"].py_func not in {each.py_func for each in KERNELS}:
+                return
+            if self.depth == 0:
+                self.resume = gc.isenabled()
+                gc.disable()
+            self.depth += 1
+
+        def on_end(self, ended: Any) -> None:
+            if self.depth == 0:
+                return
+            self.depth -= 1
+            if self.depth == 0 and self.resume:
+                gc.enable()
+
+    event.register("numba:compile", Pause())
+
+
+_once_compiling(_pause_garbage_collection)
 
 
 # -------------------------------------------------------------------------------------- values that kernels can call
@@ -373,27 +410,35 @@ def _kernel_tuple_class(cls: type, names: list[str]) -> type:
             **methods,
         },
     )
-    for name in methods:
-        _once_compiling(functools.partial(_make_callable, name))
+    for method in methods.values():
+        _once_compiling(functools.partial(_make_callable, method, is_foreign(cls)))
     return made
 
 
 _kernel_classes = itertools.count()
-_callable_methods: set[str] = set()
+_callable_methods: set[tuple[bool, str]] = set()
 
 
-def _make_callable(name: str, numba: Any) -> None:
-    """Let kernels call the method ``name`` of our tuples: the method of the tuple's own class is compiled in."""
-    if name in _callable_methods:
+def _make_callable(method: Callable[..., Any], foreign: bool, numba: Any) -> None:
+    """Let kernels call methods of this name of our tuples: the method of the tuple's own class is compiled in.
+
+    Numba knows one list of parameters per name. Ours agree on one (a test holds this). Users' need not, since classes
+    are written apart and again: theirs are called through a function of any arguments, which is compiled, too.
+    """
+    name = method.__name__
+    if (foreign, name) in _callable_methods:
         return
-    _callable_methods.add(name)
-    fastmath = set(VECTOR) if name in VECTOR_METHODS else set()
+    _callable_methods.add((foreign, name))
+    options = {"fastmath": set(VECTOR) if name in VECTOR_METHODS else set(), **NOT_FROM_C}
 
-    def typing(self: Any, *arguments: Any) -> Any:
-        method = getattr(self.instance_class, name, None)
-        if method is None:
+    def own(self: Any, *arguments: Any) -> Any:
+        return getattr(self.instance_class, name, None)
+
+    def users(self: Any, *arguments: Any) -> Any:
+        found = own(self)
+        if found is None:
             return None
-        compiled = numba.extending.register_jitable(fastmath=fastmath)(method)
+        compiled = numba.extending.register_jitable(**options)(found)
 
         def implementation(self: Any, *arguments: Any) -> Any:
             return compiled(self, *arguments)
@@ -401,7 +446,10 @@ def _make_callable(name: str, numba: Any) -> None:
         implementation.__qualname__ = f"method.{name}"
         return implementation
 
-    numba.extending.overload_method(_kernel_type_class(), name, jit_options={"fastmath": fastmath})(typing)
+    own.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
+    numba.extending.overload_method(_kernel_type_class(foreign), name, jit_options=options, strict=False)(
+        users if foreign else own
+    )
 
 
 def chosen_by_class(choose: Callable[[type], Callable[..., Any]]) -> Callable[..., Any]:
@@ -415,17 +463,10 @@ def chosen_by_class(choose: Callable[[type], Callable[..., Any]]) -> Callable[..
 
     def register(numba: Any) -> None:
         def typing(value: Any, *arguments: Any) -> Any:
-            if not isinstance(value, _kernel_type_class()):
-                return None
-            compiled = numba.extending.register_jitable(fastmath=set(VECTOR))(choose(value.instance_class))
+            ours = isinstance(value, (_kernel_type_class(False), _kernel_type_class(True)))
+            return choose(value.instance_class) if ours else None
 
-            def implementation(value: Any, *arguments: Any) -> Any:
-                return compiled(value, *arguments)
-
-            implementation.__qualname__ = f"{choose.__qualname__}.chosen"
-            return implementation
-
-        numba.extending.overload(call, jit_options={"fastmath": set(VECTOR)})(typing)
+        numba.extending.overload(call, jit_options={"fastmath": set(VECTOR), **NOT_FROM_C}, strict=False)(typing)
 
     _once_compiling(register)
     functools.update_wrapper(call, choose)
@@ -470,8 +511,8 @@ def compiler() -> Any:
 
 
 @functools.cache
-def _kernel_type_class() -> Any:
-    """Numba's type of our tuples. Nobody else's named tuple is touched."""
+def _kernel_type_class(foreign: bool) -> Any:
+    """Numba's type of our tuples, and of those of users' classes. Nobody else's named tuple is touched."""
     numba = compiler_without_registration()
     from numba.core import datamodel
     from numba.core.datamodel import models
@@ -491,16 +532,21 @@ def _kernel_type_class() -> Any:
             # and a library from the cache brings the counters of another process along.
             return f"{self.instance_class.__module__}.{self.instance_class.__qualname__}", tuple(self.types)
 
-    KernelType.__qualname__ = "KernelType"
-    globals()["KernelType"] = KernelType  # importable by name: cached kernels are pickled by reference to it
+    KernelType.__name__ = KernelType.__qualname__ = "ForeignKernelType" if foreign else "KernelType"
+    globals()[KernelType.__name__] = KernelType  # importable by name: cached kernels are pickled by reference to it
     model = getattr(models, "NamedTupleModel", None) or datamodel.default_manager._handlers[numba.types.NamedTuple]
     numba.extending.register_model(KernelType)(model)
 
+    return KernelType
+
+
+def _type_kernel_tuples(numba: Any) -> None:
     @numba.extending.typeof_impl.register(KernelTuple)
     def _(value: Any, context: Any) -> Any:
-        return KernelType([numba.typeof(number) for number in value], type(value))
+        return _kernel_type_class(value.FOREIGN)([numba.typeof(number) for number in value], type(value))
 
-    return KernelType
+
+_once_compiling(_type_kernel_tuples)
 
 
 def compiler_without_registration() -> Any:
@@ -512,9 +558,9 @@ def compiler_without_registration() -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """What needs Numba when it is named: ``KernelType``, and operations that it has not."""
-    if name == "KernelType":
-        return _kernel_type_class()
+    """What needs Numba when it is named: its types of our tuples, and operations that it has not."""
+    if name in ("KernelType", "ForeignKernelType"):
+        return _kernel_type_class(name == "ForeignKernelType")
     if name in _INTRINSICS:
         made = _INTRINSICS[name]()
         globals()[name] = made

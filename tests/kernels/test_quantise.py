@@ -10,6 +10,7 @@ import pytest
 
 from rankforce.kernels.leaves import largest
 from rankforce.kernels.quantise import BLOCK, FINE_BITS, largest_magnitude, pack_entries, sum_of_magnitudes
+from rankforce.trees.magnitudes import magnitude_of
 
 ALL, SOME = slice(None), slice(1, None, 3)
 
@@ -24,18 +25,20 @@ def drawn(n, part):
 def test_the_largest_magnitude_and_the_negative_ones(part):
     values, documents = drawn(101, part)
     chosen = values[documents][3:30]
-    assert largest_magnitude(values, documents, 3, 30) == (np.abs(chosen).max(), (chosen < 0).sum())
-    assert largest(values, 3, 30) == np.abs(values[3:30]).max()
-    assert largest(values, 3, 3) == 0.0
+    top, negative = largest_magnitude(values.view(np.int64), documents, 3, 30)
+    assert (magnitude_of(top), negative) == (np.abs(chosen).max(), (chosen < 0).sum())
+    assert magnitude_of(largest(values.view(np.int64), 3, 30)) == np.abs(values[3:30]).max()
+    assert magnitude_of(largest(values.view(np.int64), 3, 3)) == 0.0
 
 
 @pytest.mark.parametrize("bad", [math.nan, -math.nan, math.inf, -math.inf])
 def test_what_is_not_finite_is_infinite(bad):
     values, documents = drawn(50, ALL)
     values[17] = bad
-    assert largest(values, 0, 50) == math.inf
-    assert largest_magnitude(values, documents, 0, 50)[0] == math.inf
-    assert math.isfinite(largest(values, 18, 50))
+    bits = values.view(np.int64)
+    assert magnitude_of(largest(bits, 0, 50)) == math.inf
+    assert magnitude_of(largest_magnitude(bits, documents, 0, 50)[0]) == math.inf
+    assert math.isfinite(magnitude_of(largest(bits, 18, 50)))
 
 
 @pytest.mark.parametrize("part", [ALL, SOME])

@@ -12,9 +12,13 @@ from rankforce.kernels.splits import LEAST_SHIFT, MOST_BINS, best_careful_split,
 
 
 @kernel
-def fast(histogram, start, bins, total, shift, least, l2):
-    sums, worths = np.empty(MOST_BINS, dtype=np.int64), np.empty(MOST_BINS)
-    return best_split(histogram, start, bins, total, shift, least, l2, sums, worths)
+def fast_with(histogram, start, bins, total, shift, least, l2, sums, worths, bits):
+    return best_split(histogram, start, bins, total, shift, least, l2, sums, worths, bits)
+
+
+def fast(*arguments):
+    worths = np.empty(MOST_BINS)
+    return fast_with(*arguments, np.empty(MOST_BINS, dtype=np.int64), worths, worths.view(np.int64))
 
 
 @kernel

@@ -14,7 +14,7 @@ from rankforce.jit import kernel, subroutine
 from rankforce.kernels.histograms import WORD, add_documents, add_up_columns, clear_histogram, subtract_histogram
 from rankforce.kernels.meeting import meet
 from rankforce.kernels.partition import collect, deal, fill_sides
-from rankforce.kernels.splits import LEAST_SHIFT, MOST_BINS, NO_SPLIT, best_careful_split, best_split, leaf_worth
+from rankforce.kernels.splits import LEAST_SHIFT, NO_SPLIT, best_careful_split, best_split, leaf_worth
 
 SMALL_LEAF = 1024  # documents below which one thread deals them out
 PATIENCE = 4  # times that a leaf's best split may leave too few documents before all its features are counted
@@ -51,6 +51,7 @@ def _scan_column(
     bounds: Any,
     sums: Any,
     worths: Any,
+    worth_bits: Any,
     best_worth: Any,
     best_bin: Any,
     best_missing: Any,
@@ -63,7 +64,7 @@ def _scan_column(
             counted, n_documents, min_documents, direction, bounded, bounds[leaf, 0], bounds[leaf, 1],
         )  # fmt: skip
     else:
-        worth, b, missing_left = best_split(histogram, start, bins, total, shift, least, l2, sums, worths)
+        worth, b, missing_left = best_split(histogram, start, bins, total, shift, least, l2, sums, worths, worth_bits)
     best_worth[leaf, j] = worth
     best_bin[leaf, j] = b
     best_missing[leaf, j] = 1 if missing_left else 0
@@ -152,6 +153,9 @@ def grow_tree(
     documents: Any,
     scratch: Any,
     pool: Any,
+    sums: Any,
+    worths: Any,
+    worth_bits: Any,
     best_worth: Any,
     best_bin: Any,
     best_missing: Any,
@@ -180,7 +184,8 @@ def grow_tree(
     ``check_documents``: r is no count, so that ``min_documents`` has to be checked by counting. ``bounded``: there are
     monotone features.
 
-    Work space: ``pool`` int64, a histogram for each leaf and one for counts; per leaf and feature the best split
+    Work space: ``pool`` int64, a histogram for each leaf and one for counts; ``sums`` int64, ``worths`` float64 and
+    their bits ``worth_bits`` int64 (threads, MOST_BINS); per leaf and feature the best split
     (``best_worth`` float64, ``best_bin`` int32, ``best_missing`` uint8) and whether its documents were counted
     (``verified`` uint8); ``plan`` int64; ``dealt`` int64 (threads, 8); ``sides`` uint8 (threads, 256).
     ``documents`` int32 end up sorted by leaf, those of a leaf in their old order.
@@ -195,8 +200,7 @@ def grow_tree(
     n_columns = len(starts)
     n_words = words.shape[1]
     counts_slot = most_leaves
-    sums = np.empty(MOST_BINS, dtype=np.int64)
-    worths = np.empty(MOST_BINS)
+    own_sums, own_bits, own_worths = sums[thread], worth_bits[thread], worths[thread]
     if thread == 0:
         for column in range(LEAF_COLUMNS):
             leaves[0, column] = 0
@@ -208,12 +212,8 @@ def grow_tree(
         plan[SMALL] = 0  # the leaf whose histogram is built
         plan[LARGE] = -1  # the leaf whose histogram is what then remains of its parent's; the root has no sibling
         _plan_build(plan, leaves, min_documents, max_depth, n_words)
-    while True:
-        if not meet(meeting, threads):
-            return -1
-        if plan[STEP] == DONE:
-            return plan[N_LEAVES]
-
+    came = meet(meeting, threads)
+    while came and plan[STEP] != DONE:  # the only way out, since every way out lets go of every array
         # The histogram of the newest leaf, some of the bytes per thread.
         counting = plan[STEP] == COUNT
         built = plan[LEAF] if counting else plan[SMALL]
@@ -229,8 +229,9 @@ def grow_tree(
                 0 if counting else -1, 1 if counting else 0, first_word, last_word, made,
             )  # fmt: skip
             add_up_columns(made, starts, byte, stride, size_of, WORD * first_word, WORD * last_word)
-        if not meet(meeting, threads):
-            return -1
+        came = meet(meeting, threads)
+        if not came:
+            continue
 
         # What remains is its sibling's. The best split of both on each column, some of the columns per thread.
         if span > 0:
@@ -259,10 +260,11 @@ def grow_tree(
                     _scan_column(
                         leaf, j, starts[j], size_of[j] - 1, monotone[j], histogram, made, total, shift, least, l2,
                         counting, leaves[leaf, SIZE], min_documents, bounded, bounds,
-                        sums, worths, best_worth, best_bin, best_missing, verified,
+                        own_sums, own_worths, own_bits, best_worth, best_bin, best_missing, verified,
                     )  # fmt: skip
-        if not meet(meeting, threads):
-            return -1
+        came = meet(meeting, threads)
+        if not came:
+            continue
 
         # The leaf with the best gain is split next.
         if thread == 0:
@@ -278,10 +280,9 @@ def grow_tree(
             plan[LEAF] = chosen
             if leaf_gain[chosen] == CLOSED or leaf_gain[chosen] <= min_gain:
                 plan[STEP] = DONE
-        if not meet(meeting, threads):
-            return -1
-        if plan[STEP] == DONE:
-            return plan[N_LEAVES]
+        came = meet(meeting, threads)
+        if not came or plan[STEP] == DONE:
+            continue
 
         # Its documents are dealt out, a range of them per thread.
         leaf = plan[LEAF]
@@ -303,8 +304,9 @@ def grow_tree(
             cells, row_stride, feature * column_stride if by_column else byte[feature], sides[thread],
             documents, chunk_begin, chunk_end, scratch,
         )  # fmt: skip
-        if not meet(meeting, threads):
-            return -1
+        came = meet(meeting, threads)
+        if not came:
+            continue
         n_left = 0
         n_missing = 0
         left_before = 0
@@ -323,6 +325,7 @@ def grow_tree(
                 plan[STEP] = COUNT
                 plan[FIRST_WORD] = 0 if everything else byte[feature] // WORD
                 plan[LAST_WORD] = n_words if everything else byte[feature] // WORD + 1
+            came = meet(meeting, threads)
             continue
         collect(
             scratch, chunk_begin, chunk_end, dealt[thread, 0],
@@ -378,3 +381,5 @@ def grow_tree(
                 plan[STEP] = DONE
             else:
                 _plan_build(plan, leaves, min_documents, max_depth, n_words)
+        came = meet(meeting, threads)
+    return plan[N_LEAVES] if came else -1

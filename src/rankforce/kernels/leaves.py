@@ -6,26 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.jit import kernel, subroutine
+from rankforce.jit import kernel
 
 MAGNITUDE = np.int64(2**63 - 1)  # the bits of a float64 without its sign
-INFINITY = np.int64(0x7FF0_0000_0000_0000)  # the bits of ∞
-
-
-@subroutine
-def magnitude_of(bits: Any) -> Any:
-    """The magnitude with these bits, as an int64 array of one has them; ∞ instead of NaN."""
-    return np.inf if bits > INFINITY else np.array([bits], dtype=np.int64).view(np.float64)[0]
 
 
 @kernel
-def largest(values: Any, first: Any, last: Any) -> Any:
-    """The largest magnitude of the documents ``first`` to ``last``; NaN counts as ∞."""
-    bits = values.view(np.int64)  # magnitudes are in the order of their bits, NaN above all
+def largest(bits: Any, first: Any, last: Any) -> Any:
+    """The bits of the largest magnitude of the documents ``first`` to ``last``, from the ``bits`` int64 of float64.
+
+    Magnitudes are in the order of their bits, NaN above all.
+    """
     top = np.int64(0)
     for document in range(np.uint64(first), np.uint64(last)):
         top = max(top, bits[document] & MAGNITUDE)
-    return magnitude_of(top)
+    return top
 
 
 @kernel

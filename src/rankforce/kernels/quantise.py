@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.jit import kernel, subroutine, vector_subroutine
-from rankforce.kernels.leaves import MAGNITUDE, magnitude_of
+from rankforce.kernels.leaves import MAGNITUDE
 
 FINE_BITS = 37  # magnitudes are summed with this many bits each: room for 2^26 documents, and fewer bits beyond
 BLOCK = 1 << (52 - FINE_BITS)  # whole numbers whose sums floats hold exactly, in any order
@@ -25,17 +25,20 @@ SECOND = np.uint64(0x94D049BB133111EB)
 
 
 @kernel
-def largest_magnitude(values: Any, documents: Any, first: Any, last: Any) -> Any:
-    """(largest magnitude, how many are negative) of the documents at places ``first`` to ``last``; NaN counts as ∞."""
-    every = len(documents) == len(values)
-    bits = values.view(np.int64)
+def largest_magnitude(bits: Any, documents: Any, first: Any, last: Any) -> Any:
+    """(bits of the largest magnitude, how many are below 0) of the documents at places ``first`` to ``last``.
+
+    ``bits`` int64 are those of float64, whose magnitudes are in the order of their bits, NaN above all.
+    """
+    every = len(documents) == len(bits)
     top = np.int64(0)
     negative = np.int64(0)
     for k in range(np.uint64(first), np.uint64(last)):
         document = np.uint64(k) if every else np.uint64(documents[k])
-        top = max(top, bits[document] & MAGNITUDE)
-        negative += np.int64(values[document] < 0.0)
-    return magnitude_of(top), negative
+        magnitude = bits[document] & MAGNITUDE
+        top = max(top, magnitude)
+        negative += np.int64((bits[document] < 0) & (magnitude != 0))
+    return top, negative
 
 
 @vector_subroutine

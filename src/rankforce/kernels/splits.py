@@ -36,6 +36,7 @@ def _scan(
     l2: Any,
     sums: Any,
     worths: Any,
+    worth_bits: Any,
 ) -> Any:
     """(worth, bin) of the best split whose left side also holds the sum ``before``.
 
@@ -72,30 +73,38 @@ def _scan(
         d_left = r_left + l2
         d_right = (r - r_left) + l2
         worths[k] = (q_left * q_left * d_right + q_right * q_right * d_left) / (d_left * d_right)
-    bits = worths.view(np.int64)  # floats that are not negative are in the order of their bits
     best = np.int64(0)
     for k in range(count):
-        best = max(best, bits[k])
+        best = max(best, worth_bits[k])  # floats that are not negative are in the order of their bits
     place = np.uint64(0)
-    while bits[place] != best:
+    while worth_bits[place] != best:
         place += ONE
     return worths[place], first + np.int64(place)
 
 
 @subroutine
 def best_split(
-    histogram: Any, start: Any, bins: Any, total: Any, shift: Any, least: Any, l2: Any, sums: Any, worths: Any
+    histogram: Any,
+    start: Any,
+    bins: Any,
+    total: Any,
+    shift: Any,
+    least: Any,
+    l2: Any,
+    sums: Any,
+    worths: Any,
+    worth_bits: Any,
 ) -> Any:
     """(worth, bin, whether missing values go left) of the best split on the feature at ``start``; bin −1 if none.
 
     ``total`` is the sum of the leaf's entries; entries are ``q·2^shift + r``, shift ≥ LEAST_SHIFT.
-    Work space: ``sums`` int64 (MOST_BINS,), ``worths`` float64 (MOST_BINS,).
+    Work space: ``sums`` int64, ``worths`` float64 and their bits ``worth_bits`` int64, (MOST_BINS,) each.
     """
     missing = histogram[start + bins]
-    best, best_bin = _scan(histogram, start, bins, missing, total, shift, least, l2, sums, worths)
+    best, best_bin = _scan(histogram, start, bins, missing, total, shift, least, l2, sums, worths, worth_bits)
     missing_left = True
     if missing != 0:
-        worth, b = _scan(histogram, start, bins, 0, total, shift, least, l2, sums, worths)
+        worth, b = _scan(histogram, start, bins, 0, total, shift, least, l2, sums, worths, worth_bits)
         if worth > best or (worth == best and b < best_bin):
             best = worth
             best_bin = b

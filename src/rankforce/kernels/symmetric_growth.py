@@ -222,11 +222,8 @@ def grow_symmetric_tree(
         plan[N_OLD] = 1
         plan[LEVEL] = 0
         plan[GOING_ON] = 1
-    while True:
-        if not meet(meeting, threads):
-            return -1
-        if plan[GOING_ON] == 0:
-            return plan[N_LEAVES]
+    came = meet(meeting, threads)
+    while came and plan[GOING_ON] == 1:  # the only way out, since every way out lets go of every array
         n_leaves = plan[N_LEAVES]
 
         # The histogram of the smaller side of every new pair of leaves, some of the bytes per thread.
@@ -243,8 +240,9 @@ def grow_symmetric_tree(
                     first_word, last_word, made,
                 )  # fmt: skip
                 add_up_columns(made, starts, byte, stride, size_of, WORD * first_word, WORD * last_word)
-        if not meet(meeting, threads):
-            return -1
+        came = meet(meeting, threads)
+        if not came:
+            continue
 
         # What remains is its sibling's. Then the best test on each column, some of the columns per thread.
         mine = gains[thread]
@@ -285,8 +283,9 @@ def grow_symmetric_tree(
                         best_gain[j] = mine[side, b]
                         best_bin[j] = b
                         best_missing[j] = 1 - side
-        if not meet(meeting, threads):
-            return -1
+        came = meet(meeting, threads)
+        if not came:
+            continue
 
         # The best test of all, and the leaves that it splits.
         if thread == 0:
@@ -316,10 +315,9 @@ def grow_symmetric_tree(
                     check_documents, min_gain, monotone[chosen], bounded, bounds[leaf, 0], bounds[leaf, 1],
                 )  # fmt: skip
             _choose_leaves(leaf_gain, n_leaves, most_leaves - n_leaves, leaves)
-        if not meet(meeting, threads):
-            return -1
-        if plan[GOING_ON] == 0:
-            return plan[N_LEAVES]
+        came = meet(meeting, threads)
+        if not came or plan[GOING_ON] == 0:
+            continue
 
         # Documents are dealt out, a range of them per thread, leaf by leaf.
         column, chosen_bin, missing_left = plan[COLUMN], plan[BIN], plan[MISSING_LEFT] == 1
@@ -338,8 +336,9 @@ def grow_symmetric_tree(
                     cells, row_stride, column * column_stride if by_column else byte[column], sides[thread],
                     documents, begin, end, scratch,
                 )  # fmt: skip
-        if not meet(meeting, threads):
-            return -1
+        came = meet(meeting, threads)
+        if not came:
+            continue
         for leaf in range(n_leaves):
             start = leaves[leaf, START]
             begin = max(first_document, start)
@@ -356,8 +355,9 @@ def grow_symmetric_tree(
                 scratch, begin, end, dealt[thread, leaf, 0],
                 start + left_before, start + n_left + (begin - start - left_before), documents,
             )  # fmt: skip
-        if not meet(meeting, threads):
-            return -1
+        came = meet(meeting, threads)
+        if not came:
+            continue
 
         # The splits are written down. The others wait for the next level.
         if thread == 0:
@@ -422,3 +422,5 @@ def grow_symmetric_tree(
                 splittable += leaves[leaf, SIZE] >= 2 * min_documents
             if plan[LEVEL] == levels or plan[N_LEAVES] == most_leaves or splittable == 0:
                 plan[GOING_ON] = 0
+        came = meet(meeting, threads)
+    return plan[N_LEAVES] if came else -1

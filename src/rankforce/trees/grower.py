@@ -16,6 +16,7 @@ from rankforce.kernels.growth import LEAF_COLUMNS, PLAN_SIZE, SIZE, START, grow_
 from rankforce.kernels.histograms import LINE_ENTRIES
 from rankforce.kernels.leaves import mark_leaves
 from rankforce.kernels.partition import number_documents, route_documents
+from rankforce.kernels.splits import MOST_BINS
 from rankforce.kernels.symmetric_growth import LEVEL_COLUMNS, grow_symmetric_tree
 from rankforce.kernels.symmetric_growth import PLAN_SIZE as LEVEL_PLAN_SIZE
 from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, over_ranges, together
@@ -227,8 +228,10 @@ class Grower:
             written = (state, leaf_gain, bounds, column, split_bin, missing, gain, left, right)
             bounded = bool(self._monotone.any())
             if self.growth == "leafwise":
+                worths = np.empty((threads, MOST_BINS))
                 leafwise = (
                     self.max_depth, bounded, documents, self._scratch, self._pool,
+                    np.empty((threads, MOST_BINS), dtype=np.int64), worths, worths.view(np.int64),
                     self._best_worth, self._best_bin, self._best_missing, self._verified,
                     np.zeros(PLAN_SIZE, dtype=np.int64), np.zeros((threads, LINE_ENTRIES), dtype=np.int64), sides,
                 )  # fmt: skip

@@ -10,6 +10,7 @@ from rankforce import dtypes
 from rankforce.errors import DataError
 from rankforce.kernels.leaves import largest, sums_by_leaf
 from rankforce.threads import FEW_IN_A_PASS, over_ranges
+from rankforce.trees.magnitudes import magnitude_of
 
 
 def leaf_sums(leaf_of: np.ndarray, n_leaves: int, *values: np.ndarray) -> list[np.ndarray]:
@@ -22,10 +23,12 @@ def leaf_sums(leaf_of: np.ndarray, n_leaves: int, *values: np.ndarray) -> list[n
     leaf_of = np.ascontiguousarray(leaf_of, dtype=dtypes.INDEX)
     n = len(leaf_of)
     summed = [np.ascontiguousarray(given, dtype=np.float64) for given in values]
-    tops: list[list[float]] = []
-    over_ranges(n, lambda first, last: tops.append([largest(given, first, last) for given in summed]), FEW_IN_A_PASS)
+    bits = [given.view(np.int64) for given in summed]
+    tops: list[list[int]] = []
+    over_ranges(n, lambda first, last: tops.append([largest(of, first, last) for of in bits]), FEW_IN_A_PASS)
     exponents = []
-    for which, top in enumerate(map(max, zip(*tops, strict=True))):
+    for which, top_bits in enumerate(map(max, zip(*tops, strict=True))):
+        top = magnitude_of(top_bits)
         if not math.isfinite(top):
             raise DataError("values summed by leaf must be finite")
         _, exponent = math.frexp(top)  # top < 2^exponent

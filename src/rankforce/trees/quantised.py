@@ -12,6 +12,7 @@ from rankforce.data.hashing import combine
 from rankforce.errors import DataError
 from rankforce.kernels.quantise import FINE_BITS, largest_magnitude, pack_entries, redraw_forces, sum_of_magnitudes
 from rankforce.threads import FEW_IN_A_PASS, over_queries, over_ranges
+from rankforce.trees.magnitudes import magnitude_of
 
 MAY_VANISH = 0.01  # share of the non-zero forces that may be rounded to 0
 
@@ -93,11 +94,12 @@ def _exponents(values: Sequence[np.ndarray], documents: np.ndarray, limits: Sequ
     Both in one pass: waking the threads takes as long as thousands of documents.
     """
     n = len(documents)
-    ends: list[list[tuple[float, int]]] = []
-    over_ranges(n, lambda a, b: ends.append([largest_magnitude(of, documents, a, b) for of in values]), FEW_IN_A_PASS)
+    bits = [of.view(np.int64) for of in values]
+    ends: list[list[tuple[int, int]]] = []
+    over_ranges(n, lambda a, b: ends.append([largest_magnitude(of, documents, a, b) for of in bits]), FEW_IN_A_PASS)
     fine: list[int] = []
     for what, found in zip(("forces", "curvatures"), zip(*ends, strict=True), strict=False):
-        top = max(magnitude for magnitude, _ in found)
+        top = magnitude_of(max(magnitude for magnitude, _ in found))
         if not math.isfinite(top):
             raise DataError(f"{what} must be finite")
         if what == "curvatures" and any(negative for _, negative in found):
