@@ -6,6 +6,8 @@ The cache is tested in processes of their own, on a copy of the package with its
 from __future__ import annotations
 
 import collections
+import gc
+import inspect
 import json
 import os
 import shutil
@@ -295,3 +297,90 @@ def test_compiled_code_stands_where_the_fingerprint_sees_it():
     for one in jit.KERNELS:
         place = one.py_func.__module__.removeprefix("rankforce.").partition(".")[0]
         assert place in jit.COMPILED_SOURCES or one.py_func.__module__.startswith("test")
+
+
+def test_methods_of_one_name_take_equally_many_arguments():
+    """Numba knows one list of parameters per name for all classes of ours."""
+    seen: dict[str, int] = {}
+    classes = [jit.KernelTuple]
+    for cls in classes:
+        classes += cls.__subclasses__()
+        if cls is jit.KernelTuple or cls.FOREIGN:
+            continue
+        for name, method in vars(cls).items():
+            if inspect.isfunction(method):
+                count = len(inspect.signature(method).parameters)
+                assert seen.setdefault(name, count) == count, (cls, name)
+    assert seen["swap_delta"] == 3
+
+
+@pytest.mark.compiled_only
+def test_methods_of_one_name_in_users_classes_may_differ():
+    values = []
+    for takes_two in (False, True):
+
+        class Own(rf.Measure):
+            if takes_two:
+
+                def share(self, worth, size):
+                    return worth / size
+
+                def value(self, ranked, normaliser):
+                    return self.share(ranked[0], len(ranked))
+
+            else:
+
+                def share(self, worth):
+                    return worth
+
+                def value(self, ranked, normaliser):
+                    return self.share(ranked[0])
+
+            def normaliser(self, ideal):
+                return 1.0
+
+        out = np.empty(1)
+        order = np.arange(2, dtype=np.int32)
+        query_values(Own().kernel_tuple(), np.array([3.0, 0.0]), order, np.ones(1), np.array([0, 2]), 0, 1, out)
+        values.append(out[0])
+    assert values == [3.0, 1.5]
+
+
+@pytest.mark.compiled_only
+def test_garbage_is_collected_before_and_after_compiling_but_not_meanwhile():
+    numba = jit.compiler()
+    from numba.core import event
+
+    collecting = []
+
+    class Note(event.Listener):
+        def on_start(self, started):
+            collecting.append(gc.isenabled())
+
+        def on_end(self, ended):
+            collecting.append(gc.isenabled())
+
+    @jit.kernel
+    def one(x):
+        return max(x, 1)
+
+    @jit.kernel
+    def broken(x):
+        return x.nothing_of_the_kind
+
+    note = Note()
+    event.register("numba:run_pass", note)
+    try:
+        assert one.foreign(2) == 2
+        assert gc.isenabled()
+        with pytest.raises(numba.TypingError):
+            broken.foreign(1)
+        assert gc.isenabled()
+        gc.disable()
+        one.foreign(1.5)
+        assert not gc.isenabled()  # as whoever turned it off wants it
+    finally:
+        gc.enable()
+        event.unregister("numba:run_pass", note)
+    assert collecting
+    assert not any(collecting)

@@ -237,7 +237,7 @@ def _pause_garbage_collection(numba: Any) -> None:
     """
     from numba.core import event
 
-    class Pause(event.Listener):  # type: ignore[misc]
+    class Pause(event.Listener):
         depth = 0  # kernels call subroutines, which are compiled meanwhile; one thread compiles at a time
         resume = False
 

@@ -12,18 +12,29 @@ import numpy as np
 
 from rankforce.jit import kernel, subroutine
 from rankforce.kernels.histograms import WORD, add_documents, add_up_columns, clear_histogram, subtract_histogram
+from rankforce.kernels.leaf_table import (
+    DEPTH,
+    FAILURES,
+    FEATURE,
+    LEAF_COLUMNS,
+    PARENT,
+    ROUNDING,
+    SIZE,
+    SLOT,
+    START,
+    TOTAL,
+    bound_sides,
+    sum_of_bins,
+    write_split,
+)
 from rankforce.kernels.meeting import meet
 from rankforce.kernels.partition import collect, deal, fill_sides
 from rankforce.kernels.splits import LEAST_SHIFT, NO_SPLIT, best_careful_split, best_split, leaf_worth
 
 SMALL_LEAF = 1024  # documents below which one thread deals them out
 PATIENCE = 4  # times that a leaf's best split may leave too few documents before all its features are counted
-ROUNDING = 2.0**-40  # a gain below this share of the terms it is the difference of is rounding
 CLOSED = -1.0  # the gain of a leaf that will not be split
 
-# What is known about a leaf: columns of ``leaves`` int64.
-START, SIZE, DEPTH, TOTAL, SLOT, FEATURE, PARENT, FAILURES = range(8)
-LEAF_COLUMNS = 8
 # What is to be done next: places in ``plan`` int64.
 STEP, N_LEAVES, LEAF, SMALL, LARGE, FIRST_WORD, LAST_WORD = range(7)
 PLAN_SIZE = 7
@@ -91,14 +102,6 @@ def _choose_feature(
 
 
 @subroutine
-def sum_of_bins(histogram: Any, start: Any, count: Any) -> Any:
-    total = 0
-    for b in range(count):
-        total += histogram[start + b]
-    return total
-
-
-@subroutine
 def _plan_build(plan: Any, leaves: Any, min_documents: Any, max_depth: Any, n_words: Any) -> Any:
     """Have the histograms of the leaves SMALL and LARGE made, unless neither can be split."""
     plan[STEP] = BUILD
@@ -107,22 +110,6 @@ def _plan_build(plan: Any, leaves: Any, min_documents: Any, max_depth: Any, n_wo
     for leaf in (plan[SMALL], plan[LARGE]):
         if leaf >= 0 and leaves[leaf, SIZE] >= 2 * min_documents and leaves[leaf, DEPTH] < max_depth:
             plan[LAST_WORD] = n_words
-
-
-@subroutine
-def bound_sides(
-    leaf: Any, other: Any, direction: Any, left_total: Any, right_total: Any, shift: Any, l2: Any, bounds: Any
-) -> Any:
-    """After a split on a monotone feature, the middle of the two values bounds everything below each side."""
-    mask = (1 << shift) - 1
-    lower = bounds[leaf, 0]
-    upper = bounds[leaf, 1]
-    _, left_value = leaf_worth(float(left_total >> shift), left_total & mask, l2, True, lower, upper)
-    _, right_value = leaf_worth(float(right_total >> shift), right_total & mask, l2, True, lower, upper)
-    middle = 0.5 * (left_value + right_value)
-    side = 1 if direction > 0 else 0
-    bounds[leaf, side] = middle
-    bounds[other, 1 - side] = middle
 
 
 @kernel
@@ -166,12 +153,8 @@ def grow_tree(
     leaves: Any,
     leaf_gain: Any,
     bounds: Any,
-    split_feature: Any,
-    split_bin: Any,
-    split_missing: Any,
+    splits: Any,
     split_gain: Any,
-    left: Any,
-    right: Any,
 ) -> Any:
     """Grow a tree on ``documents``; return its number of leaves (−1 if a thread did not come).
 
@@ -190,10 +173,9 @@ def grow_tree(
     (``verified`` uint8); ``plan`` int64; ``dealt`` int64 (threads, 8); ``sides`` uint8 (threads, 256).
     ``documents`` int32 end up sorted by leaf, those of a leaf in their old order.
 
-    Written: ``leaves`` int64 (leaves, 8), as the columns named above; ``bounds`` float64 (leaves, 2), what leaf values
-    must lie between; and one place per split, in the order of splitting: ``split_feature``, ``split_bin``,
-    ``split_missing``, ``split_gain`` (in units), ``left`` and ``right`` (≥ 0: a split, else the leaf ~c). The left side
-    keeps the number of the leaf that was split. Missing values of a feature that the leaf has none of go to the larger
+    Written: ``leaves`` int64 (leaves, 8) and, a row per split in the order of splitting, ``splits`` int32 (splits, 5),
+    as ``leaf_table`` names their columns; ``split_gain`` float64 (in units); ``bounds`` float64 (leaves, 2), what leaf
+    values must lie between. Missing values of a feature that the leaf has none of go to the larger
     side.
     """
     most_leaves = len(leaves)
@@ -335,40 +317,16 @@ def grow_tree(
         # The split is written down, and two leaves take the place of one. The others only read what stays as it is.
         if thread == 0:
             other = plan[N_LEAVES]
-            node = other - 1
             if n_missing == 0:
                 missing_left = 2 * n_left >= size
-            split_feature[node] = feature
-            split_bin[node] = chosen_bin
-            split_missing[node] = 1 if missing_left else 0
-            split_gain[node] = leaf_gain[leaf]
-            left[node] = ~leaf
-            right[node] = ~other
-            parent = leaves[leaf, PARENT]
-            if parent >= 0:
-                if left[parent] == ~leaf:
-                    left[parent] = node
-                else:
-                    right[parent] = node
-            bounds[other, 0] = bounds[leaf, 0]
-            bounds[other, 1] = bounds[leaf, 1]
-            if monotone[feature] != 0:
-                base = starts[feature]
-                histogram = pool[leaves[leaf, SLOT]]
-                left_total = sum_of_bins(histogram, base, chosen_bin + 1)
-                if best_missing[leaf, feature] == 1:
-                    left_total += histogram[base + missing_bin]
-                bound_sides(
-                    leaf, other, monotone[feature], left_total, leaves[leaf, TOTAL] - left_total, shift, l2, bounds
-                )
-            leaves[leaf, SIZE] = n_left
+            bound_sides(
+                leaf, other, pool[leaves[leaf, SLOT]], starts[feature], missing_bin, chosen_bin,
+                best_missing[leaf, feature] == 1, monotone[feature], leaves[leaf, TOTAL], shift, l2, bounds,
+            )  # fmt: skip
             leaves[leaf, DEPTH] += 1
-            leaves[leaf, PARENT] = node
             leaves[leaf, FAILURES] = 0
-            for column in range(LEAF_COLUMNS):
-                leaves[other, column] = leaves[leaf, column]
-            leaves[other, START] = start + n_left
-            leaves[other, SIZE] = size - n_left
+            write_split(leaf, other, feature, chosen_bin, missing_left, n_left, leaves, splits)
+            split_gain[other - 1] = leaf_gain[leaf]
             leaf_gain[leaf] = CLOSED
             leaf_gain[other] = CLOSED
             # The larger leaf takes over the histogram, the smaller one gets a new one.

@@ -15,7 +15,14 @@ import numpy as np
 
 from rankforce.jit import kernel, subroutine, vector_subroutine
 from rankforce.kernels.ordering import merge_sort
-from rankforce.kernels.pair_forces import STRIDE, add_pair, longest_query, pair_forces_of_query, rank_documents
+from rankforce.kernels.pair_forces import (
+    STRIDE,
+    add_pair,
+    leave_places_empty,
+    longest_query,
+    pair_forces_of_query,
+    rank_documents,
+)
 from rankforce.kernels.swaps import prepare_swaps, swap_change
 
 DOCUMENTS_AT_A_TIME = 256
@@ -223,10 +230,11 @@ def update_by_query(
     rank = np.empty(longest, dtype=np.int64)
     by_rank = np.empty((column_count, longest))
     places = longest + STRIDE
-    columns = np.zeros((column_count, places))
-    x = np.ones(places)
-    s = np.zeros(places)
-    weight = np.zeros(places)
+    columns = np.empty((column_count, places))
+    x = np.empty(places)
+    s = np.empty(places)
+    weight = np.empty(places)
+    leave_places_empty(columns, x, s, weight)
     f = np.empty(places)
     c = np.empty(places)
     sorting = np.empty(longest, dtype=order.dtype)

@@ -121,6 +121,17 @@ def pair_forces_of_query(
     return _all_pairs(measure, cost, columns, x, s, weight, worse[start : start + size], normaliser, f, c)
 
 
+@subroutine
+def leave_places_empty(columns: Any, x: Any, s: Any, weight: Any) -> Any:
+    """Let no place hold a document yet: pairs with an empty one are finite and weigh nothing."""
+    for p in range(len(x)):
+        x[p] = 1.0
+        s[p] = 0.0
+        weight[p] = 0.0
+        for k in range(columns.shape[0]):
+            columns[k, p] = 0.0
+
+
 @kernel(fastmath=VECTOR)
 def add_forces_by_columns(
     measure: Any,
@@ -148,12 +159,13 @@ def add_forces_by_columns(
     rank = np.empty(longest, dtype=np.int64)
     by_rank = np.empty((column_count, longest))
     places = longest + STRIDE
-    columns = np.zeros((column_count, places))
-    x = np.ones(places)
-    s = np.zeros(places)
-    weight = np.zeros(places)
+    columns = np.empty((column_count, places))
+    x = np.empty(places)
+    s = np.empty(places)
+    weight = np.empty(places)
     f = np.empty(places)
     c = np.empty(places)
+    leave_places_empty(columns, x, s, weight)
     for q in range(first, last):
         start = starts[q]
         size = starts[q + 1] - start

@@ -71,13 +71,6 @@ def collect(scratch: Any, begin: Any, end: Any, n_left: Any, left: Any, right: A
 
 
 @kernel
-def number_documents(first: Any, last: Any, documents: Any) -> None:
-    """Write 0, 1, 2 … into the places ``first`` to ``last`` of ``documents``: every document in its own place."""
-    for k in range(np.uint64(first), np.uint64(last)):
-        documents[k] = k
-
-
-@kernel
 def route_documents(
     rows: Any, byte: Any, sides: Any, left: Any, right: Any, first: Any, last: Any, leaf_of: Any
 ) -> None:

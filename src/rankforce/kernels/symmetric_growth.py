@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from rankforce.jit import kernel, subroutine
-from rankforce.kernels.growth import (
+from rankforce.kernels.histograms import WORD, add_documents, add_up_columns, clear_histogram, subtract_histogram
+from rankforce.kernels.leaf_table import (
     LEAF_COLUMNS,
     PARENT,
     ROUNDING,
@@ -22,8 +23,8 @@ from rankforce.kernels.growth import (
     TOTAL,
     bound_sides,
     sum_of_bins,
+    write_split,
 )
-from rankforce.kernels.histograms import WORD, add_documents, add_up_columns, clear_histogram, subtract_histogram
 from rankforce.kernels.meeting import meet
 from rankforce.kernels.partition import collect, deal, fill_sides
 from rankforce.kernels.splits import leaf_worth
@@ -125,6 +126,50 @@ def _add_gains(
 
 
 @subroutine
+def _gains_of_test(
+    pool: Any,
+    counts: Any,
+    n_leaves: Any,
+    start: Any,
+    bins: Any,
+    split_bin: Any,
+    missing_left: Any,
+    shift: Any,
+    l2: Any,
+    least: Any,
+    min_documents: Any,
+    counted: Any,
+    min_gain: Any,
+    direction: Any,
+    bounded: Any,
+    bounds: Any,
+    leaves: Any,
+    leaf_gain: Any,
+) -> Any:
+    """What each leaf of the level gains by one test; its sum of entries is noted, too."""
+    for leaf in range(n_leaves):
+        leaf_gain[leaf] = NO_GAIN
+        if leaves[leaf, SIZE] < 2 * min_documents:
+            continue
+        histogram = pool[leaves[leaf, SLOT]]
+        total = sum_of_bins(histogram, start, bins + 1)
+        left = sum_of_bins(histogram, start, split_bin + 1)
+        n_left = 0
+        if missing_left == 1:
+            left += histogram[start + bins]
+        if counted:
+            count = counts[leaves[leaf, SLOT]]
+            n_left = sum_of_bins(count, start, split_bin + 1)
+            if missing_left == 1:
+                n_left += count[start + bins]
+        leaves[leaf, TOTAL] = total
+        leaf_gain[leaf] = _gain(
+            total, left, leaves[leaf, SIZE], n_left, shift, l2, least, min_documents, counted,
+            min_gain, direction, bounded, bounds[leaf, 0], bounds[leaf, 1],
+        )  # fmt: skip
+
+
+@subroutine
 def _choose_leaves(leaf_gain: Any, n_leaves: Any, room: Any, leaves: Any) -> Any:
     """Give every leaf that gains a new leaf beside it; if there is room for few only, those that gain most."""
     wanted = 0
@@ -185,12 +230,8 @@ def grow_symmetric_tree(
     leaves: Any,
     leaf_gain: Any,
     bounds: Any,
-    split_feature: Any,
-    split_bin: Any,
-    split_missing: Any,
+    splits: Any,
     split_gain: Any,
-    left: Any,
-    right: Any,
 ) -> Any:
     """Grow a tree of at most ``levels`` levels on ``documents``; return its number of leaves (−1: a thread is missing).
 
@@ -297,24 +338,13 @@ def grow_symmetric_tree(
             plan[COLUMN] = chosen
             plan[BIN] = best_bin[chosen]
             plan[MISSING_LEFT] = best_missing[chosen]
-            start, bins = starts[chosen], size_of[chosen] - 1
-            for leaf in range(n_leaves):
-                leaf_gain[leaf] = NO_GAIN
-                if plan[GOING_ON] == 0 or leaves[leaf, SIZE] < 2 * min_documents:
-                    continue
-                histogram = pool[leaves[leaf, SLOT]]
-                counted = counts[leaves[leaf, SLOT] if check_documents else 0]
-                leaves[leaf, TOTAL] = sum_of_bins(histogram, start, bins + 1)
-                on_left = sum_of_bins(histogram, start, plan[BIN] + 1)
-                n_left = sum_of_bins(counted, start, plan[BIN] + 1) if check_documents else 0
-                if plan[MISSING_LEFT] == 1:
-                    on_left += histogram[start + bins]
-                    n_left += counted[start + bins] if check_documents else 0
-                leaf_gain[leaf] = _gain(
-                    leaves[leaf, TOTAL], on_left, leaves[leaf, SIZE], n_left, shift, l2, least, min_documents,
-                    check_documents, min_gain, monotone[chosen], bounded, bounds[leaf, 0], bounds[leaf, 1],
+            if plan[GOING_ON] == 1:
+                _gains_of_test(
+                    pool, counts, n_leaves, starts[chosen], size_of[chosen] - 1, best_bin[chosen], best_missing[chosen],
+                    shift, l2, least, min_documents, check_documents, min_gain, monotone[chosen], bounded, bounds,
+                    leaves, leaf_gain,
                 )  # fmt: skip
-            _choose_leaves(leaf_gain, n_leaves, most_leaves - n_leaves, leaves)
+                _choose_leaves(leaf_gain, n_leaves, most_leaves - n_leaves, leaves)
         came = meet(meeting, threads)
         if not came or plan[GOING_ON] == 0:
             continue
@@ -376,39 +406,16 @@ def grow_symmetric_tree(
                 other = leaves[leaf, OTHER]
                 if other == NOT_SPLIT:
                     continue
-                node = other - 1
                 n_left = 0
                 for t in range(threads):
                     n_left += dealt[t, leaf, 0]
-                split_feature[node] = column
-                split_bin[node] = chosen_bin
-                split_missing[node] = 1 if later_left else 0
-                split_gain[node] = leaf_gain[leaf]
-                left[node] = ~leaf
-                right[node] = ~other
-                parent = leaves[leaf, PARENT]
-                if parent >= 0:
-                    if left[parent] == ~leaf:
-                        left[parent] = node
-                    else:
-                        right[parent] = node
-                bounds[other, 0] = bounds[leaf, 0]
-                bounds[other, 1] = bounds[leaf, 1]
-                if monotone[column] != 0:
-                    histogram = pool[leaves[leaf, SLOT]]
-                    on_left = sum_of_bins(histogram, starts[column], chosen_bin + 1)
-                    if missing_left:
-                        on_left += histogram[starts[column] + size_of[column] - 1]
-                    bound_sides(
-                        leaf, other, monotone[column], on_left, leaves[leaf, TOTAL] - on_left, shift, l2, bounds
-                    )
                 size = leaves[leaf, SIZE]
-                leaves[leaf, SIZE] = n_left
-                leaves[leaf, PARENT] = node
-                for what in range(LEAF_COLUMNS):
-                    leaves[other, what] = leaves[leaf, what]
-                leaves[other, START] += n_left
-                leaves[other, SIZE] = size - n_left
+                bound_sides(
+                    leaf, other, pool[leaves[leaf, SLOT]], starts[column], size_of[column] - 1, chosen_bin,
+                    missing_left, monotone[column], leaves[leaf, TOTAL], shift, l2, bounds,
+                )  # fmt: skip
+                write_split(leaf, other, column, chosen_bin, later_left, n_left, leaves, splits)
+                split_gain[other - 1] = leaf_gain[leaf]
                 leaves[other, OTHER] = NOT_SPLIT
                 # The larger leaf takes over the histogram, the smaller one gets a new one.
                 small = other if 2 * n_left >= size else leaf

@@ -12,14 +12,15 @@ from rankforce import dtypes
 from rankforce.binning.binned import Binned
 from rankforce.binning.packing import BYTE_VALUES
 from rankforce.errors import DataError, SettingsError
-from rankforce.kernels.growth import LEAF_COLUMNS, PLAN_SIZE, SIZE, START, grow_tree
+from rankforce.kernels.growth import PLAN_SIZE, grow_tree
 from rankforce.kernels.histograms import LINE_ENTRIES
+from rankforce.kernels.leaf_table import LEAF_COLUMNS, SIZE, SPLIT_COLUMNS, START
 from rankforce.kernels.leaves import mark_leaves
-from rankforce.kernels.partition import number_documents, route_documents
+from rankforce.kernels.partition import route_documents
 from rankforce.kernels.splits import MOST_BINS
 from rankforce.kernels.symmetric_growth import LEVEL_COLUMNS, grow_symmetric_tree
 from rankforce.kernels.symmetric_growth import PLAN_SIZE as LEVEL_PLAN_SIZE
-from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, over_ranges, together
+from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, together
 from rankforce.trees.layout import HistogramLayout
 from rankforce.trees.quantised import Scales, quantise
 from rankforce.trees.tree import Tree
@@ -152,6 +153,7 @@ class Grower:
         n_counts = 1 if growth == "leafwise" else leaves if check else 0
         self._pool = np.empty((leaves + n_counts, self._layout.total), dtype=dtypes.HISTOGRAM)  # the last are of counts
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
+        self._every_document = np.arange(n, dtype=dtypes.INDEX)
         self._documents = np.empty(n, dtype=dtypes.INDEX)
         self._scratch = np.empty(n, dtype=dtypes.INDEX)
         self._best_worth = np.empty((leaves, width))
@@ -189,7 +191,7 @@ class Grower:
             usable[:] = np.asarray(features, dtype=bool)[binned.binning.features]
         if rows is None:
             documents = self._documents
-            over_ranges(n, lambda first, last: number_documents(first, last, documents), FEW_IN_A_PASS)
+            documents[:] = self._every_document
         else:
             documents = self._documents[: len(rows)]
             documents[:] = rows
@@ -198,8 +200,7 @@ class Grower:
         bounds = np.zeros((leaves, 2))
         bounds[0] = -np.inf, np.inf
         nodes = max(leaves - 1, 1)
-        column, split_bin, left, right = (np.zeros(nodes, dtype=np.int32) for _ in range(4))
-        missing = np.zeros(nodes, dtype=np.uint8)
+        splits = np.zeros((nodes, SPLIT_COLUMNS), dtype=np.int32)
         gain = np.zeros(nodes)
         made = 1
         scales = Scales(0, 0, 0)
@@ -225,7 +226,7 @@ class Grower:
                 self._check_documents,
             )  # fmt: skip
             sides = np.zeros((threads, BYTE_VALUES), dtype=np.uint8)
-            written = (state, leaf_gain, bounds, column, split_bin, missing, gain, left, right)
+            written = (state, leaf_gain, bounds, splits, gain)
             bounded = bool(self._monotone.any())
             if self.growth == "leafwise":
                 worths = np.empty((threads, MOST_BINS))
@@ -252,14 +253,14 @@ class Grower:
                     )
                 )
         inner = made - 1
-        column, split_bin = column[:inner].copy(), split_bin[:inner].copy()
+        column, split_bin, missing_left, left, right = splits[:inner].T.copy()
         binning = binned.binning
         structure = Tree(
             feature=binning.features[column],
             threshold=binning.thresholds[binning.cut_starts[column] + split_bin],
-            missing_left=missing[:inner].astype(bool),
-            left=left[:inner].copy(),
-            right=right[:inner].copy(),
+            missing_left=missing_left.astype(bool),
+            left=left,
+            right=right,
             gain=gain[:inner] * scales.gain_unit,
             leaf_value=np.zeros(made, dtype=dtypes.LEAF),
             leaf_documents=state[:made, SIZE].copy(),
