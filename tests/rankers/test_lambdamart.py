@@ -118,8 +118,8 @@ def test_symmetric_trees_ask_one_question_per_level(data):
         assert len(set(zip(tree.feature.tolist(), tree.threshold.tolist(), strict=True))) <= 4 < tree.n_nodes
 
 
-@pytest.mark.parametrize(("growth", "longest"), [("leafwise", 10), ("symmetric", 1)])
-def test_newtons_step_is_the_ratio_of_the_sums(data, growth, longest):
+@pytest.mark.parametrize("growth", ["leafwise", "symmetric"])
+def test_newtons_step_is_the_ratio_of_the_sums(data, growth):
     """The first tree by hand: all scores are 0, so ρ = ½ for every pair."""
     from rankforce.lambdas.forces import Forces, Ranking
 
@@ -130,13 +130,13 @@ def test_newtons_step_is_the_ratio_of_the_sums(data, growth, longest):
     leaves = ranker.model_.leaf_indices(data)[:, 0]
     for leaf in range(ranker.model_.leaf_value.size):
         inside = leaves == leaf
-        wanted = np.clip(forces[inside].sum() / curvatures[inside].sum(), -longest, longest)
+        wanted = np.clip(forces[inside].sum() / curvatures[inside].sum(), -10, 10)
         assert ranker.model_.leaf_value[leaf] == pytest.approx(wanted, rel=1e-6)
 
 
 @pytest.mark.parametrize(
     ("settings", "longest"),
-    [({"growth": "leafwise"}, 10.0), ({"growth": "symmetric"}, 1.0), ({"max_step": 3.0}, 3.0)],
+    [({"growth": "leafwise"}, 10.0), ({"growth": "symmetric"}, 10.0), ({"max_step": 3.0}, 3.0)],
     ids=str,
 )
 def test_the_step_is_bounded(settings, longest):
@@ -157,13 +157,57 @@ def test_few_documents_grow_symmetric_trees(data, monkeypatch):
         assert again.predict(data).tobytes() == ranker.predict(data).tobytes()
 
 
+@pytest.mark.parametrize("anchor", [0.0, 0.5])
 @pytest.mark.parametrize("sigma", [0.25, 4.0])
-def test_sigma_does_not_change_the_ranking(data, sigma):
+def test_sigma_does_not_change_the_ranking(data, sigma, anchor):
     """Newton's step from 0 without regularisation: σ scales the scores by 1/σ, exactly so for powers of two."""
-    published = {"normalise": "none"}
+    published = {"normalise": "none", "anchor": anchor}
     reference = fitted(data, cost=rf.RankNetWeightPairs(1.0), **published).predict(data)
     scaled = fitted(data, cost=rf.RankNetWeightPairs(sigma), sigma=sigma, **published).predict(data)
     np.testing.assert_array_equal(scaled * sigma, reference)
+
+
+def test_an_anchor_holds_symmetric_trees_unless_the_forces_were_chosen(data):
+    def of(**settings):
+        return fitted(data, **settings).model_.provenance.settings["anchor"]
+
+    assert of(growth="symmetric") == 1.0
+    assert of(growth="symmetric", anchor=0.25) == 0.25
+    for chosen in (
+        {"growth": "leafwise"},
+        {"step": "gradient"},
+        {"normalise": "none"},
+        {"cost": rf.NearPairs()},
+        {"base_model": data.feature_names[0]},
+        {"objective": [rf.Term("NDCG"), rf.Term("ERR")]},
+    ):
+        assert of(**({"growth": "symmetric"} | chosen)) == 0.0, chosen
+    assert fitted(data).predict(data).tobytes() == fitted(data, anchor=1.0).predict(data).tobytes()
+    assert fitted(data).predict(data).tobytes() != fitted(data, anchor=0.0).predict(data).tobytes()
+
+
+def test_a_stiff_anchor_is_a_regression_of_the_grades(data):
+    """Scores within a query end at the grades, one standard deviation 3 apart, whatever the pairs say."""
+    grades = data.labels["grades"]
+    told = rf.Dataset(grades[:, None], grades, qid=data.row_queries)
+    ranker = fitted(told, n_trees=200, min_documents=1, anchor=1e6)
+    centred = [
+        values - np.repeat(np.add.reduceat(values, told.query_starts[:-1]) / told.query_sizes, told.query_sizes)
+        for values in (ranker.predict(told), grades.astype(float))
+    ]
+    np.testing.assert_allclose(centred[0], 3.0 * centred[1] / centred[1].std(), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"anchor": -1.0}, {"anchor": 1.0, "step": "gradient"}, {"anchor": 1.0, "objective": ["NDCG", "ERR"]}],
+    ids=str,
+)
+def test_anchors_that_cannot_be(data, settings):
+    if "objective" in settings:
+        settings = settings | {"objective": [rf.Term(name) for name in settings["objective"]]}
+    with pytest.raises(rf.SettingsError, match="anchor"):
+        fitted(data, **settings)
 
 
 def test_the_gradient_step_is_the_mean_of_the_scaled_forces(data):

@@ -251,7 +251,11 @@ class BoostedTrees(Resumable):
         self.best_iteration_ = min(watch.best_iteration, len(rounds)) if self.early_stopping else len(rounds)
         provenance = Provenance.of_training(
             data,
-            settings=self._settings() | {"growth": grower.growth} | training.inputs | self._notes(),
+            settings=self._settings()
+            | {"growth": grower.growth}
+            | dict(learners[0].settled)
+            | training.inputs
+            | self._notes(),
             objective=training.objective or self._objective_name(),
             history=watch.history,
             seed=self.seed,

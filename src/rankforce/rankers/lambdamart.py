@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from rankforce import dtypes
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError
+from rankforce.lambdas.anchor import Anchor
 from rankforce.lambdas.cost import LambdaFunction
-from rankforce.lambdas.forces import Forces, TermForces
+from rankforce.lambdas.forces import Forces, Ranking, TermForces
 from rankforce.lambdas.near_pairs import NearPairs
 from rankforce.lambdas.objective import Objective
 from rankforce.lambdas.preference_forces import PreferenceForces
@@ -28,8 +30,6 @@ from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Callback, Instrument, Watched
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
-
-LONGEST_STEP = {"leafwise": 10.0, "symmetric": 1.0}  # of Newton, times σ
 
 
 class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
@@ -57,9 +57,13 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     step : "newton" or "gradient"
         A leaf's value: Σλ/(Σw + l2), bounded by ``max_step``/σ; or the mean λ after the λ's of each query were
         divided by their standard deviation.
-    max_step : float, optional
-        Bound of Newton's step; without it 10, and 1 for symmetric trees, which are left with leaves that none of their
-        tests was made for.
+    max_step : float
+        Bound of Newton's step, times σ.
+    anchor : float, optional
+        Stiffness of springs that tie the scores within a query to the grades, against the forces of the measure (1: as
+        stiff as they are): part regression, part ranking, which learns more from few and noisy labels. Without it 1
+        for symmetric trees, if nothing else about the forces was chosen (``step``, ``normalise``, ``cost``, several
+        terms, preferences, a base model), else 0.
     sigma : float
         Steepness of the logistic cost.
     normalise : "auto", "none", "log" or "deviation"
@@ -110,7 +114,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         split: str = "auto",
         step: str = "newton",
         sigma: float = 1.0,
-        max_step: float | None = None,
+        max_step: float = 10.0,
+        anchor: float | None = None,
         l2: float = 0.0,
         min_gain: float = 0.0,
         max_depth: int | None = None,
@@ -142,6 +147,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         self.step = step
         self.sigma = sigma
         self.max_step = max_step
+        self.anchor = anchor
         self.l2 = l2
         self.min_gain = min_gain
         self.max_depth = max_depth
@@ -245,10 +251,12 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
             return "leafwise"
         return super()._growth(data)
 
-    def _longest_step(self, data: Dataset) -> float:
-        if self.max_step is None:
-            return LONGEST_STEP[self._growth(data)]
-        return self.max_step
+    def _anchor(self, data: Dataset, preferences: Preferences | None) -> float:
+        if self.anchor is not None:
+            return self.anchor
+        usual = self.step == "newton" and self._normalisation() == "log" and self.cost is None
+        alone = preferences is None and self.base_model is None and len(self._objective().terms) == 1
+        return 1.0 if usual and alone and self._growth(data) == "symmetric" else 0.0
 
     def _objective_name(self) -> str:
         return str(self._objective())
@@ -258,7 +266,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         check_choice("split", self.split, ("auto", "newton", "least_squares"))
         check_choice("step", self.step, ("newton", "gradient"))
         check_number("sigma", self.sigma, 0.0, above=True)
-        check_number("max_step", self.max_step, 0.0, above=True, optional=True)
+        check_number("max_step", self.max_step, 0.0, above=True)
+        check_number("anchor", self.anchor, 0.0, optional=True)
         objective = self._objective()
         if self.step == "newton" and not objective.has_curvature:
             raise SettingsError(
@@ -267,6 +276,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         check_choice("normalise", self.normalise, ("auto", "none", "log", "deviation"))
         if self.step == "newton" and self.normalise == "deviation":
             raise SettingsError("normalise='deviation' goes with step='gradient': it leaves no curvature")
+        if self.anchor and (self.step == "gradient" or len(objective.terms) > 1):
+            raise SettingsError("an anchor goes with Newton's step and one measure: leave anchor out")
         if self.step == "gradient" and self.split == "newton":
             raise SettingsError("the gradient step goes with split='least_squares' (or 'auto')")
 
@@ -288,12 +299,20 @@ class LambdaPull(Learner):
         self.split = settings._split()
         self.forces = _forces(data, objective, settings, preferences, share)
         self.l2 = settings.l2
-        self.longest_step = settings._longest_step(data) / settings.sigma
+        self.longest_step = settings.max_step / settings.sigma
         if self.forces.n_pairs == 0:
             raise DataError(
                 "nothing to learn from: no query has two documents with different labels "
                 f"({', '.join(sorted({term.measure.label for term in objective.terms}))})"
             )
+        self.anchor: Anchor | None = None
+        self.settled = {"anchor": settings._anchor(data, preferences)}
+        if self.settled["anchor"] > 0.0:
+            if preferences is not None:
+                raise SettingsError("an anchor ties scores to grades, which preferences replace: leave anchor out")
+            equal = np.zeros(data.n_documents, dtype=dtypes.SCORE)
+            _, curvatures = self.forces.at(equal, Ranking(data, settings.seed).update(equal))
+            self.anchor = Anchor(self.terms[0], self.settled["anchor"], settings.sigma, curvatures)
 
     @property
     def terms(self) -> list[TermForces]:
@@ -305,7 +324,10 @@ class LambdaPull(Learner):
         """Forces and curvatures at the current scores."""
         for instrument in self.instruments:
             instrument.look(iteration, running.data, running.scores, running.order)
-        return self.forces.at(running.scores, running.order, iteration, queries)
+        forces, curvatures = self.forces.at(running.scores, running.order, iteration, queries)
+        if self.anchor is not None:
+            self.anchor.add(running.scores, queries, forces, curvatures)
+        return forces, curvatures
 
     def leaf_values(self, forces: np.ndarray, curvatures: np.ndarray, grown: Grown) -> np.ndarray:
         """γ per leaf: Newton's step Σλ/(Σw + l2), bounded, 0 where nothing curves; or the mean λ."""

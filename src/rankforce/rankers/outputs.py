@@ -5,8 +5,9 @@ from __future__ import annotations
 import abc
 import dataclasses
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,12 +41,15 @@ class Learner(abc.ABC):
         Where the output starts, unless there is a base model.
     link : GradeLink, optional
         How several outputs become a score; None where there is one.
+    settled : mapping
+        Settings that were left open, as they are on this data.
     """
 
     split: str
     documents: np.ndarray | None = None
     base_score: float = 0.0
     link: GradeLink | None = None
+    settled: Mapping[str, Any] = MappingProxyType({})
 
     @abc.abstractmethod
     def pull(self, running: RunningScores, iteration: int, queries: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
