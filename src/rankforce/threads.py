@@ -20,6 +20,7 @@ import numpy as np
 
 from rankforce import jit
 from rankforce.errors import SettingsError
+from rankforce.intrinsics import ABANDONED, MEETING_SIZE
 
 # Documents below which waking another thread takes longer than it saves; in a pass of a few nanoseconds per document.
 FEW = 2048
@@ -121,7 +122,7 @@ def together(work: Callable[[int, int, np.ndarray], Any]) -> Any:
     processors (or NUMBA_NUM_THREADS), for they wait busily. One such group runs at a time: two that each have some of
     the pool's threads and wait for more would wait for ever.
     """
-    meeting = np.zeros(jit.MEETING_SIZE, dtype=np.int64)
+    meeting = np.zeros(MEETING_SIZE, dtype=np.int64)
     count = min(thread_count(), default_threads())
     inside = threading.current_thread().name.startswith(_POOL_NAME)
     if count == 1 or inside or jit.PLAIN:
@@ -131,7 +132,7 @@ def together(work: Callable[[int, int, np.ndarray], Any]) -> Any:
             others = [_pool(count).submit(work, thread, count, meeting) for thread in range(1, count)]
             result = work(0, count, meeting)
         except BaseException:  # an interrupt, too: nobody may wait for thread 0 any longer
-            meeting[jit.ABANDONED] = 1
+            meeting[ABANDONED] = 1
             raise
         for other in others:
             other.result()

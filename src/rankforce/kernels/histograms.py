@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.jit import prefetch_row, subroutine
+from rankforce.intrinsics import prefetch_row
+from rankforce.jit import subroutine
 
 AHEAD = 16  # how many places ahead a row is asked for: below the root, rows are scattered and latency rules
 WORD = 4  # bytes in a word

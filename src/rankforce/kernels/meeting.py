@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankforce.jit import ABANDONED, ARRIVED, ROUND, atomic_add, atomic_load, let_others_run, subroutine
+from rankforce.intrinsics import ABANDONED, ARRIVED, ROUND, atomic_add, atomic_load, let_others_run
+from rankforce.jit import subroutine
 
 SPINS = 4000  # looks before the processor is offered to others: about 10 µs
 

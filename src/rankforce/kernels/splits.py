@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.jit import float_of, subroutine
+from rankforce.intrinsics import float_of
+from rankforce.jit import subroutine
 
 NO_SPLIT = -math.inf  # bounded leaf values may be worth less than nothing
 LEAST_SHIFT = 12  # with fewer bits for r, sums of q need more of them than ``float_of`` takes

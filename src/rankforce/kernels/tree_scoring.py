@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.jit import DOCUMENT_BLOCK, failed_tests, kernel, subroutine, trailing_zeros
+from rankforce.intrinsics import DOCUMENT_BLOCK, failed_tests, trailing_zeros
+from rankforce.jit import kernel, subroutine
 
 WORD = 32  # leaves per word
 GROUP = 8 * DOCUMENT_BLOCK  # documents that pass through a bundle of trees before the next bundle is fetched

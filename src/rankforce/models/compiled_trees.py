@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankforce import jit
+from rankforce.intrinsics import DOCUMENT_BLOCK
 from rankforce.models.model import frozen
 from rankforce.threads import over_queries
 
@@ -48,8 +49,8 @@ class CompiledTrees:
         """Add trees ``first_tree`` to ``last_tree`` to the scores, in tree order."""
         if first_tree == last_tree or not len(scores):
             return
-        few = FEW_DOCUMENTS * (1 if self.largest <= jit.DOCUMENT_BLOCK else 2)
-        rest = len(scores) % jit.DOCUMENT_BLOCK  # of the last block, which costs as much as a full one
+        few = FEW_DOCUMENTS * (1 if self.largest <= DOCUMENT_BLOCK else 2)
+        rest = len(scores) % DOCUMENT_BLOCK  # of the last block, which costs as much as a full one
         by_block = 0 if self.largest > LARGE_TREE else len(scores) - (rest if rest <= few else 0)
         if by_block:
             if self._tests is None:
