@@ -4,9 +4,9 @@
     python benchmarks/quality.py --trials 10            # every system tuned by the same number of random trials
     python benchmarks/quality.py --data cubic --seeds 3
 
-Real data is looked for in the folder that RANKFORCE_DATA names (MQ2008 with its five folds, a sample of MSLR folded by
-query); artificial data needs nothing. Every query of every fold is tested once; differences are tested over all of them
-(paired t). Queries without a relevant document are left out, equal scores are in row order.
+Real data is looked for in the folder that RANKFORCE_DATA names (MQ2008 with its five folds, a sample of MSLR and
+LightGBM's example folded by query); artificial data needs nothing. Every query of every fold is tested once; differences
+are tested over all of them (paired t). Queries without a relevant document are left out, equal scores are in row order.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from pathlib import Path
 
 import numpy as np
 from scipy import stats
+from sklearn.datasets import load_svmlight_file
 
 import rankforce as rf
 
+REAL = ("MQ2008", "MSLR sample", "LightGBM's example")
 MEASURES = ["NDCG@10", "NDCG@3", "MAP"]
 TREES, LEAVES, RATE, LEAST = 100, 31, 0.1, 20
 Fold = tuple[rf.Dataset, rf.Dataset]
@@ -32,6 +34,27 @@ Train = Callable[..., Callable[[rf.Dataset], np.ndarray]]
 def data_folder() -> Path:
     default = Path(__file__).resolve().parents[2] / "shared" / "data"
     return Path(os.environ.get("RANKFORCE_DATA", default))
+
+
+def draws(
+    make: Callable[..., rf.Dataset], queries: int, documents: int, features: int, seed: int, **more: float
+) -> list[Fold]:
+    """Three draws of training queries, each with 500 test queries."""
+    return [
+        (
+            make(queries, documents, features, seed=seed + k, **more),
+            make(500, documents, features, seed=seed + 100 + k, **more),
+        )
+        for k in (1, 2, 3)
+    ]
+
+
+def read_lightgbm_example(folder: Path) -> rf.Dataset:
+    """Training and test queries in one; the files have no query ids, their group sizes stand beside them."""
+    parts = [load_svmlight_file(str(folder / f"rank.{part}"), n_features=301) for part in ("train", "test")]
+    sizes = [np.loadtxt(folder / f"rank.{part}.query", dtype=int) for part in ("train", "test")]
+    features = np.vstack([rows.toarray() for rows, _ in parts])
+    return rf.Dataset(features, np.concatenate([labels for _, labels in parts]), group=np.concatenate(sizes))
 
 
 def data_sets(wanted: str | None) -> Iterator[tuple[str, list[Fold]]]:
@@ -46,11 +69,21 @@ def data_sets(wanted: str | None) -> Iterator[tuple[str, list[Fold]]]:
         "cubic, noisy": lambda: [
             (rf.make_artificial(400, 50, 20, seed=1, noise=0.7), rf.make_artificial(600, 50, 20, seed=2, noise=0.7))
         ],
+        "LightGBM's example": lambda: [
+            fold
+            for seed in (0, 1)
+            for fold in read_lightgbm_example(data_folder() / "lightgbm-example").folds(5, seed=seed)
+        ],
+        "few: web-like": lambda: draws(rf.make_web_like, 80, 60, 136, 500),
+        "few: web-like, short": lambda: draws(rf.make_web_like, 200, 25, 46, 510),
+        "few: noisy": lambda: draws(rf.make_artificial, 80, 40, 30, 520, noise=1.0),
+        "few: very noisy": lambda: draws(rf.make_artificial, 200, 20, 10, 530, noise=2.0),
+        "few: cubic": lambda: draws(rf.make_artificial, 120, 30, 30, 540),
     }
     for name, make in makers.items():
         if wanted is not None and wanted.lower() not in name.lower():
             continue
-        if name in ("MQ2008", "MSLR sample") and not data_folder().is_dir():
+        if name in REAL and not data_folder().is_dir():
             print(f"{name}: skipped, there is no {data_folder()} (set RANKFORCE_DATA)")
             continue
         yield name, make()

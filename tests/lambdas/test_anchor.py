@@ -15,7 +15,7 @@ from rankforce.lambdas.forces import Forces, Ranking
 def small_data(**more):
     rng = np.random.default_rng(3)
     sizes = [4, 1, 6, 3, 5]
-    labels = rng.integers(0, 4, sum(sizes)).astype(float)
+    labels = rng.choice([0.0, 0.5, 7.0, 100.0], sum(sizes))
     return rf.Dataset(rng.normal(size=(sum(sizes), 2)), labels, group=sizes, **more)
 
 
@@ -31,7 +31,10 @@ def by_hand(data, scores, stiffness, sigma, curvatures, labelled=None):
     """(forces, curvatures), document by document."""
     n = data.n_documents
     labelled = np.ones(n, dtype=bool) if labelled is None else labelled
-    labels = data.labels["grades"]
+    different = sorted(set(data.labels["grades"][labelled]))
+    labels = [
+        different.index(label) if known else 0 for label, known in zip(data.labels["grades"], labelled, strict=True)
+    ]
     query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
     weights = np.ones(n) if data.weights is None else data.weights
     targets, distances, a = np.zeros(n), np.zeros(n), np.zeros(n)

@@ -38,7 +38,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     Each tree is grown on the forces λ over the whole training set at the current scores: a pair i ▷ j pulls its
     documents apart with σρ|ΔZ|, where ΔZ is the change of the measure if they swapped ranks. By default the pull of a
     pair is divided by the distance of its scores (``NearPairs``) and that of a query is damped (``normalise``), which
-    learns faster; ``cost=rf.RankNetWeightPairs(), normalise="none"`` is LambdaMART as published.
+    learns faster, and with few documents scores are tied to the grades (``anchor``);
+    ``cost=rf.RankNetWeightPairs(), normalise="none", growth="leafwise"`` is LambdaMART as published.
 
     Parameters
     ----------
