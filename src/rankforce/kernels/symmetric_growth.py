@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.intrinsics import float_of
 from rankforce.jit import kernel, subroutine
 from rankforce.kernels.histograms import WORD, add_documents, add_up_columns, clear_histogram, subtract_histogram
 from rankforce.kernels.leaf_table import (
@@ -27,7 +28,7 @@ from rankforce.kernels.leaf_table import (
 )
 from rankforce.kernels.meeting import meet
 from rankforce.kernels.partition import collect, deal, fill_sides
-from rankforce.kernels.splits import leaf_worth
+from rankforce.kernels.splits import LEAST_SHIFT, leaf_worth
 
 # What a level does: places in ``plan`` int64.
 GOING_ON, N_LEAVES, N_OLD, LEVEL, COLUMN, BIN, MISSING_LEFT = range(7)
@@ -95,13 +96,13 @@ def _add_gains(
     bounded: Any,
     lower: Any,
     upper: Any,
-    latest: Any,
     gains: Any,
 ) -> Any:
-    """Add what one leaf gains by every test on one column to ``gains`` float64 (2, bins): missing left, then right.
+    """Add what one leaf gains by every test on one column to ``gains`` float64 (3, bins): missing left, then right.
 
-    ``latest`` float64 (2,) is work space: empty bins gain what the bin before them does.
+    The third row is work space: empty bins gain what the bin before them does.
     """
+    latest = gains[2]
     missing = histogram[start + bins]
     n_missing = counts[start + bins] if counted else 0
     sides = 1 if missing == 0 and n_missing == 0 else 2
@@ -123,6 +124,71 @@ def _add_gains(
         if b >= 0:
             gains[0, b] += latest[0]
             gains[1, b] += latest[sides - 1]
+
+
+@subroutine
+def _add_gains_in_vectors(
+    histogram: Any,
+    counts: Any,
+    start: Any,
+    bins: Any,
+    total: Any,
+    n_documents: Any,
+    shift: Any,
+    l2: Any,
+    least: Any,
+    min_documents: Any,
+    counted: Any,
+    min_gain: Any,
+    sums: Any,
+    gains: Any,
+) -> Any:
+    """As ``_add_gains``, to the same bits, where leaf values are not bounded and shift ≥ LEAST_SHIFT.
+
+    Work space: the third row of ``gains``; ``sums`` int64 (2, bins), its second row 0 if documents are not counted. No
+    turn of the longest loop depends on another one or jumps, and places are unsigned: it is done in vectors.
+    """
+    one = np.int64(1)
+    mask = (one << np.int64(shift)) - one
+    first = np.uint64(start)
+    end = np.uint64(bins)
+    left = np.int64(0)
+    for b in range(end):
+        left += histogram[first + b]
+        sums[0, b] = left
+    n_missing = np.int64(0)
+    fewest = np.int64(0)
+    if counted:
+        fewest = np.int64(min_documents)
+        n_missing = counts[first + end]
+        n_left = np.int64(0)
+        for b in range(end):
+            n_left += counts[first + b]
+            sums[1, b] = n_left
+    missing = histogram[first + end]
+    both = missing != 0 or n_missing != 0
+    q = float_of(total >> shift)
+    r = total & mask
+    whole = q * q / (float_of(max(r, one)) + l2)
+    for side in range(2 if both else 1):
+        more = missing if side == 0 else np.int64(0)
+        n_more = n_missing if side == 0 else np.int64(0)
+        for b in range(end):
+            here = sums[0, b] + more
+            n_here = sums[1, b] + n_more
+            r_left = here & mask
+            r_right = r - r_left
+            q_left = float_of(here >> shift)
+            q_right = q - q_left
+            d_left = float_of(max(r_left, one)) + l2  # where there is nothing, there will be no split
+            d_right = float_of(max(r_right, one)) + l2
+            worth = q_left * q_left / d_left + q_right * q_right / d_right
+            gain = worth - whole
+            splits = (r_left >= least) & (r_right >= least) & (n_here >= fewest) & (n_documents - n_here >= fewest)
+            gains[2, b] = gain if splits & (gain > ROUNDING * abs(worth)) & (gain > min_gain) else NO_GAIN
+        for row in range(side, side + 1 if both else 2):
+            for b in range(end):
+                gains[row, b] += gains[2, b]
 
 
 @subroutine
@@ -224,6 +290,7 @@ def grow_symmetric_tree(
     best_bin: Any,
     best_missing: Any,
     gains: Any,
+    sums: Any,
     plan: Any,
     dealt: Any,
     sides: Any,
@@ -237,7 +304,8 @@ def grow_symmetric_tree(
 
     Arguments as for ``grow_tree``, but: ``counts`` int64, a histogram of counts for each leaf if ``check_documents``;
     per column the best test (``best_gain`` float64, ``best_bin`` int32, ``best_missing`` uint8); ``gains`` float64
-    (threads, 3, 256); ``dealt`` int64 (threads, leaves, 2); ``leaves`` int64 (leaves, 10).
+    (threads, 3, 256); ``sums`` int64 (threads, 2, 256), all 0; ``dealt`` int64 (threads, leaves, 2); ``leaves`` int64
+    (leaves, 10).
 
     Of equal tests the lower feature wins, then the lower bin, then missing values on the left. Missing values of a
     feature that no document of the level misses go to the larger side of all documents. Should the last level make too
@@ -312,12 +380,18 @@ def grow_symmetric_tree(
                 if leaves[leaf, SIZE] < 2 * min_documents:
                     continue
                 histogram = pool[leaves[leaf, SLOT]]
-                _add_gains(
-                    histogram, counts[leaves[leaf, SLOT] if check_documents else 0], start, bins,
-                    sum_of_bins(histogram, start, bins + 1), leaves[leaf, SIZE], shift, l2, least, min_documents,
-                    check_documents, min_gain, monotone[j], bounded, bounds[leaf, 0], bounds[leaf, 1],
-                    gains[thread, 2], mine,
-                )  # fmt: skip
+                count = counts[leaves[leaf, SLOT] if check_documents else 0]
+                total = sum_of_bins(histogram, start, bins + 1)
+                if bounded or shift < LEAST_SHIFT:
+                    _add_gains(
+                        histogram, count, start, bins, total, leaves[leaf, SIZE], shift, l2, least, min_documents,
+                        check_documents, min_gain, monotone[j], bounded, bounds[leaf, 0], bounds[leaf, 1], mine,
+                    )  # fmt: skip
+                else:
+                    _add_gains_in_vectors(
+                        histogram, count, start, bins, total, leaves[leaf, SIZE], shift, l2, least, min_documents,
+                        check_documents, min_gain, sums[thread], mine,
+                    )  # fmt: skip
             for b in range(bins):
                 for side in range(2):
                     if mine[side, b] > best_gain[j]:

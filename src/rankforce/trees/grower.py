@@ -244,7 +244,8 @@ class Grower:
                     min(self.max_depth, (leaves - 1).bit_length()), bounded, documents, self._scratch,
                     self._pool[:leaves], self._pool[leaves:] if self._check_documents else self._pool[:1],
                     self._best_worth[0], self._best_bin[0], self._best_missing[0],
-                    np.zeros((threads, 3, BYTE_VALUES)), np.zeros(LEVEL_PLAN_SIZE, dtype=np.int64),
+                    np.zeros((threads, 3, BYTE_VALUES)), np.zeros((threads, 2, BYTE_VALUES), dtype=np.int64),
+                    np.zeros(LEVEL_PLAN_SIZE, dtype=np.int64),
                     np.zeros((threads, leaves, 2), dtype=np.int64), sides,
                 )  # fmt: skip
                 made = together(
