@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rankforce.data.hashing import combine, uniform
+from rankforce.kernels.splits import LEAST_SHIFT
 from rankforce.threads import FEW_IN_A_PASS, using_threads
 from rankforce.trees.quantised import Scales, quantise
 
@@ -45,10 +46,10 @@ def test_rounded_half_up_at_the_finest_scale_that_fits(size):
 def test_least_squares_counts_documents():
     forces = np.random.default_rng(1).normal(size=200)
     q, r, scales = packed(forces, None)
-    assert scales == Scales(8, scales.force_exponent, 0)
+    assert scales == Scales(LEAST_SHIFT, scales.force_exponent, 0)
     assert (r == 1).all()
-    assert np.abs(q).sum() < 2**55
-    np.testing.assert_allclose(np.ldexp(q.astype(float), -scales.force_exponent), forces, atol=2.0**-48)
+    assert np.abs(q).sum() < 2**51
+    np.testing.assert_allclose(np.ldexp(q.astype(float), -scales.force_exponent), forces, atol=2.0**-44)
 
 
 def test_units():

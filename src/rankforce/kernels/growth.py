@@ -29,7 +29,7 @@ from rankforce.kernels.leaf_table import (
 )
 from rankforce.kernels.meeting import meet
 from rankforce.kernels.partition import collect, deal, fill_sides
-from rankforce.kernels.splits import LEAST_SHIFT, NO_SPLIT, best_careful_split, best_split, leaf_worth
+from rankforce.kernels.splits import NO_SPLIT, best_careful_split, best_split, leaf_worth
 
 SMALL_LEAF = 1024  # documents below which one thread deals them out
 PATIENCE = 4  # times that a leaf's best split may leave too few documents before all its features are counted
@@ -69,7 +69,7 @@ def _scan_column(
     verified: Any,
 ) -> Any:
     """Note the best split of a leaf on one column."""
-    if counted or bounded or shift < LEAST_SHIFT:
+    if counted or bounded:
         worth, b, missing_left = best_careful_split(
             histogram, counts, start, bins, total, shift, least, l2,
             counted, n_documents, min_documents, direction, bounded, bounds[leaf, 0], bounds[leaf, 1],

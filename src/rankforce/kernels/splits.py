@@ -20,7 +20,7 @@ from rankforce.intrinsics import float_of
 from rankforce.jit import subroutine
 
 NO_SPLIT = -math.inf  # bounded leaf values may be worth less than nothing
-LEAST_SHIFT = 12  # with fewer bits for r, sums of q need more of them than ``float_of`` takes
+LEAST_SHIFT = 12  # with fewer bits for r, sums of q would have more of them than ``float_of`` takes
 MOST_BINS = 256
 ONE = np.uint64(1)
 
@@ -141,7 +141,7 @@ def best_careful_split(
     lower: Any,
     upper: Any,
 ) -> Any:
-    """As ``best_split``, where documents must be counted or leaf values are bounded; for any shift.
+    """As ``best_split``, where documents must be counted or leaf values are bounded.
 
     ``counted``: both sides need ``min_documents``, and ``counts`` has the number of documents in every bin.
     ``bounded``: leaf values lie in [lower, upper] (in units of the quantisation), and with ``direction`` +1 (−1) the

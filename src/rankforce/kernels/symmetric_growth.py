@@ -28,7 +28,7 @@ from rankforce.kernels.leaf_table import (
 )
 from rankforce.kernels.meeting import meet
 from rankforce.kernels.partition import collect, deal, fill_sides
-from rankforce.kernels.splits import LEAST_SHIFT, leaf_worth
+from rankforce.kernels.splits import leaf_worth
 
 # What a level does: places in ``plan`` int64.
 GOING_ON, N_LEAVES, N_OLD, LEVEL, COLUMN, BIN, MISSING_LEFT = range(7)
@@ -96,57 +96,14 @@ def _add_gains(
     bounded: Any,
     lower: Any,
     upper: Any,
-    gains: Any,
-) -> Any:
-    """Add what one leaf gains by every test on one column to ``gains`` float64 (3, bins): missing left, then right.
-
-    The third row is work space: empty bins gain what the bin before them does.
-    """
-    latest = gains[2]
-    missing = histogram[start + bins]
-    n_missing = counts[start + bins] if counted else 0
-    sides = 1 if missing == 0 and n_missing == 0 else 2
-    left = 0
-    n_left = 0
-    for b in range(-1, bins):  # before the first bin: missing values against the rest
-        entry = histogram[start + b] if b >= 0 else 0
-        count = counts[start + b] if counted and b >= 0 else 0
-        if b < 0 or entry != 0 or count != 0:
-            left += entry
-            n_left += count
-            for side in range(sides):
-                here = left + missing if side == 0 else left
-                n_here = n_left + n_missing if side == 0 else n_left
-                latest[side] = _gain(
-                    total, here, n_documents, n_here, shift, l2, least, min_documents, counted,
-                    min_gain, direction, bounded, lower, upper,
-                )  # fmt: skip
-        if b >= 0:
-            gains[0, b] += latest[0]
-            gains[1, b] += latest[sides - 1]
-
-
-@subroutine
-def _add_gains_in_vectors(
-    histogram: Any,
-    counts: Any,
-    start: Any,
-    bins: Any,
-    total: Any,
-    n_documents: Any,
-    shift: Any,
-    l2: Any,
-    least: Any,
-    min_documents: Any,
-    counted: Any,
-    min_gain: Any,
     sums: Any,
     gains: Any,
 ) -> Any:
-    """As ``_add_gains``, to the same bits, where leaf values are not bounded and shift ≥ LEAST_SHIFT.
+    """Add what one leaf gains by every test on one column, as ``_gain`` says, to the first two rows of ``gains``.
 
-    Work space: the third row of ``gains``; ``sums`` int64 (2, bins), its second row 0 if documents are not counted. No
-    turn of the longest loop depends on another one or jumps, and places are unsigned: it is done in vectors.
+    ``gains`` float64 (3, bins): missing values to the left, to the right, work space. ``sums`` int64 (2, bins) is work
+    space, too, its second row 0 if documents are not counted. No turn of the longest loop depends on another one or
+    jumps, and places are unsigned: it is done in vectors.
     """
     one = np.int64(1)
     mask = (one << np.int64(shift)) - one
@@ -169,7 +126,7 @@ def _add_gains_in_vectors(
     both = missing != 0 or n_missing != 0
     q = float_of(total >> shift)
     r = total & mask
-    whole = q * q / (float_of(max(r, one)) + l2)
+    whole, _ = leaf_worth(q, float_of(max(r, one)), l2, bounded, lower, upper)
     for side in range(2 if both else 1):
         more = missing if side == 0 else np.int64(0)
         n_more = n_missing if side == 0 else np.int64(0)
@@ -179,13 +136,15 @@ def _add_gains_in_vectors(
             r_left = here & mask
             r_right = r - r_left
             q_left = float_of(here >> shift)
-            q_right = q - q_left
-            d_left = float_of(max(r_left, one)) + l2  # where there is nothing, there will be no split
-            d_right = float_of(max(r_right, one)) + l2
-            worth = q_left * q_left / d_left + q_right * q_right / d_right
+            # where a side has nothing, anything but a division by 0: it will not be split off
+            worth_left, value_left = leaf_worth(q_left, float_of(max(r_left, one)), l2, bounded, lower, upper)
+            worth_right, value_right = leaf_worth(q - q_left, float_of(max(r_right, one)), l2, bounded, lower, upper)
+            worth = worth_left + worth_right
             gain = worth - whole
             splits = (r_left >= least) & (r_right >= least) & (n_here >= fewest) & (n_documents - n_here >= fewest)
-            gains[2, b] = gain if splits & (gain > ROUNDING * abs(worth)) & (gain > min_gain) else NO_GAIN
+            ordered = direction * value_left <= direction * value_right
+            enough = (gain > ROUNDING * abs(worth)) & (gain > min_gain)
+            gains[2, b] = gain if splits & ordered & enough else NO_GAIN
         for row in range(side, side + 1 if both else 2):
             for b in range(end):
                 gains[row, b] += gains[2, b]
@@ -380,18 +339,12 @@ def grow_symmetric_tree(
                 if leaves[leaf, SIZE] < 2 * min_documents:
                     continue
                 histogram = pool[leaves[leaf, SLOT]]
-                count = counts[leaves[leaf, SLOT] if check_documents else 0]
-                total = sum_of_bins(histogram, start, bins + 1)
-                if bounded or shift < LEAST_SHIFT:
-                    _add_gains(
-                        histogram, count, start, bins, total, leaves[leaf, SIZE], shift, l2, least, min_documents,
-                        check_documents, min_gain, monotone[j], bounded, bounds[leaf, 0], bounds[leaf, 1], mine,
-                    )  # fmt: skip
-                else:
-                    _add_gains_in_vectors(
-                        histogram, count, start, bins, total, leaves[leaf, SIZE], shift, l2, least, min_documents,
-                        check_documents, min_gain, sums[thread], mine,
-                    )  # fmt: skip
+                _add_gains(
+                    histogram, counts[leaves[leaf, SLOT] if check_documents else 0], start, bins,
+                    sum_of_bins(histogram, start, bins + 1), leaves[leaf, SIZE], shift, l2, least, min_documents,
+                    check_documents, min_gain, monotone[j], bounded, bounds[leaf, 0], bounds[leaf, 1],
+                    sums[thread], mine,
+                )  # fmt: skip
             for b in range(bins):
                 for side in range(2):
                     if mine[side, b] > best_gain[j]:

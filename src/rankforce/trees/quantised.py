@@ -11,6 +11,7 @@ import numpy as np
 from rankforce.data.hashing import combine
 from rankforce.errors import DataError
 from rankforce.kernels.quantise import FINE_BITS, largest_magnitude, pack_entries, redraw_forces, sum_of_magnitudes
+from rankforce.kernels.splits import LEAST_SHIFT
 from rankforce.threads import FEW_IN_A_PASS, over_queries, over_ranges
 from rankforce.trees.magnitudes import magnitude_of
 
@@ -54,7 +55,7 @@ def quantise(
     hash), so that they are right on average.
     """
     n = len(documents)
-    shift = n.bit_length() if curvatures is None else 32
+    shift = max(n.bit_length(), LEAST_SHIFT) if curvatures is None else 32
     values, limits = [forces], [(1 << (63 - shift)) - 1]
     if curvatures is not None:
         values.append(curvatures)
