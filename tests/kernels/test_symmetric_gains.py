@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankforce.jit import kernel
-from rankforce.kernels.symmetric_growth import _add_gains, _gain
+from rankforce.kernels.symmetric_growth import _add_gains
 
 SHIFT, BINS, START = 32, 37, 5
 
@@ -19,11 +19,24 @@ def in_vectors(histogram, counts, total, n, l2, least, minimum, counted, min_gai
     )  # fmt: skip
 
 
-@kernel
-def alone(total, left, n, n_left, l2, least, minimum, counted, min_gain, bounded, direction):
-    return _gain(
-        total, left, n, n_left, SHIFT, l2, least, minimum, counted, min_gain, direction, bounded, -900.0, 400.0
-    )
+def worth_of(q, r, l2, bounded):
+    value = q / (r + l2)
+    if not bounded:
+        return q * q / (r + l2), 0.0
+    value = min(max(value, -900.0), 400.0)
+    return 2.0 * q * value - (r + l2) * value * value, value
+
+
+def alone(q, r, n, q_left, r_left, n_left, l2, least, minimum, counted, min_gain, bounded, direction):
+    """The gain of one test, from sums of whole numbers."""
+    if min(r_left, r - r_left) < least or (counted and min(n_left, n - n_left) < minimum):
+        return 0.0
+    worth_left, value_left = worth_of(q_left, r_left, l2, bounded)
+    worth_right, value_right = worth_of(q - q_left, r - r_left, l2, bounded)
+    if direction * value_left > direction * value_right:
+        return 0.0
+    gain = worth_left + worth_right - worth_of(q, r, l2, bounded)[0]
+    return gain if gain > 2.0**-40 * abs(worth_left + worth_right) and gain > min_gain else 0.0
 
 
 @pytest.mark.parametrize(("bounded", "direction"), [(False, 0), (True, 0), (True, 1), (True, -1)])
@@ -48,12 +61,11 @@ def test_every_test_gains_what_it_gains_alone(seed, missing, counted, bounded, d
     in_vectors(histogram, counts, total, n, *settings, np.zeros((2, BINS), dtype=np.int64), found)
     gained = 0
     for b in range(BINS):
-        inside = slice(START, START + b + 1)
         for side in range(2):
-            left, n_left = histogram[inside].sum(), int(counts[inside].sum())
-            if side == 0:
-                left, n_left = left + histogram[-1], n_left + int(counts[-1])
-            gain = alone(total, left, n, n_left, *settings)
+            inside = [*range(START, START + b + 1), *([START + BINS] if side == 0 else [])]
+            left = [int(values[inside].sum()) for values in (q, r, counts)]
+            whole = [int(values[START:].sum()) for values in (q, r, counts)]
+            gain = alone(*whole, *left, *settings)
             gained += gain > 0.0
             assert found[side, b] == wanted[side, b] + gain
     assert gained > 0

@@ -41,44 +41,6 @@ NO_GAIN = 0.0
 
 
 @subroutine
-def _gain(
-    total: Any,
-    left: Any,
-    n_documents: Any,
-    n_left: Any,
-    shift: Any,
-    l2: Any,
-    least: Any,
-    min_documents: Any,
-    counted: Any,
-    min_gain: Any,
-    direction: Any,
-    bounded: Any,
-    lower: Any,
-    upper: Any,
-) -> Any:
-    """What a leaf with the sum ``total`` gains if documents with the sum ``left`` go left; 0 if it cannot be split."""
-    mask = (1 << shift) - 1
-    r = total & mask
-    r_left = left & mask
-    r_right = r - r_left
-    if r_left < least or r_right < least:
-        return NO_GAIN
-    if counted and (n_left < min_documents or n_documents - n_left < min_documents):
-        return NO_GAIN
-    q_left = float(left >> shift)
-    q_right = float((total >> shift) - (left >> shift))
-    worth_left, value_left = leaf_worth(q_left, r_left, l2, bounded, lower, upper)
-    worth_right, value_right = leaf_worth(q_right, r_right, l2, bounded, lower, upper)
-    if bounded and direction * value_left > direction * value_right:
-        return NO_GAIN
-    whole, _ = leaf_worth(float(total >> shift), r, l2, bounded, lower, upper)
-    worth = worth_left + worth_right
-    gain = worth - whole
-    return gain if gain > ROUNDING * abs(worth) and gain > min_gain else NO_GAIN
-
-
-@subroutine
 def _add_gains(
     histogram: Any,
     counts: Any,
@@ -99,7 +61,7 @@ def _add_gains(
     sums: Any,
     gains: Any,
 ) -> Any:
-    """Add what one leaf gains by every test on one column, as ``_gain`` says, to the first two rows of ``gains``.
+    """Add what one leaf gains by every test on one column to the first two rows of ``gains``; 0 if it cannot be split.
 
     ``gains`` float64 (3, bins): missing values to the left, to the right, work space. ``sums`` int64 (2, bins) is work
     space, too, its second row 0 if documents are not counted. No turn of the longest loop depends on another one or
@@ -148,50 +110,6 @@ def _add_gains(
         for row in range(side, side + 1 if both else 2):
             for b in range(end):
                 gains[row, b] += gains[2, b]
-
-
-@subroutine
-def _gains_of_test(
-    pool: Any,
-    counts: Any,
-    n_leaves: Any,
-    start: Any,
-    bins: Any,
-    split_bin: Any,
-    missing_left: Any,
-    shift: Any,
-    l2: Any,
-    least: Any,
-    min_documents: Any,
-    counted: Any,
-    min_gain: Any,
-    direction: Any,
-    bounded: Any,
-    bounds: Any,
-    leaves: Any,
-    leaf_gain: Any,
-) -> Any:
-    """What each leaf of the level gains by one test; its sum of entries is noted, too."""
-    for leaf in range(n_leaves):
-        leaf_gain[leaf] = NO_GAIN
-        if leaves[leaf, SIZE] < 2 * min_documents:
-            continue
-        histogram = pool[leaves[leaf, SLOT]]
-        total = sum_of_bins(histogram, start, bins + 1)
-        left = sum_of_bins(histogram, start, split_bin + 1)
-        n_left = 0
-        if missing_left == 1:
-            left += histogram[start + bins]
-        if counted:
-            count = counts[leaves[leaf, SLOT]]
-            n_left = sum_of_bins(count, start, split_bin + 1)
-            if missing_left == 1:
-                n_left += count[start + bins]
-        leaves[leaf, TOTAL] = total
-        leaf_gain[leaf] = _gain(
-            total, left, leaves[leaf, SIZE], n_left, shift, l2, least, min_documents, counted,
-            min_gain, direction, bounded, bounds[leaf, 0], bounds[leaf, 1],
-        )  # fmt: skip
 
 
 @subroutine
@@ -365,13 +283,22 @@ def grow_symmetric_tree(
             plan[COLUMN] = chosen
             plan[BIN] = best_bin[chosen]
             plan[MISSING_LEFT] = best_missing[chosen]
-            if plan[GOING_ON] == 1:
-                _gains_of_test(
-                    pool, counts, n_leaves, starts[chosen], size_of[chosen] - 1, best_bin[chosen], best_missing[chosen],
-                    shift, l2, least, min_documents, check_documents, min_gain, monotone[chosen], bounded, bounds,
-                    leaves, leaf_gain,
+            start, bins = starts[chosen], size_of[chosen] - 1
+            for leaf in range(n_leaves):
+                leaf_gain[leaf] = NO_GAIN
+                if plan[GOING_ON] == 0 or leaves[leaf, SIZE] < 2 * min_documents:
+                    continue
+                histogram = pool[leaves[leaf, SLOT]]
+                leaves[leaf, TOTAL] = sum_of_bins(histogram, start, bins + 1)
+                mine[1 - plan[MISSING_LEFT], plan[BIN]] = NO_GAIN
+                _add_gains(
+                    histogram, counts[leaves[leaf, SLOT] if check_documents else 0], start, bins,
+                    leaves[leaf, TOTAL], leaves[leaf, SIZE], shift, l2, least, min_documents,
+                    check_documents, min_gain, monotone[chosen], bounded, bounds[leaf, 0], bounds[leaf, 1],
+                    sums[thread], mine,
                 )  # fmt: skip
-                _choose_leaves(leaf_gain, n_leaves, most_leaves - n_leaves, leaves)
+                leaf_gain[leaf] = mine[1 - plan[MISSING_LEFT], plan[BIN]]
+            _choose_leaves(leaf_gain, n_leaves, most_leaves - n_leaves, leaves)
         came = meet(meeting, threads)
         if not came or plan[GOING_ON] == 0:
             continue
