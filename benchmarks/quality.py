@@ -5,8 +5,8 @@
     python benchmarks/quality.py --data cubic --seeds 3
 
 Real data is looked for in the folder that RANKFORCE_DATA names (MQ2008 with its five folds, a sample of MSLR and
-LightGBM's example folded by query); artificial data needs nothing. Every query of every fold is tested once; differences
-are tested over all of them (paired t). Queries without a relevant document are left out, equal scores are in row order.
+LightGBM's example folded by query); artificial data needs nothing. Every query of every fold is tested once, and
+differences over all of them (paired t). Queries without a relevant document are left out; equal scores: row order.
 """
 
 from __future__ import annotations
