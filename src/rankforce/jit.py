@@ -238,8 +238,9 @@ def _pause_garbage_collection(numba: Any) -> None:
         resume = False
 
         def on_start(self, started: Any) -> None:
-            if self.depth == 0 and started.data["dispatcher"].py_func not in {each.py_func for each in KERNELS}:
-                return
+            compiled = getattr(started.data["dispatcher"], "py_func", None)
+            if self.depth == 0 and all(compiled is not each.py_func for each in KERNELS):
+                return  # somebody else's
             if self.depth == 0:
                 self.resume = gc.isenabled()
                 gc.disable()
