@@ -453,6 +453,13 @@ def test_the_first_tree_on_preferences_by_hand(data):
         assert value == pytest.approx(forces[leaves == leaf].sum() / curvatures[leaves == leaf].sum(), rel=1e-5)
 
 
+def test_preferences_leave_no_grades_to_anchor_at(data):
+    preferences = rf.Preferences.from_grades(data)
+    assert preferring(data, preferences).model_.provenance.settings["anchor"] == 0.0
+    with pytest.raises(rf.SettingsError, match="anchor"):
+        preferring(data, preferences, anchor=1.0)
+
+
 def test_preferences_need_no_labels(data, held_out):
     full = rf.Preferences.from_grades(data)
     bare = rf.Dataset(data.features, qid=data.qid)
