@@ -20,7 +20,7 @@ PACKAGE = Path(rankforce.__file__).parent
 LAYERS = (
     ("errors", "dtypes"),
     ("replacing", "jit", "intrinsics", "written_forms"),
-    ("threads",),
+    ("threads", "meanwhile"),
     ("kernels",),
     ("data",),
     ("measures",),

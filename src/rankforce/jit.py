@@ -123,6 +123,20 @@ class Kernel:
         """Whether this process has compiled it, or loaded it from disk, for some arguments."""
         return any(dispatcher.signatures for dispatcher in self._dispatchers.values())
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether what is compiled is kept on disk; it is not where nothing can be written."""
+        return hasattr(self.own._cache, "_cache_file")
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether the disk has it, as the sources are now, for some arguments."""
+        return self.is_kept and self.own._cache._cache_file.has_some()
+
+    def awaits(self, finish: Callable[[], None]) -> None:
+        """Somebody else compiles it: before this process does, it calls ``finish`` and looks on the disk again."""
+        self.own._cache._cache_file.finish = finish
+
     def _dispatcher(self, kind: str) -> Any:
         with self._lock:
             if kind not in self._dispatchers:
@@ -155,8 +169,20 @@ class _CacheFiles:
         self._numbas = numbas  # knows the folder, and writes a file as a whole or not at all
         self._kernel = f"{numbas._index_name.removesuffix('.nbi')}."
         self._version = f"{self._kernel}{package_fingerprint()[:12]}."
+        self.finish: Callable[[], None] | None = None  # wait for another process that is about to write some
 
     def load(self, key: Any) -> Any:
+        found = self._read(key)
+        if found is None and self.finish is not None:
+            self.finish()
+            self.finish = None
+            found = self._read(key)
+        return found
+
+    def has_some(self) -> bool:
+        return any(Path(self._numbas._cache_path).glob(f"{glob.escape(self._version)}*.nbc"))
+
+    def _read(self, key: Any) -> Any:
         try:
             return self._numbas._load_data(self._name(key))
         except OSError:

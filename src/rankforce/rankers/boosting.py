@@ -33,6 +33,7 @@ from rankforce.rankers.resumable import Resumable
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Callback, TrainingWarning, Watched, WatchedMeasure
 from rankforce.threads import FEW_IN_A_PASS, over_ranges
+from rankforce.trees.first_tree import expect_first_tree
 from rankforce.trees.grower import GROWTHS, Grower, Grown
 from rankforce.trees.tree import Tree
 
@@ -168,6 +169,8 @@ class BoostedTrees(Resumable):
 
     def _learn(self, training: Training, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
         data, held_out = training.data, training.held_out
+        growth = self._growth(data)
+        expect_first_tree(growth)
         learners = training.start(data)
         link = learners[0].link
         bases = BaseScores.of_outputs(self.base_model, learners)
@@ -176,7 +179,7 @@ class BoostedTrees(Resumable):
         grower = Grower(
             binned,
             n_leaves=self.n_leaves,
-            growth=self._growth(data),
+            growth=growth,
             min_documents=self.min_documents,
             max_depth=self.max_depth,
             l2=self.l2,
@@ -252,7 +255,7 @@ class BoostedTrees(Resumable):
         provenance = Provenance.of_training(
             data,
             settings=self._settings()
-            | {"growth": grower.growth}
+            | {"growth": growth}
             | dict(learners[0].settled)
             | training.inputs
             | self._notes(),

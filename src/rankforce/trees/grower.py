@@ -82,6 +82,28 @@ class Grown:
         over_queries(binned.query_starts, route)
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Work:
+    """A tree while it grows.
+
+    documents : int32
+        Those it grows on, the ones of each leaf together.
+    usable : uint8 (columns,)
+        1 for what may be split on.
+    state, bounds : int64 and float64 (leaves, ...)
+        A row per leaf: where its documents are and more, for the kernel; what monotone constraints leave to it.
+    splits, gain : int32 and float64 (nodes, ...)
+        A row per split that was made.
+    """
+
+    documents: np.ndarray
+    usable: np.ndarray
+    state: np.ndarray
+    bounds: np.ndarray
+    splits: np.ndarray
+    gain: np.ndarray
+
+
 class Grower:
     """Grows regression trees on one binned data set; its buffers serve all of them.
 
@@ -186,75 +208,17 @@ class Grower:
             curvatures = _per_document(curvatures, n, "curvatures")
         else:
             curvatures = None
-        usable = np.ones(len(binned.binning.features), dtype=np.uint8)
-        if features is not None:
-            usable[:] = np.asarray(features, dtype=bool)[binned.binning.features]
-        if rows is None:
-            documents = self._documents
-            documents[:] = self._every_document
-        else:
-            documents = self._documents[: len(rows)]
-            documents[:] = rows
-        state = np.zeros((leaves, LEAF_COLUMNS if self.growth == "leafwise" else LEVEL_COLUMNS), dtype=np.int64)
-        state[0, SIZE] = len(documents)
-        bounds = np.zeros((leaves, 2))
-        bounds[0] = -np.inf, np.inf
-        nodes = max(leaves - 1, 1)
-        splits = np.zeros((nodes, SPLIT_COLUMNS), dtype=np.int32)
-        gain = np.zeros(nodes)
-        made = 1
+        work = self.begin(rows, features)
         scales = Scales(0, 0, 0)
-        if leaves > 1 and len(documents) >= 2 * self.min_documents and usable.any():
+        made = 1
+        if leaves > 1 and len(work.documents) >= 2 * self.min_documents and work.usable.any():
             scales = quantise(
-                forces, curvatures, documents, binned.query_starts, binned.query_hashes, self.seed, tree_number,
+                forces, curvatures, work.documents, binned.query_starts, binned.query_hashes, self.seed, tree_number,
                 self._entries,
             )  # fmt: skip
-            columns, packing, layout = binned.columns, binned.packing, self._layout
-            cells = (binned.rows if columns is None else columns).reshape(-1)
-            row_stride, column_stride = (binned.rows.shape[1], 0) if columns is None else (1, n)
-            threads = default_threads()
-            leaf_gain = np.zeros(leaves)
-            read = (
-                binned.rows.view(np.uint32), cells, row_stride, column_stride,
-                layout.starts, layout.share, packing.byte, packing.stride, packing.size,
-                usable, self._monotone, self._entries,
-                scales.shift,
-                math.ldexp(self.l2, scales.curvature_exponent),
-                self.min_gain / scales.gain_unit,
-                1 if self.split == "newton" else self.min_documents,
-                self.min_documents,
-                self._check_documents,
-            )  # fmt: skip
-            sides = np.zeros((threads, BYTE_VALUES), dtype=np.uint8)
-            written = (state, leaf_gain, bounds, splits, gain)
-            bounded = bool(self._monotone.any())
-            if self.growth == "leafwise":
-                worths = np.empty((threads, MOST_BINS))
-                leafwise = (
-                    self.max_depth, bounded, documents, self._scratch, self._pool,
-                    np.empty((threads, MOST_BINS), dtype=np.int64), worths, worths.view(np.int64),
-                    self._best_worth, self._best_bin, self._best_missing, self._verified,
-                    np.zeros(PLAN_SIZE, dtype=np.int64), np.zeros((threads, LINE_ENTRIES), dtype=np.int64), sides,
-                )  # fmt: skip
-                made = together(
-                    lambda thread, threads, meeting: grow_tree(thread, threads, meeting, *read, *leafwise, *written)
-                )
-            else:
-                symmetric = (
-                    min(self.max_depth, (leaves - 1).bit_length()), bounded, documents, self._scratch,
-                    self._pool[:leaves], self._pool[leaves:] if self._check_documents else self._pool[:1],
-                    self._best_worth[0], self._best_bin[0], self._best_missing[0],
-                    np.zeros((threads, 3, BYTE_VALUES)), np.zeros((threads, 2, BYTE_VALUES), dtype=np.int64),
-                    np.zeros(LEVEL_PLAN_SIZE, dtype=np.int64),
-                    np.zeros((threads, leaves, 2), dtype=np.int64), sides,
-                )  # fmt: skip
-                made = together(
-                    lambda thread, threads, meeting: grow_symmetric_tree(
-                        thread, threads, meeting, *read, *symmetric, *written
-                    )
-                )
+            made = self.split_leaves(work, scales)
         inner = made - 1
-        column, split_bin, missing_left, left, right = splits[:inner].T.copy()
+        column, split_bin, missing_left, left, right = work.splits[:inner].T.copy()
         binning = binned.binning
         structure = Tree(
             feature=binning.features[column],
@@ -262,24 +226,83 @@ class Grower:
             missing_left=missing_left.astype(bool),
             left=left,
             right=right,
-            gain=gain[:inner] * scales.gain_unit,
+            gain=work.gain[:inner] * scales.gain_unit,
             leaf_value=np.zeros(made, dtype=dtypes.LEAF),
-            leaf_documents=state[:made, SIZE].copy(),
+            leaf_documents=work.state[:made, SIZE].copy(),
         )
         leaf_of = np.empty(n, dtype=dtypes.INDEX)
-        bounds = bounds[:made] * scales.value_unit
+        bounds = work.bounds[:made] * scales.value_unit
         grown = Grown(structure, leaf_of, bounds[:, 0].copy(), bounds[:, 1].copy(), column, split_bin)
         if rows is None:
-            starts, sizes = (np.ascontiguousarray(state[:made, which]) for which in (START, SIZE))
+            starts, sizes = (np.ascontiguousarray(work.state[:made, which]) for which in (START, SIZE))
             in_order = np.argsort(starts)
             over_queries(
                 np.append(starts[in_order], n),
-                lambda first, last: mark_leaves(documents, starts, sizes, in_order, first, last, leaf_of),
+                lambda first, last: mark_leaves(work.documents, starts, sizes, in_order, first, last, leaf_of),
                 FEW_IN_A_PASS,
             )
         else:
             grown._route_into(binned, leaf_of)
         return grown
+
+    def begin(self, rows: np.ndarray | None = None, features: np.ndarray | None = None) -> Work:
+        """A root of these documents and features, as in ``grow``, on which nothing was done yet."""
+        binned, leaves = self.binned, self._best_worth.shape[0]
+        usable = np.ones(len(binned.binning.features), dtype=np.uint8)
+        if features is not None:
+            usable[:] = np.asarray(features, dtype=bool)[binned.binning.features]
+        documents = self._documents if rows is None else self._documents[: len(rows)]
+        documents[:] = self._every_document if rows is None else rows
+        state = np.zeros((leaves, LEAF_COLUMNS if self.growth == "leafwise" else LEVEL_COLUMNS), dtype=np.int64)
+        state[0, SIZE] = len(documents)
+        bounds = np.zeros((leaves, 2))
+        bounds[0] = -np.inf, np.inf
+        nodes = max(leaves - 1, 1)
+        return Work(documents, usable, state, bounds, np.zeros((nodes, SPLIT_COLUMNS), dtype=np.int32), np.zeros(nodes))
+
+    def split_leaves(self, work: Work, scales: Scales) -> int:
+        """Split the root, and then its sides, by the entries at these scales: the number of leaves."""
+        binned, leaves = self.binned, work.state.shape[0]
+        columns, packing, layout = binned.columns, binned.packing, self._layout
+        cells = (binned.rows if columns is None else columns).reshape(-1)
+        row_stride, column_stride = (binned.rows.shape[1], 0) if columns is None else (1, binned.n_documents)
+        threads = default_threads()
+        read = (
+            binned.rows.view(np.uint32), cells, row_stride, column_stride,
+            layout.starts, layout.share, packing.byte, packing.stride, packing.size,
+            work.usable, self._monotone, self._entries,
+            scales.shift,
+            math.ldexp(self.l2, scales.curvature_exponent),
+            self.min_gain / scales.gain_unit,
+            1 if self.split == "newton" else self.min_documents,
+            self.min_documents,
+            self._check_documents,
+        )  # fmt: skip
+        sides = np.zeros((threads, BYTE_VALUES), dtype=np.uint8)
+        written = (work.state, np.zeros(leaves), work.bounds, work.splits, work.gain)
+        bounded = bool(self._monotone.any())
+        if self.growth == "leafwise":
+            worths = np.empty((threads, MOST_BINS))
+            leafwise = (
+                self.max_depth, bounded, work.documents, self._scratch, self._pool,
+                np.empty((threads, MOST_BINS), dtype=np.int64), worths, worths.view(np.int64),
+                self._best_worth, self._best_bin, self._best_missing, self._verified,
+                np.zeros(PLAN_SIZE, dtype=np.int64), np.zeros((threads, LINE_ENTRIES), dtype=np.int64), sides,
+            )  # fmt: skip
+            return together(
+                lambda thread, threads, meeting: grow_tree(thread, threads, meeting, *read, *leafwise, *written)
+            )
+        symmetric = (
+            min(self.max_depth, (leaves - 1).bit_length()), bounded, work.documents, self._scratch,
+            self._pool[:leaves], self._pool[leaves:] if self._check_documents else self._pool[:1],
+            self._best_worth[0], self._best_bin[0], self._best_missing[0],
+            np.zeros((threads, 3, BYTE_VALUES)), np.zeros((threads, 2, BYTE_VALUES), dtype=np.int64),
+            np.zeros(LEVEL_PLAN_SIZE, dtype=np.int64),
+            np.zeros((threads, leaves, 2), dtype=np.int64), sides,
+        )  # fmt: skip
+        return together(
+            lambda thread, threads, meeting: grow_symmetric_tree(thread, threads, meeting, *read, *symmetric, *written)
+        )
 
 
 def _whole(value: int, name: str, least: int) -> int:
