@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import rankforce as rf
 from rankforce.data import letor, streams
-from rankforce.data.letor import read_letor, write_letor
+from rankforce.data.letor import read_letor
+from rankforce.data.letor_writing import write_letor
 from rankforce.errors import DataError, FileFormatError, RankforceError, SettingsError
 from rankforce.threads import using_threads
 

@@ -45,7 +45,7 @@ def write(data: Dataset, path: str | os.PathLike[str], **options: Any) -> None:
 
         writer: Callable[..., None] = write_table
     else:
-        from rankforce.data.letor import write_letor
+        from rankforce.data.letor_writing import write_letor
 
         writer = write_letor
     _check_options(writer, options, f"writing {os.path.basename(name)}")

@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gzip
 import itertools
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.dataset import MAIN_LABEL, Dataset
+from rankforce.data import letor_offences as offences
+from rankforce.data.dataset import Dataset
 from rankforce.data.progress import ByteProgress
-from rankforce.data.streams import ROUND, Round, TextFile, file_name
+from rankforce.data.query_sizes import group_beside, read_group
+from rankforce.data.streams import ROUND, Round, TextFile
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.kernels import letor as kernels
-from rankforce.replacing import replacing
 from rankforce.threads import over_pieces, thread_count
 
 ABSENT = {"zero": np.float32(0.0), "missing": np.float32(np.nan)}
-LARGEST_INDEX = 2**31 - 2
 HARD_NUMBERS = 4096
 MOST_QUERY_BYTES = 256
 # A matrix may be this many times larger than the text it comes from, or this many bytes, whichever is more.
@@ -104,7 +102,7 @@ class _Reader:
         if isinstance(first_index, bool) or first_index not in (0, 1):
             raise SettingsError(f"first_index must be 1 or 0, not {first_index!r}")
         whole = isinstance(n_features, (int, np.integer)) and not isinstance(n_features, bool)
-        if n_features is not None and not (whole and 1 <= n_features <= LARGEST_INDEX):
+        if n_features is not None and not (whole and 1 <= n_features <= offences.LARGEST_INDEX):
             raise SettingsError(f"n_features must be a positive whole number or None, not {n_features!r}")
         self.absent = ABSENT[absent]
         self.unlabelled = unlabelled == "allow"
@@ -228,7 +226,7 @@ class _Reader:
 
     def _query_text(self, file: TextFile, part: Round, place: int, word: bytes) -> str:
         if not word:
-            raise self._error(file, part, place - len("qid:"), "the query id after qid: is empty", _LINE)
+            raise self._error(file, part, place - len("qid:"), "the query id after qid: is empty", offences.LINE)
         if len(word) > MOST_QUERY_BYTES:
             problem = f"the query id has more than {MOST_QUERY_BYTES} bytes"
             raise self._error(file, part, place, problem, "Number the queries, or check that the line is whole.")
@@ -246,20 +244,20 @@ class _Reader:
 
     def _refuse(self, file: TextFile, part: Round, columns: _Columns, stretches: list[_Stretch]) -> None:
         """Raise for the first offence of a round, if there is one."""
-        found = [offence for stretch in stretches for offence in stretch.offences]
+        found = [offence for stretch in stretches for offence in stretch.complaints]
         if not found and len(columns.query_at):  # with an offence, not all rows are written
             given = columns.query_at != kernels.NOWHERE
             has_queries = self.has_queries if self.documents else bool(given[0])
             odd = np.flatnonzero(given != has_queries)
             if len(odd):
                 place = _document_place(part, int(odd[0]))
-                found.append((place, _QUERY_ABSENT if has_queries else _QUERY_UNEXPECTED))
+                found.append((place, offences.QUERY_ABSENT if has_queries else offences.QUERY_UNEXPECTED))
         if not found:
             return
         place, status = min(found)
         if status == kernels.INDEX_MALFORMED:
-            status = _index_offence(_word(part.text, place))
-        problem, remedy = _PROBLEMS[status]
+            status = offences.index_offence(_word(part.text, place))
+        problem, remedy = offences.PROBLEMS[status]
         if status == kernels.INDEX_LARGE and self.n_features is not None:
             problem = f"a feature index is beyond n_features={self.n_features}"
             remedy = "Leave n_features out, or give the number of features that the file has."
@@ -299,7 +297,7 @@ class _Reader:
         if self.has_queries and group is not None:
             raise DataError(f"{file.path}: the lines name their queries (qid:), so that group= must be left out")
         if not self.has_queries:
-            sizes = read_group(group or _group_beside(file.path), documents=self.documents, of=file.path)
+            sizes = read_group(group or group_beside(file.path), documents=self.documents, of=file.path)
         labels = np.concatenate(self.labels)
         self.labels.clear()
         self._resize(file, self.documents * self.width)
@@ -352,7 +350,7 @@ class _Stretch:
     columns: _Columns
     rows: np.ndarray
     row: int
-    offences: list[tuple[int, int]] = field(default_factory=list)
+    complaints: list[tuple[int, int]] = field(default_factory=list)
     widest: int = -1
     widest_at: int = 0
 
@@ -360,7 +358,7 @@ class _Stretch:
         """Parse the lines between two places of the round into ``rows``, from ``row`` on, and into ``columns``."""
         reader, columns, row = self.reader, self.columns, self.row
         text = self.part.bytes
-        last_index = LARGEST_INDEX
+        last_index = offences.LARGEST_INDEX
         if reader.n_features is not None:
             last_index = reader.first_index + int(reader.n_features) - 1
         hard = np.empty(HARD_NUMBERS * kernels.HARD_ENTRIES, dtype=np.int64)
@@ -377,7 +375,7 @@ class _Stretch:
             status = int(outcome[kernels.STATUS])
             if status != kernels.HARD_FULL:
                 if status != kernels.OK:
-                    self.offences.append((int(outcome[kernels.AT]), status))
+                    self.complaints.append((int(outcome[kernels.AT]), status))
                 return
             if outcome[kernels.DOCUMENTS] == 0:  # one line holds more of them
                 hard = np.empty(2 * len(hard), dtype=np.int64)
@@ -393,19 +391,19 @@ class _Stretch:
             if _NUMBER.fullmatch(word):
                 value = float(word)
                 if is_label and np.isinf(value):
-                    self.offences.append((place, LABEL_INFINITE))
+                    self.complaints.append((place, offences.LABEL_INFINITE))
                 elif not is_label and abs(value) >= kernels.FLOAT32_OVERFLOW:
-                    self.offences.append((place, VALUE_OVERFLOW))
+                    self.complaints.append((place, offences.VALUE_OVERFLOW))
                     value = np.nan
             elif _MISSING.fullmatch(word):
                 if is_label and not self.reader.unlabelled:
-                    self.offences.append((place, LABEL_MISSING))
+                    self.complaints.append((place, offences.LABEL_MISSING))
             elif _INFINITE.fullmatch(word):
-                self.offences.append((place, LABEL_INFINITE if is_label else VALUE_INFINITE))
+                self.complaints.append((place, offences.LABEL_INFINITE if is_label else offences.VALUE_INFINITE))
             elif is_label:
-                self.offences.append((place, LABEL_MALFORMED))
+                self.complaints.append((place, offences.LABEL_MALFORMED))
             else:
-                self.offences.append((place, VALUE_MALFORMED if word else VALUE_EMPTY))
+                self.complaints.append((place, offences.VALUE_MALFORMED if word else offences.VALUE_EMPTY))
             if is_label:
                 self.columns.labels[row] = value
             elif column < self.rows.shape[1]:
@@ -417,7 +415,6 @@ _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MISSING = re.compile(rb"[+-]?nan|null", re.IGNORECASE)
 _INFINITE = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
 _DOCUMENT_ID = re.compile(rb"#[ \t]*(?:docid[ \t]*=[ \t]*)?([^ \t\r\n]+)", re.IGNORECASE)
-_NEGATIVE_INDEX = re.compile(rb"-[0-9]+:.*", re.DOTALL)
 _DOCUMENT_LINE = re.compile(rb"[ \t\r]*([^ \t\r\n#])[^\n]*\n|[^\n]*\n")
 
 
@@ -439,17 +436,6 @@ def _document_place(part: Round, row: int) -> int:
     return next(itertools.islice(places, row, None))
 
 
-def _index_offence(word: bytes) -> int:
-    """What is wrong with a word that does not start with digits and a colon."""
-    if not word:
-        return kernels.STRAY_RETURN
-    if b":" not in word:
-        return COLON_ABSENT
-    if word.lower().startswith(b"qid:"):
-        return QUERY_MISPLACED
-    return kernels.INDEX_SMALL if _NEGATIVE_INDEX.fullmatch(word) else kernels.INDEX_MALFORMED
-
-
 def _pieces(part: Round) -> list[int]:
     """Places that cut a round into about equal stretches of whole lines: a few per thread."""
     count = max(1, min(2 * thread_count(), (part.stop - part.start) >> 16))
@@ -467,201 +453,3 @@ def _size(count: float) -> str:
             return f"{count:,.0f} {unit}" if unit == "bytes" or count >= 100 else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:,.1f} TB"
-
-
-# Offences that the kernels leave to be found here; theirs have smaller numbers.
-LABEL_MALFORMED, LABEL_INFINITE, LABEL_MISSING = 100, 101, 102
-VALUE_EMPTY, VALUE_MALFORMED, VALUE_INFINITE, VALUE_OVERFLOW = 110, 111, 112, 113
-COLON_ABSENT, QUERY_MISPLACED, _QUERY_ABSENT, _QUERY_UNEXPECTED = 120, 121, 122, 123
-_LINE = "A line reads: label qid:ID index:value index:value ... # comment"
-_PROBLEMS = {
-    LABEL_MALFORMED: ("the label is not a number", _LINE),
-    LABEL_INFINITE: ("the label is infinite", "Labels are finite numbers."),
-    LABEL_MISSING: (
-        "the label is missing",
-        'Pass unlabelled="allow" if the document was not judged, or remove the line.',
-    ),
-    QUERY_MISPLACED: ("qid: must stand directly after the label, once", _LINE),
-    kernels.INDEX_MALFORMED: ("the feature index is not a whole number", _LINE),
-    kernels.INDEX_SMALL: ("the feature index is too small", "Feature indices are not negative."),
-    kernels.INDEX_REPEATED: (
-        "the feature index is given twice in a line",
-        "Remove one of the two values; which is right cannot be known.",
-    ),
-    kernels.INDEX_DECREASING: (
-        "the feature index is smaller than the one before",
-        "Indices must rise within a line: sort them, and check that two lines were not joined.",
-    ),
-    kernels.INDEX_LARGE: ("the feature index is too large to be one", f"The largest index is {LARGEST_INDEX}."),
-    COLON_ABSENT: ("a feature without a colon", _LINE),
-    VALUE_EMPTY: ("the value after the colon is absent", "Write index:value without a space, NULL if missing."),
-    VALUE_MALFORMED: ("the value is not a number", "Write a missing value as NULL or nan."),
-    VALUE_INFINITE: ("the value is infinite", "Write a missing value as NULL or nan, else a finite number."),
-    VALUE_OVERFLOW: ("the value is beyond float32 (3.4e38)", "Scale the feature down."),
-    kernels.STRAY_RETURN: (
-        "a carriage return within a line",
-        "Lines end in LF or CRLF: convert a file whose lines end in CR alone.",
-    ),
-    _QUERY_ABSENT: ("this line has no qid:, lines before it have one", "Give every line its qid:."),
-    _QUERY_UNEXPECTED: ("this line has a qid:, lines before it have none", "Give every line its qid:, or none."),
-}
-
-
-def _group_beside(path: str) -> str | None:
-    """The file of query sizes that belongs to ``path``, by its name."""
-    stems = [path, path[: -len(".gz")]] if path.endswith(".gz") else [path]
-    found = [stem + ending for stem in stems for ending in (".query", ".group") if Path(stem + ending).is_file()]
-    if len(found) > 1:
-        raise DataError(f"{path}: there are two files of query sizes, {' and '.join(found)}: choose one with group=")
-    return found[0] if found else None
-
-
-def read_group(path: str | os.PathLike[str] | None, *, documents: int, of: str) -> np.ndarray:
-    """Query sizes from a file with one whole number per line; they add up to ``documents``, those of file ``of``."""
-    if path is None:
-        raise FileFormatError(
-            "no line says which query it belongs to",
-            path=of,
-            line=1,
-            remedy=f"Write qid:ID after the labels, or put the sizes of the queries into {of}.query, one per line, "
-            "or name such a file with group=.",
-        )
-    sizes: list[int] = []
-    number = 0
-    with TextFile(path) as file, contextlib.closing(file.rounds()) as rounds:
-        for part in rounds:
-            for line in bytes(memoryview(part.text)[part.start : part.stop - 1]).split(b"\n"):
-                number += 1
-                word = line.strip(b" \t\r")
-                if not word:
-                    continue
-                if not word.isdigit() or len(word) > 18 or int(word) == 0:
-                    raise FileFormatError(
-                        "the size of a query is not a positive whole number",
-                        path=file.path,
-                        line=number,
-                        column=line.find(word) + 1,
-                        text=word[:200].decode("utf-8", "replace"),
-                        remedy="A file of query sizes holds one number per line: how many lines each query has.",
-                    )
-                sizes.append(int(word))
-    if sum(sizes) != documents:
-        raise FileFormatError(
-            f"the query sizes add up to {sum(sizes):,}, but {of} has {documents:,} documents",
-            path=file.path,
-            remedy="Check that the two files belong together.",
-        )
-    return np.array(sizes, dtype=dtypes.OFFSET)
-
-
-def write_letor(
-    data: Dataset,
-    path: str | os.PathLike[str],
-    *,
-    label: str | None = None,
-    weights: str = "error",
-    unlabelled: str = "error",
-    absent: str | None = None,
-    first_index: int = 1,
-) -> None:
-    """Write a LETOR/SVMlight file, gzip if its name ends in ``.gz``; the old file stays until the new one is whole.
-
-    Parameters
-    ----------
-    label
-        The label source to write. The format holds one: with several, or one that is not ``"grades"``, choose.
-    weights : "error" or "drop"
-        The format has no weights: whether they may be left out.
-    unlabelled : "error" or "allow"
-        Whether to write labels that are NaN, as ``nan``; to be read with ``unlabelled="allow"``.
-    absent : None, "zero" or "missing"
-        Features to leave out: none, those that are 0, or those that are missing; to be read with the same
-        ``absent=``. The first line names the last feature in any case, so that the number of features is kept.
-    first_index : 1 or 0
-        The index of the first feature. Features are numbered in their order; their names are not part of the format.
-
-    Reading it again gives the same numbers: floats are written with the fewest digits that identify them, missing
-    features as ``nan``. Document ids are written as ``#docid = ID``.
-    """
-    if absent is not None and absent not in ABSENT:
-        raise SettingsError(f'absent must be None, "zero" or "missing", not {absent!r}')
-    if isinstance(first_index, bool) or first_index not in (0, 1):
-        raise SettingsError(f"first_index must be 1 or 0, not {first_index!r}")
-    labels = _label_to_write(data, label, unlabelled)
-    if weights not in ("error", "drop"):
-        raise SettingsError(f'weights must be "error" or "drop", not {weights!r}')
-    if weights == "error" and (data.weights is not None or data.query_weights is not None):
-        raise DataError(
-            'LETOR files hold no weights: write Parquet or CSV to keep them, or pass weights="drop" to lose them'
-        )
-    queries = [_writable(str(one), "query id", b"[^ \t\r\n#]+") for one in data.query_ids.tolist()]
-    lines = _lines(data, labels, queries, absent, first_index)
-    with replacing(path) as file:
-        if file_name(path).endswith(".gz"):
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=6, mtime=0) as packed:
-                packed.writelines(lines)
-        else:
-            file.writelines(lines)
-
-
-def _label_to_write(data: Dataset, label: str | None, unlabelled: str) -> np.ndarray:
-    if unlabelled not in ("error", "allow"):
-        raise SettingsError(f'unlabelled must be "error" or "allow", not {unlabelled!r}')
-    if label is None:
-        if not data.labels:
-            raise DataError("LETOR files need a label and the data has none: add one with with_label()")
-        if list(data.labels) != [MAIN_LABEL]:
-            known = ", ".join(map(repr, data.labels))
-            raise DataError(
-                f"LETOR files hold one label without a name, the data has {known}: choose with "
-                f"label={next(iter(data.labels))!r} (the others are lost), or write Parquet or CSV to keep all"
-            )
-    labels = data.label(label or MAIN_LABEL)
-    missing = np.flatnonzero(np.isnan(labels))
-    if len(missing) and unlabelled == "error":
-        raise DataError(
-            f"{len(missing):,} documents have no label (the first is row {missing[0]}): "
-            'pass unlabelled="allow" to write nan, which must be read with the same'
-        )
-    return labels
-
-
-def _writable(word: str, what: str, pattern: bytes) -> str:
-    try:
-        fits = re.fullmatch(pattern, word.encode()) is not None
-    except UnicodeEncodeError:
-        fits = False
-    if not fits or any(ord(sign) < 32 or ord(sign) == 127 for sign in word):
-        raise DataError(f"the {what} {word!r} cannot be written to a LETOR file: ids are words without white space")
-    return word
-
-
-def _lines(
-    data: Dataset, labels: np.ndarray, queries: list[str], absent: str | None, first_index: int
-) -> Iterator[bytes]:
-    """The lines of a file, without holding more than a few thousand documents as text."""
-    prefixes = np.array([f" {place}:" for place in range(first_index, first_index + data.n_features)], dtype=object)
-    row_queries = data.row_queries
-    chunk = max(1, 2**18 // max(1, data.n_features))
-    for first in range(0, data.n_documents, chunk):
-        values = data.features[first : first + chunk]
-        bits, place = np.unique(values.view(np.uint32), return_inverse=True)  # as bits, −0.0 is not 0.0
-        words = np.array([str(value) for value in bits.view(np.float32)], dtype=object)
-        words = words[place.reshape(values.shape)] if len(bits) else np.empty(values.shape, dtype=object)
-        texts = prefixes + words
-        if absent is not None:
-            left_out = np.isnan(values) if absent == "missing" else values.view(np.uint32) == 0
-            if first == 0 and data.n_features:
-                left_out[0, -1] = False
-            texts[left_out] = ""
-        for row, text in enumerate(texts.tolist(), first):
-            line = f"{_label_text(float(labels[row]))} qid:{queries[row_queries[row]]}{''.join(text)}"
-            if data.document_ids is not None and data.document_ids[row] != "":
-                identity = _writable(str(data.document_ids[row]), "document id", b"[^ \t\r\n]+")
-                line += f" #docid = {identity}"
-            yield (line + "\n").encode()
-
-
-def _label_text(label: float) -> str:
-    """A label with the fewest digits; grades without a decimal point."""
-    return str(int(label)) if label.is_integer() and abs(label) < 2**53 and str(label) != "-0.0" else repr(label)
