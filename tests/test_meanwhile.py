@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rankforce import jit, meanwhile
+from rankforce import kernel_cache, meanwhile
 from rankforce.threads import using_threads
 
 pytestmark = pytest.mark.compiled_only
@@ -166,7 +166,7 @@ class Disk:
 @pytest.mark.parametrize("done", [True, False])
 def test_the_disk_is_looked_at_again_when_the_other_process_is_done(done):
     disk = Disk()
-    cache = jit._CacheFiles(disk)
+    cache = kernel_cache.CacheFiles(disk)
 
     def finish():
         if done:

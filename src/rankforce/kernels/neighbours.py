@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rankforce.jit import chosen_by_class
+from rankforce.kernel_values import chosen_by_class
 
 
 @chosen_by_class

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.jit import VECTOR, column_of, kernel, subroutine, vector_subroutine
+from rankforce.jit import VECTOR, kernel, subroutine, vector_subroutine
+from rankforce.kernel_values import column_of
 from rankforce.kernels.swaps import prepare_swaps, swap_change
 
 STRIDE = 16  # pairs that the compiled loop takes at a time; a rest it would take one by one, four times as slowly

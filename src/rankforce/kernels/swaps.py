@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rankforce.jit import chosen_by_class, column_of, kernel
+from rankforce.jit import kernel
+from rankforce.kernel_values import chosen_by_class, column_of
 
 
 @chosen_by_class

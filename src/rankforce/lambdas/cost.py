@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce.errors import SettingsError
-from rankforce.jit import NO_CUTOFF, KernelValue, python_only
+from rankforce.kernel_values import NO_CUTOFF, KernelValue, python_only
 
 
 class LambdaFunction(KernelValue):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankforce.errors import SettingsError
-from rankforce.jit import python_only
+from rankforce.kernel_values import python_only
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 
 

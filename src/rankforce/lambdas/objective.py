@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankforce.errors import SettingsError
-from rankforce.jit import NO_CUTOFF
+from rankforce.kernel_values import NO_CUTOFF
 from rankforce.lambdas.catalogue import cost as cost_of
 from rankforce.lambdas.cost import Cost, LambdaFunction
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs

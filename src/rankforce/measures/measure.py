@@ -37,7 +37,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.errors import MeasureError
-from rankforce.jit import KernelValue
+from rankforce.kernel_values import KernelValue
 
 MAIN_LABEL = "grades"
 
