@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.combining.combine import Combined
+from rankforce.combining.combined import Combined
 from rankforce.models.combination import Combination
 
 pytestmark = pytest.mark.compiled_only

@@ -1,0 +1,150 @@
+"""What combining found: weights, how good they are, and where nothing was chosen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rankforce.combining.curve import Curve
+from rankforce.errors import SettingsError
+from rankforce.evaluation.compare import Comparison
+from rankforce.measures.measure import Measure
+from rankforce.models.combination import Combination
+from rankforce.models.model import Model
+from rankforce.models.net import Net
+from rankforce.models.provenance import Provenance
+from rankforce.models.stacked import Stacked
+
+LEVEL = 0.05  # of "significantly"
+
+_Of = TypeVar("_Of")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Combined:
+    """The result of ``rf.combine``.
+
+    ``weights`` of the rankers; ``scores``, the combination of each row of the data; ``value``, the mean of the measure
+    at them, recomputed in float64; ``singles``, the mean of each ranker alone. For two rankers ``curve`` is the mean
+    against α (or θ), ``interval`` its open piece around the best ``place``; for more, ``curves``, ``intervals`` and
+    ``places`` have one entry per ranker, against the mixture of all others. ``held_out`` compares the combination with
+    the best single ranker where neither was chosen (``None`` without validation data and folds), and ``model`` is the
+    combination as a model.
+
+    Of a net, there are no curves; ``net`` is the net on the rankers' scores where it has hidden units, and ``weights``
+    is None then.
+    """
+
+    measure: Measure
+    names: tuple[str, ...]
+    weights: np.ndarray | None
+    value: float
+    scores: np.ndarray
+    singles: tuple[float, ...]
+    curves: tuple[Curve, ...]
+    intervals: tuple[tuple[float, float], ...]
+    places: tuple[float, ...]
+    held_out: Comparison | None
+    tested_on: str
+    net: Net | None
+    _models: tuple[Model | None, ...]
+    _provenance: Callable[[], Provenance]
+
+    @property
+    def curve(self) -> Curve:
+        return self._swept(self.curves)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self._swept(self.intervals)
+
+    @property
+    def place(self) -> float:
+        """α, or θ, of the combination of two rankers."""
+        return self._swept(self.places)
+
+    def _swept(self, found: tuple[_Of, ...]) -> _Of:
+        if not found:
+            raise SettingsError("a net was learned: only method='sweep' sees the whole curve")
+        return found[0]
+
+    @property
+    def best_single(self) -> int:
+        """The number of the ranker that is best alone; of equal ones the first."""
+        return int(np.argmax(self.singles))
+
+    @property
+    def model(self) -> Combination | Stacked:
+        """The combination as a model, which scores, evaluates and saves like any other."""
+        for name, model in zip(self.names, self._models, strict=True):
+            if model is None:
+                raise SettingsError(
+                    f"{name} was given as scores: a combination with it is no model. Give models or features, or "
+                    "apply .weights to the scores"
+                )
+        if self.net is not None:
+            return Stacked.of(self._models, self.net, provenance=self._provenance())
+        return Combination.of(self._models, self.weights, provenance=self._provenance())
+
+    @property
+    def significantly_better(self) -> bool | None:
+        """Whether the combination beats the best single ranker on held-out queries (paired t-test at 5 %).
+
+        None where nothing was held out.
+        """
+        if self.held_out is None:
+            return None
+        name = str(self.measure)
+        return self.held_out.difference[name] > 0.0 and self.held_out.t_test[name].p_value < LEVEL
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values; curves by their number of pieces."""
+        result: dict[str, Any] = {
+            "measure": str(self.measure),
+            "rankers": list(self.names),
+            "weights": None if self.weights is None else self.weights.tolist(),
+            "value": self.value,
+            "singles": list(self.singles),
+            "axis": self.curves[0].axis if self.curves else None,
+            "places": list(self.places),
+            "intervals": [list(one) for one in self.intervals],
+            "pieces": [len(one) for one in self.curves],
+            "held_out": None,
+        }
+        if self.held_out is not None:
+            result["held_out"] = {
+                "on": self.tested_on,
+                "significantly_better": self.significantly_better,
+            } | self.held_out.to_dict()
+        return result
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in (*self.names, "combination"))
+        lines = [f"{self.measure!s:{width}}  {'mean':>8}  {'weight':>9}"]
+        for number, (name, value) in enumerate(zip(self.names, self.singles, strict=True)):
+            weight = "" if self.weights is None else f"{self.weights[number]:9.5f}"
+            lines.append(f"{name:{width}}  {value:8.4f}  {weight}".rstrip())
+        lines.append(f"{'combination':{width}}  {self.value:8.4f}")
+        if len(self.curves) == 1:
+            symbol = {"alpha": "α", "theta": "θ"}[self.curve.axis]
+            low, high = self.interval
+            lines.append(
+                f"best {symbol} = {self.place:.6g}, alike from {low:.6g} to {high:.6g}; "
+                f"{len(self.curve):,} {'pieces' if self.curve.exact else 'cells'}"
+            )
+        lines.append(self._verdict())
+        return "\n".join(lines)
+
+    def _verdict(self) -> str:
+        if self.held_out is None:
+            return "chosen and measured on the same queries: optimistic; validation or folds say by how much"
+        name = str(self.measure)
+        difference, test = self.held_out.difference[name], self.held_out.t_test[name]
+        better = "significantly better" if self.significantly_better else "not significantly better"
+        return (
+            f"on {self.tested_on}: {better} than {self.names[self.best_single]}, "
+            f"{difference:+.4f} (paired t-test, p = {test.p_value:.3g}, {self.held_out.n_compared[name]:,} queries)"
+        )

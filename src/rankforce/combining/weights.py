@@ -1,0 +1,138 @@
+"""The search for the weights of rankers: one sweep for two, sweeps in turn for more, or a net."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from rankforce.combining.net import learned_net, linear_weights
+from rankforce.combining.pair import Chosen, best_pair
+from rankforce.combining.target import MeanMeasure
+from rankforce.data.dataset import Dataset
+from rankforce.measures.measure import Measure
+from rankforce.models.combination import weighted_sum
+from rankforce.models.net import Net
+from rankforce.models.stacked import stacked_scores
+
+BETTER = 1e-12  # a mean must rise by more than rounding to count as an improvement
+
+
+@dataclasses.dataclass(frozen=True)
+class How:
+    """What is searched."""
+
+    measure: Measure
+    method: str
+    search: str
+    hidden: int
+    blank: str
+    starts: int
+    seed: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Found:
+    """Weights, or a net, and what the search saw."""
+
+    weights: np.ndarray | None
+    value: float
+    singles: tuple[float, ...]
+    chosen: tuple[Chosen, ...]
+    net: Net | None = None
+
+    def applied_to(self, scores: list[np.ndarray]) -> np.ndarray:
+        """The combination of these scores."""
+        if self.net is not None:
+            return stacked_scores(self.net, scores)
+        return weighted_sum(self.weights, scores)
+
+    @property
+    def best_single(self) -> int:
+        return int(np.argmax(self.singles))
+
+
+def best_weights(
+    scores: list[np.ndarray], data: Dataset, how: How, names: tuple[str, ...], queries: np.ndarray | None = None
+) -> Found:
+    """The combination chosen on ``queries``, a mask, or on all of them."""
+    target = MeanMeasure(data, how.measure, how.blank, queries)
+    singles = tuple(target.mean(one) for one in scores)
+    if how.method == "net":
+        net = learned_net(scores, data, how.measure, how.hidden, how.seed, queries)
+        if how.hidden == 0:
+            weights = linear_weights(net)
+            return Found(weights, target.mean(weighted_sum(weights, scores)), singles, ())
+        return Found(None, target.mean(stacked_scores(net, scores)), singles, (), net)
+    if len(scores) == 2:
+        chosen = best_pair(scores[0], scores[1], target, how.search, names=(names[0], names[1]))
+        return Found(np.array(chosen.weights), chosen.value, singles, (chosen,))
+    generator = np.random.default_rng(how.seed)
+    best: Found | None = None
+    for start in range(how.starts):
+        weights = _start(start, scores, singles, generator)
+        found = _ascend(weights, scores, singles, target, how, names, generator)
+        if best is None or found.value > best.value + BETTER:
+            best = found
+    assert best is not None
+    return best
+
+
+def _start(
+    number: int, scores: list[np.ndarray], singles: tuple[float, ...], generator: np.random.Generator
+) -> np.ndarray:
+    """Where a search starts: all rankers alike, the best one alone, then random shares of the rankers' deviations."""
+    if number == 1:
+        return np.eye(len(scores))[int(np.argmax(singles))]
+    deviations = np.array([float(np.std(one)) for one in scores])
+    shares = np.ones(len(scores)) if number == 0 else generator.exponential(size=len(scores))
+    weights = shares / np.where(deviations > 0.0, deviations, 1.0)
+    return np.asarray(weights / weights.sum())
+
+
+def _ascend(
+    weights: np.ndarray,
+    scores: list[np.ndarray],
+    singles: tuple[float, ...],
+    target: MeanMeasure,
+    how: How,
+    names: tuple[str, ...],
+    generator: np.random.Generator,
+) -> Found:
+    """Combine each ranker in turn with the mixture of the others until a whole turn improves nothing."""
+    value = target.mean(weighted_sum(weights, scores))
+    size = len(scores)
+    while True:
+        improved = False
+        chosen: list[Chosen | None] = [None] * size
+        for one in generator.permutation(size):
+            others = weights.copy()
+            others[one] = 0.0
+            if not others.any():
+                continue
+            others /= np.abs(others).sum()
+
+            def with_shares(pair: tuple[float, float], others: np.ndarray = others, one: int = one) -> np.ndarray:
+                return pair[0] * others + pair[1] * np.eye(size)[one]
+
+            def mean_at(pair: tuple[float, float], with_shares: Any = with_shares) -> float:
+                return target.mean(weighted_sum(with_shares(pair), scores))
+
+            found = best_pair(
+                weighted_sum(others, scores),
+                scores[one],
+                target,
+                how.search,
+                names=("the mixture of the others", names[one]),
+                mean_at=mean_at,
+            )
+            chosen[one] = found
+            if found.value > value + BETTER:
+                weights, value, improved = with_shares(found.weights), found.value, True
+        if not improved:
+            total = np.abs(weights).sum()
+            exact = weights / total
+            if target.mean(weighted_sum(exact, scores)) == value:  # else keep the weights that give the value
+                weights = exact
+            return Found(weights, value, singles, tuple(one for one in chosen if one is not None))
