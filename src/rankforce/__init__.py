@@ -24,7 +24,7 @@ _HOME = {
     "read_preferences": "rankforce.data.preferences",
     "consistent_posteriors": "rankforce.data.preferences",
     "click_labels": "rankforce.data.clicks",
-    "ClickLabels": "rankforce.data.clicks",
+    "ClickLabels": "rankforce.data.click_rates",
     "make_artificial": "rankforce.data.artificial",
     "make_web_like": "rankforce.data.web_like",
     "confuse_labels": "rankforce.data.noise",

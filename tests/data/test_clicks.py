@@ -73,7 +73,7 @@ def test_counts_are_those_of_the_slow_twin(seed: int, adjacent: bool) -> None:
 @pytest.mark.parametrize("name", ["log.csv", "log.csv.gz", "log.tsv", "log.parquet"])
 def test_chunks_do_not_matter(name: str, chunk_rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankforce.data.session_logs._BLOCK", 200)
-    monkeypatch.setattr("rankforce.data.clicks._PARTS_AT_ONCE", 10)
+    monkeypatch.setattr("rankforce.data.click_counting._PARTS_AT_ONCE", 10)
     frame = random_log()
     path = tmp_path / name
     if name.endswith("parquet"):

@@ -9,7 +9,7 @@ import rankforce as rf
 from rankforce.lambdas.near_pairs import NearPairs
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
-from rankforce.rankers.migration import LIGHTGBM_ALIASES, XGBOOST_ALIASES, MigrationWarning
+from rankforce.rankers.translation import LIGHTGBM_ALIASES, XGBOOST_ALIASES, MigrationWarning
 
 
 def differing(one, two):

@@ -13,9 +13,10 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation import significance, tables
+from rankforce.evaluation.by_measure import ByMeasure, Value
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
-from rankforce.evaluation.result import ByMeasure, Evaluation, Value
+from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import Interval, Significance
 from rankforce.measures.measure import Measure
 

@@ -12,7 +12,8 @@ from rankforce.data import frames
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.conventions import Convention, convention_named
-from rankforce.evaluation.result import Evaluation, MeasuredQueries, Policies
+from rankforce.evaluation.policies import Policies
+from rankforce.evaluation.result import Evaluation, MeasuredQueries
 from rankforce.evaluation.significance import check_level
 from rankforce.evaluation.ties import POLICIES, QueryValues, Ranking
 from rankforce.measures.catalogue import measure

@@ -4,89 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
-from rankforce.errors import DataError, MeasureError, missing_dependency
+from rankforce.errors import DataError
 from rankforce.evaluation import significance, tables
+from rankforce.evaluation.by_measure import ByMeasure, Value
+from rankforce.evaluation.explanation import Explanation
+from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.significance import Interval
-from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
-
-Value = TypeVar("Value")
-
-
-class NotEvaluatedError(MeasureError, KeyError):
-    """A result was asked for a measure that was not evaluated."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-class ByMeasure(Mapping[str, Value], Generic[Value]):
-    """One entry per measure, looked up by its written form, an alias of it, or the measure itself.
-
-    An entry is computed when it is first asked for.
-    """
-
-    def __init__(self, keys: Sequence[str], compute: Callable[[str], Value]) -> None:
-        self._keys = tuple(keys)
-        self._compute = compute
-        self._found: dict[str, Value] = {}
-
-    def name(self, key: str | Measure) -> str:
-        """The key under which a measure stands here."""
-        name = key if isinstance(key, str) and key in self._keys else str(measure(key))
-        if name not in self._keys:
-            raise NotEvaluatedError(f"{name} was not evaluated (evaluated: {', '.join(self._keys)})")
-        return name
-
-    def __getitem__(self, key: str | Measure) -> Value:
-        name = self.name(key)
-        if name not in self._found:
-            self._found[name] = self._compute(name)
-        return self._found[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
-
-@dataclasses.dataclass(frozen=True)
-class Policies:
-    """What decides the numbers beside labels and scores; part of every printed result."""
-
-    ties: str
-    blank: str
-    convention: str | None
-    query_weights: str  # "none", "used", or why they are not
-
-    def sentences(self) -> list[str]:
-        ties = {
-            "stable": "stable (equal scores in row order)",
-            "expected": "expected (mean over all orders of equal scores)",
-            "pessimistic": "pessimistic (equal scores: worth less first)",
-            "optimistic": "optimistic (equal scores: worth more first)",
-            "document ids": "by falling document id",
-        }[self.ties]
-        blank = {
-            "skip": "skipped",
-            "zero": "counted as 0",
-            "one": "counted as 1",
-            "raise": "refused",
-        }.get(self.blank, self.blank)
-        parts = [f"ties: {ties}", f"blank queries: {blank}", f"query weights: {self.query_weights}"]
-        if self.convention is not None:
-            parts.insert(0, f"convention: {self.convention}")
-        return ["; ".join(parts)]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -108,59 +38,6 @@ class MeasuredQueries:
             for name in ("values", "blank", "unlabelled", "top", "variances", "weights", "numerator_weights")
         }
         return dataclasses.replace(self, **parts)
-
-
-@dataclasses.dataclass(frozen=True)
-class Explanation:
-    """How a measure arrives at its value on one query.
-
-    ``ranks`` holds one dictionary per ranked document: rank, document, score, label, worth (what the label counts
-    for) and value (that of the list if nothing further down were worth anything).
-    """
-
-    measure: str
-    query: Any
-    value: float
-    ranks: list[dict[str, Any]]
-    policies: Policies
-    settings: dict[str, str]
-
-    def __str__(self) -> str:
-        return "\n".join([self._title, tables.text_table(*self._table), *self._notes])
-
-    def _repr_html_(self) -> str:
-        return tables.html_table(self._title, *self._table, self._notes)
-
-    def to_pandas(self) -> Any:
-        """One row per rank."""
-        return _pandas().DataFrame.from_records(self.ranks)
-
-    @property
-    def _notes(self) -> list[str]:
-        notes = self.policies.sentences()
-        if self.policies.ties == "expected":
-            notes.append(
-                "equal scores are shown in row order; the value of the query is the mean over all their orders"
-            )
-        return notes
-
-    @property
-    def _title(self) -> str:
-        settings = "".join(f", {key} {value}" for key, value in self.settings.items())
-        return f"query {self.query}: {self.measure} = {tables.number(self.value)}{settings}"
-
-    @property
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        header = ["rank", "document", "score", "label", "worth", "value so far", "change"]
-        rows = []
-        above = 0.0
-        for one in self.ranks:
-            label = "none" if one["label"] is None else f"{one['label']:g}"
-            change = tables.number(one["value"] - above, sign=True)
-            above = one["value"]
-            shown = [f"{one['score']:g}", label, f"{one['worth']:g}", tables.number(one["value"]), change]
-            rows.append([str(one["rank"]), str(one["document"]), *shown])
-        return header, rows
 
 
 class Evaluation:
@@ -287,7 +164,7 @@ class Evaluation:
 
     def to_pandas(self, summary: bool = False) -> Any:
         """A data frame: one row per query and one column per measure, or with ``summary=True`` one row per measure."""
-        pandas = _pandas()
+        pandas = tables.load_pandas()
         if not summary:
             columns: dict[str, Any] = {}
             if self.segments is not None:
@@ -429,11 +306,3 @@ def _settings(of: Measure) -> dict[str, str]:
 
 def _json(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise missing_dependency("pandas", "frames", "a data frame") from None
-    return pandas

@@ -1,10 +1,13 @@
-"""Small tables for people: aligned text for terminals, HTML for notebooks."""
+"""Small tables for people: aligned text for terminals, HTML for notebooks, data frames."""
 
 from __future__ import annotations
 
 import html
 import math
 from collections.abc import Sequence
+from typing import Any
+
+from rankforce.errors import missing_dependency
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -66,3 +69,12 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
         cell.ljust(width) if place == 0 else cell.rjust(width)
         for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
+
+
+def load_pandas() -> Any:
+    """The pandas module, or an error that says how to get it."""
+    try:
+        import pandas
+    except ImportError:
+        raise missing_dependency("pandas", "frames", "a data frame") from None
+    return pandas

@@ -11,14 +11,12 @@ from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.average_precision import MAP
 from rankforce.measures.ndcg import NDCG
 from rankforce.rankers.migration import (
-    Translation,
     lightgbm_trees,
-    numbers,
-    truth,
     watched_by_lightgbm,
     watched_by_xgboost,
     xgboost_trees,
 )
+from rankforce.rankers.translation import Translation, numbers, truth
 
 
 def from_lightgbm(params: Translation) -> dict[str, Any]:

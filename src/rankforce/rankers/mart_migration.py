@@ -10,13 +10,12 @@ from typing import Any
 
 from rankforce.errors import SettingsError
 from rankforce.rankers.migration import (
-    Translation,
     lightgbm_trees,
-    truth,
     watched_by_lightgbm,
     watched_by_xgboost,
     xgboost_trees,
 )
+from rankforce.rankers.translation import Translation, truth
 
 LIGHTGBM_COSTS = {
     **dict.fromkeys(("regression", "regression_l2", "l2", "mean_squared_error", "mse"), "regression"),
