@@ -14,6 +14,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data import frames
 from rankforce.data.dataset import Dataset
+from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError, SettingsError
 from rankforce.models.provenance import Provenance
 from rankforce.models.ranking import Ranking
@@ -74,7 +75,7 @@ class Model(abc.ABC):
     def matrix(self, data: Any) -> np.ndarray:
         """The features of ``data`` as this model numbers them: float32 (documents, features), read-only."""
         if isinstance(data, Dataset):
-            places = self._places(data.feature_names, named=not _numbered(data.feature_names))
+            places = self._places(data.feature_names, named=not are_numbered(data.feature_names))
             matrix = data.features if places is None else data.features[:, places]
         elif frames.is_frame(data):
             names = frames.column_names(data)
@@ -95,20 +96,14 @@ class Model(abc.ABC):
 
         Features that are only numbered, in the model or in the data, are matched by position.
         """
-        if tuple(names) == self.feature_names:
-            return None
-        known = {name: place for place, name in enumerate(names)}
-        missing = [name for name in self.feature_names if name not in known]
-        if not missing and (named or len(names) == self.n_features):
-            return [known[name] for name in self.feature_names]
-        if not (named and not _numbered(self.feature_names)):
-            if len(names) == self.n_features:
-                return None
-            raise DataError(f"the data has {len(names)} features, the model was trained on {self.n_features}")
-        shown = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
-        raise DataError(
-            f"the data lacks {'a feature' if len(missing) == 1 else f'{len(missing)} features'} of the model: {shown}; "
-            "add them (NaN where unknown), or pass a plain matrix to match features by position"
+        return feature_places(
+            self.feature_names,
+            names,
+            named=named,
+            what="the data",
+            of="the model",
+            counted="the model was trained on",
+            remedy="add them (NaN where unknown), or pass a plain matrix to match features by position",
         )
 
     def part_for(self, member: Model, matrix: np.ndarray) -> np.ndarray:
@@ -167,11 +162,6 @@ def frozen(array: np.ndarray, dtype: Any) -> np.ndarray:
     result = np.ascontiguousarray(array, dtype=dtype).view()
     result.setflags(write=False)
     return result
-
-
-def _numbered(names: Sequence[str]) -> bool:
-    """Whether features have no names but the numbers 1, 2, 3, ... that a data set gives them."""
-    return all(name == str(place) for place, name in enumerate(names, start=1))
 
 
 def _columns(frame: Any, places: list[int]) -> Any:

@@ -76,7 +76,7 @@ class Bagging(Ranker):
     ) -> Any:
         """Learn from a Dataset, or from X, y and qid (or group). Ctrl-C keeps the models that are finished."""
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
-        held_out = as_validation(validation)
+        held_out = as_validation(validation, data)
         base = self._base()
         self._check_settings(data)
         rankers: list[Any] = []

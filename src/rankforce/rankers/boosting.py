@@ -16,7 +16,7 @@ from rankforce import dtypes
 from rankforce.binning.binned import MEMORY, Binned
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import combine, uniform
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import SettingsError
 from rankforce.kernels.leaves import add_leaf_values
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
@@ -161,7 +161,7 @@ class BoostedTrees(Resumable):
         other data, settings or processor is refused.
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
-        training = Training(data, as_validation(validation), self._start, self._watch)
+        training = Training(data, as_validation(validation, data), self._start, self._watch)
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
     def _watch(self, data: Dataset) -> Watched:
@@ -317,10 +317,6 @@ class BoostedTrees(Resumable):
             raise SettingsError("early_stopping needs validation data: fit(train, validation=...)")
         if self.line_search is not None and self.line_search_on == "validation" and held_out is None:
             raise SettingsError("line_search_on='validation' needs validation data: fit(train, validation=...)")
-        if held_out is not None and held_out.n_features != data.n_features:
-            raise DataError(
-                f"the validation data has {held_out.n_features} features, the training data {data.n_features}"
-            )
 
     def _explain_no_split(self, m: int, data: Dataset) -> None:
         if m == 0:

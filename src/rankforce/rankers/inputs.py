@@ -6,6 +6,7 @@ from typing import Any
 
 from rankforce.data import frames
 from rankforce.data.dataset import Dataset
+from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError
 
 
@@ -49,10 +50,29 @@ def with_features(data: Dataset) -> Dataset:
     return data
 
 
-def as_validation(validation: Any) -> Dataset | None:
-    """A data set, or a tuple (X, y, qid)."""
-    if validation is None or isinstance(validation, Dataset):
-        return validation
+def as_validation(validation: Any, data: Dataset) -> Dataset | None:
+    """A data set, or a tuple (X, y, qid), with the features in the order of the training data."""
+    if validation is None:
+        return None
     if isinstance(validation, tuple) and len(validation) == 3:
-        return as_dataset(*validation)
-    raise DataError("validation must be a Dataset or a tuple (X, y, qid)")
+        validation = as_dataset(*validation)
+    if not isinstance(validation, Dataset):
+        raise DataError("validation must be a Dataset or a tuple (X, y, qid)")
+    places = validation_places(validation, data)
+    return validation if places is None else validation.take_features(places)
+
+
+def validation_places(validation: Dataset, data: Dataset) -> list[int] | None:
+    """Where the features of the training data stand in the validation data; None if they stand alike.
+
+    As when a model scores: by name, or by position where either side has only numbers.
+    """
+    return feature_places(
+        data.feature_names,
+        validation.feature_names,
+        named=not are_numbered(validation.feature_names),
+        what="the validation data",
+        of="the training data",
+        counted="the training data has",
+        remedy="give both the same feature names",
+    )

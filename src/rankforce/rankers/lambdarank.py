@@ -149,7 +149,7 @@ class LambdaRank(Maximising, NetRanker):
         bytes (``resume``: ``"auto"``, ``"never"``, ``"always"``).
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
-        held_out = as_validation(validation)
+        held_out = as_validation(validation, data)
         objective, kept = self._settled(data, held_out, checkpoint)
         training = Training(
             data,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import SettingsError
 from rankforce.measures.measure import Measure
 from rankforce.models.model import count_of
 from rankforce.models.net import MOST_HIDDEN, Net
@@ -262,10 +262,6 @@ class NetRanker(Resumable):
             for name, needed in needs.items():
                 if needed:
                     raise SettingsError(f"{name} needs validation data: fit(train, validation=...)")
-        elif held_out.n_features != data.n_features:
-            raise DataError(
-                f"the validation data has {held_out.n_features} features, the training data {data.n_features}"
-            )
 
 
 def _net(blank: Net, run: Run, provenance: Provenance) -> Net:

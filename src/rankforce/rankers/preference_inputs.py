@@ -9,7 +9,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError
 from rankforce.measures.measure import Measure
-from rankforce.rankers.inputs import as_validation
+from rankforce.rankers.inputs import as_validation, validation_places
 from rankforce.rankers.settings import check_number
 from rankforce.rankers.watching import WatchedPreferences
 
@@ -33,7 +33,14 @@ class PreferenceInputs:
                 "preferences must be a Preferences object made for the very Dataset that is given to fit: "
                 "fit(data, preferences=Preferences(data, better, worse))"
             )
-        held_out = validation.data if isinstance(validation, Preferences) else as_validation(validation)
+        if not isinstance(validation, Preferences):
+            return cls(preferences, share, validation, as_validation(validation, data))
+        held_out = validation.data
+        if validation_places(held_out, data) is not None:
+            raise DataError(
+                "the data of the validation preferences has its features in another order than the training data: "
+                "make them for data.take_features(training.feature_names)"
+            )
         return cls(preferences, share, validation, held_out)
 
     def watched(self, data: Dataset, measure: Measure) -> WatchedPreferences | None:

@@ -129,7 +129,7 @@ class SPSA(NetRanker):
         maximised = measure(self.measure)
         training = Training(
             data,
-            as_validation(validation),
+            as_validation(validation, data),
             Source(Objective((Term(maximised),)), self.seed),
             lambda data: WatchedMeasure(data, watched),
             str(maximised),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import SettingsError
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
 from rankforce.models.model import Model
@@ -72,16 +72,12 @@ class Stepwise(Ranker):
         what was learned.
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
-        held_out = as_validation(validation)
+        held_out = as_validation(validation, data)
         self._check_settings()
         check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
         check_number("seed", self.seed, 0, whole=True)
         if self.early_stopping is not None and held_out is None:
             raise SettingsError("early_stopping needs validation data: fit(train, validation=...)")
-        if held_out is not None and held_out.n_features != data.n_features:
-            raise DataError(
-                f"the validation data has {held_out.n_features} features, the training data {data.n_features}"
-            )
         with using_threads(self.threads):
             self._learn(data, held_out, callbacks)
         self._note_features(data)

@@ -1,0 +1,36 @@
+"""Features of two sources matched: by name where both have names, else by position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rankforce.errors import DataError
+
+
+def are_numbered(names: Sequence[str]) -> bool:
+    """Whether features have no names but the numbers 1, 2, 3, ... that a data set gives them."""
+    return all(name == str(place) for place, name in enumerate(names, start=1))
+
+
+def feature_places(
+    wanted: Sequence[str], names: Sequence[str], *, named: bool, what: str, of: str, counted: str, remedy: str
+) -> list[int] | None:
+    """Where each of the ``wanted`` features stands among ``names``; None if they stand alike.
+
+    Features that are only numbered, on either side, are matched by position (``named``: those of ``names`` are not).
+    Errors say what has the names, ``of`` what the wanted ones are, how these are ``counted``, and what to do where
+    some lack.
+    """
+    if tuple(names) == tuple(wanted):
+        return None
+    known = {name: place for place, name in enumerate(names)}
+    missing = [name for name in wanted if name not in known]
+    if not missing and (named or len(names) == len(wanted)):
+        return [known[name] for name in wanted]
+    if not named or are_numbered(wanted):
+        if len(names) == len(wanted):
+            return None
+        raise DataError(f"{what} has {len(names)} features, {counted} {len(wanted)}")
+    shown = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+    count = "a feature" if len(missing) == 1 else f"{len(missing)} features"
+    raise DataError(f"{what} lacks {count} of {of}: {shown}; {remedy}")
