@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+import threading
 
 import pytest
 
 from rankforce.errors import DataError, ModelFileError
-from rankforce.replacing import replacing
+from rankforce.replacing import check_replaceable, replacing
 
 
 def test_the_file_then_the_rename_then_the_folder_reach_the_disk(tmp_path, monkeypatch):
@@ -67,3 +68,39 @@ def test_the_error_is_of_the_kind_asked_for(tmp_path):
         pass
     with pytest.raises(DataError, match="directory"), replacing(tmp_path):
         pass
+
+
+def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    check_replaceable(pipe)
+    with replacing(pipe) as file:
+        file.write(b"through")
+    reader.join()
+    assert read == [b"through"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_a_device_stays_a_device():
+    with replacing(os.devnull) as file:
+        file.write(b"away")
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+def test_what_cannot_be_written_is_known_before(tmp_path):
+    check_replaceable(tmp_path / "new")
+    with pytest.raises(ModelFileError, match="it is a directory"):
+        check_replaceable(tmp_path, ModelFileError)
+    with pytest.raises(DataError, match=r"there is no folder .*nowhere"):
+        check_replaceable(tmp_path / "nowhere" / "new")
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_a_folder_that_may_not_be_written_to_is_known_before(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(DataError, match="does not allow it"):
+        check_replaceable(tmp_path / "new")

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,8 +25,13 @@ def replacing(path: str | os.PathLike[str], error: type[RankforceError] = DataEr
     The file is flushed to the disk before it is renamed and its folder afterwards: whenever the power fails, ``path``
     is the old file or the new one. After a failure inside the block the old file is as it was and nothing is left
     behind (only a killed process leaves its ``.partial`` file). A symbolic link stays a link; an existing file's
-    permissions are kept. What the operating system refuses is raised as ``error``.
+    permissions are kept. What is no file on a disk (a pipe, a terminal, /dev/null) cannot be replaced and is written
+    into. What the operating system refuses is raised as ``error``.
     """
+    if _is_stream(path):
+        with _writing_into(path, error) as file:
+            yield file
+        return
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.partial")
     if target.is_dir():
@@ -46,6 +52,39 @@ def replacing(path: str | os.PathLike[str], error: type[RankforceError] = DataEr
         raise error(f"{path}: cannot be written: {failure.strerror or failure}") from None
     finally:
         beside.unlink(missing_ok=True)
+
+
+def check_replaceable(path: str | os.PathLike[str], error: type[RankforceError] = DataError) -> None:
+    """Raise what ``replacing`` would, before the work whose result is to be written."""
+    if _is_stream(path):
+        return
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise error(f"{path}: cannot be written: it is a directory")
+    if not target.parent.is_dir():
+        raise error(f"{path}: cannot be written: there is no folder {target.parent}")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise error(f"{path}: cannot be written: the folder {target.parent} does not allow it")
+
+
+def _is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether this is something that exists and is neither a file on a disk nor a folder."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+@contextlib.contextmanager
+def _writing_into(path: str | os.PathLike[str], error: type[RankforceError]) -> Iterator[IO[bytes]]:
+    try:
+        with open(path, "wb") as stream:
+            yield stream
+    except BrokenPipeError:
+        raise  # the reader has seen enough
+    except OSError as failure:
+        raise error(f"{path}: cannot be written: {failure.strerror or failure}") from None
 
 
 def remove_leftovers(path: str | os.PathLike[str]) -> None:

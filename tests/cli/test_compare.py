@@ -57,6 +57,16 @@ def test_verdicts(run: Any, many: Path) -> None:
     assert run("compare", many, *better, "--require", "nonsense").code == 2
 
 
+def test_what_could_not_be_tested_satisfies_nobody(run: Any, tmp_path: Path) -> None:
+    blank, one = tmp_path / "blank.txt", tmp_path / "one.txt"
+    blank.write_text("0 qid:1 1:1 2:2\n0 qid:1 1:2 2:1\n0 qid:2 1:1 2:2\n0 qid:2 1:2 2:1\n")
+    one.write_text("1 qid:1 1:1 2:2\n0 qid:1 1:2 2:1\n")
+    for path in (blank, one):
+        for requirement in ("better", "not-worse"):
+            outcome = run("compare", path, "feature:1", "feature:2", "--require", requirement)
+            assert outcome.code == 1, (path, requirement)
+
+
 def test_two_runs_that_retrieved_different_documents(run: Any, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 c 1\n")
     (tmp_path / "one.run").write_text("1 Q0 a 1 2 x\n2 Q0 z 1 2 x\n2 Q0 c 2 1 x\n")

@@ -88,7 +88,7 @@ def test_every_rule_names_a_measure_and_its_parameters() -> None:
     for convention in CONVENTIONS.values():
         for name, rule in convention.rules.items():
             fields = {field.name for field in dataclasses.fields(measure_classes()[name])}
-            assert set(rule.fixed) | rule.free <= fields, (convention.name, name)
+            assert set(rule.fixed) | set(rule.free) <= fields, (convention.name, name)
             assert rule.cutoff == "any" or "cutoff" in fields, (convention.name, name)
 
 
@@ -101,12 +101,25 @@ def test_every_rule_names_a_measure_and_its_parameters() -> None:
         ("NDCG@5(discount=reciprocal)", "lightgbm", "fixes discount of NDCG"),
         ("MAP@5(relevant=2)", "lightgbm", "fixes relevant of MAP"),
         ("MAP(judged_only=true)", "trec", "fixes judged_only of MAP"),
+        ("MAP(relevant=1)", "mslr", "asks for relevant=1"),  # the default, but written out
+        ("NDCG@5(gain=exponential)", "sklearn", "asks for gain=exponential"),
+        ("NDCG@5(gain=0/1/3)", "catboost", "fixes gain of NDCG"),
     ],
 )
 def test_what_a_convention_does_not_allow(measure: str, convention: str, message: str) -> None:
     data = rf.Dataset(np.zeros((3, 1)), [1, 0, 1], qid=[1, 1, 1], document_ids=["a", "b", "c"])
     with pytest.raises(SettingsError, match=message):
         rf.evaluate(np.arange(3.0), data, measure, convention=convention)
+
+
+def test_a_default_that_is_written_out_is_asked_for() -> None:
+    data = rf.Dataset(np.zeros((4, 1)), [1, 0, 3, 2], qid=[1] * 4, document_ids=list("abcd"))
+
+    def value(measure: str, convention: str | None = "trec") -> float:
+        return rf.evaluate(np.arange(4.0), data, measure, convention=convention).mean[measure]
+
+    assert value("NDCG@3") == value("NDCG@3(gain=linear)", None) != value("NDCG@3", None)
+    assert value("NDCG@3(gain=exponential)") == value("NDCG@3", None)
 
 
 def test_labels_that_a_script_does_not_know() -> None:

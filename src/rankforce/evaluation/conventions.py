@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +25,8 @@ class Rule:
 
     blank: Literal["skip", "zero", "one"]
     fixed: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # parameters of the measure
-    free: frozenset[str] = frozenset()  # parameters that the user may choose: the tool has an option for them
+    # Parameters that the user may choose, and among what (None: anything): the tool has an option for them.
+    free: Mapping[str, tuple[Any, ...] | None] = dataclasses.field(default_factory=dict)
     cutoff: Literal["any", "needed", "none"] = "any"
     short_list_is_zero: bool = False  # a list shorter than the cut-off scores 0
     binary_labels: bool = False  # the tool refuses labels other than 0 and 1
@@ -59,25 +60,25 @@ class Convention:
             raise SettingsError(f"convention {self.name!r}: {self.tool} has {name} without a cut-off only")
         return rule
 
-    def applied(self, measure: Measure) -> Measure:
-        """The measure with the parameters that this convention fixes."""
+    def applied(self, measure: Measure, written: Collection[str] = ()) -> Measure:
+        """The measure with the parameters that this convention fixes.
+
+        A parameter is asked for if it is not the measure's default, or stands in its written form (``written``).
+        """
         rule = self.rule(measure)
         changes = dict(rule.fixed)
         for field in dataclasses.fields(measure):
-            if not field.init or field.name in ("cutoff", "label") or field.name in rule.free:
+            name, given = field.name, getattr(measure, field.name)
+            asked = given != field.default or name in written
+            if not field.init or name in ("cutoff", "label") or not asked:
                 continue
-            given = getattr(measure, field.name)
-            default = field.default
-            if given != default and given != changes.get(field.name, default):
-                raise SettingsError(
-                    f"convention {self.name!r} fixes {field.name} of {type(measure).__name__}, and {measure} asks for "
-                    "another; leave the parameter or the convention out"
-                )
-        for name in rule.free:
-            given = getattr(measure, name)
-            default = next(field.default for field in dataclasses.fields(measure) if field.name == name)
-            if given != default:
+            if name in rule.free and ((options := rule.free[name]) is None or given in options):
                 changes[name] = given
+            elif given != changes.get(name, field.default):
+                raise SettingsError(
+                    f"convention {self.name!r} fixes {name} of {type(measure).__name__}, and {measure} asks for "
+                    f"{name}={given}; leave the parameter or the convention out"
+                )
         if measure.label != MAIN_LABEL:
             changes["judged_only"] = False  # these tools know no unlabelled documents but not relevant ones
         return dataclasses.replace(measure, **changes)
@@ -96,7 +97,9 @@ class Convention:
 ABOVE_HALF = math.nextafter(0.5, 1.0)  # relevant means label > 0.5
 
 _LINEAR = {"gain": "linear"}
-_RELEVANT = frozenset({"relevant"})
+_RELEVANT: dict[str, Any] = {"relevant": None}
+_GAIN: dict[str, Any] = {"gain": None}
+_CATBOOST_OPTIONS: dict[str, Any] = {"gain": ("linear", "exponential"), "discount": None}
 
 _TREC = Convention(
     name="trec",
@@ -104,7 +107,7 @@ _TREC = Convention(
     ties=BY_DOCUMENT_ID,
     single_precision=True,
     rules={
-        "NDCG": Rule("zero", _LINEAR, free=frozenset({"gain"})),
+        "NDCG": Rule("zero", _LINEAR, free=_GAIN),
         "MAP": Rule("zero", free=_RELEVANT),
         "MRR": Rule("zero", free=_RELEVANT, cutoff="none"),
         "Precision": Rule("zero", free=_RELEVANT, cutoff="needed"),
@@ -145,7 +148,7 @@ _LIGHTGBM = Convention(
     ties="stable",
     query_weights=True,
     rules={
-        "NDCG": Rule("one", free=frozenset({"gain"}), cutoff="needed", blank_weighs_one=True),
+        "NDCG": Rule("one", free=_GAIN, cutoff="needed", blank_weighs_one=True),
         "MAP": Rule("one", {"relevant": ABOVE_HALF, "divisor": "cutoff"}, cutoff="needed"),
     },
 )
@@ -159,7 +162,7 @@ def _xgboost(name: str, blank: Literal["zero", "one"]) -> Convention:
         single_precision=True,
         query_weights=True,
         rules={
-            "NDCG": Rule(blank, free=frozenset({"gain"}), blank_weighs_one=True),
+            "NDCG": Rule(blank, free=_GAIN, blank_weighs_one=True),
             "MAP": Rule(blank, {"divisor": "cutoff"}, binary_labels=True),
             "Precision": Rule("zero", {"divisor": "list"}, cutoff="needed", binary_labels=True),
         },
@@ -179,8 +182,8 @@ _CATBOOST = Convention(
     ties="pessimistic",
     query_weights=True,
     rules={
-        "NDCG": Rule("one", _LINEAR, free=frozenset({"discount"})),
-        "DCG": Rule("zero", _LINEAR, free=frozenset({"discount"})),
+        "NDCG": Rule("one", _LINEAR, free=_CATBOOST_OPTIONS),
+        "DCG": Rule("zero", _LINEAR, free=_CATBOOST_OPTIONS),
         "MAP": Rule("zero", {"relevant": ABOVE_HALF, "divisor": "cutoff"}, ignores_weights=True),
         "MRR": Rule("zero", {"relevant": ABOVE_HALF}),
         "Precision": Rule("zero", {"relevant": ABOVE_HALF, "divisor": "list"}, cutoff="needed", ignores_weights=True),

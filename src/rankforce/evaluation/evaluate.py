@@ -16,7 +16,7 @@ from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.result import Evaluation, MeasuredQueries
 from rankforce.evaluation.significance import check_level
 from rankforce.evaluation.ties import POLICIES, QueryValues, Ranking
-from rankforce.measures.catalogue import measure
+from rankforce.measures.catalogue import measure, written_parameters
 from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import Measure
 from rankforce.threads import using_threads
@@ -53,7 +53,9 @@ def evaluate(
         How a query counts on which no ranking can score (no relevant document).
     convention : name of a tool
         Compute exactly as this tool does: trec, letor4, mslr, gdeval, lightgbm, xgboost, xgboost-, sklearn,
-        catboost. It fixes everything, so ``ties`` and ``blank`` cannot be given beside it.
+        catboost. It fixes everything, so ``ties`` and ``blank`` cannot be given beside it, nor parameters of a measure
+        that the tool has no option for. (Of a measure given as an object, a parameter that is the default counts as
+        not given: write ``"NDCG@5(gain=exponential)"`` to insist on it.)
     by : array of one segment per query (following ``data.query_ids``), or mapping of query id to segment
         Also evaluate each segment of the queries.
     level : of the intervals
@@ -70,14 +72,15 @@ def evaluate(
     ties = _one_of("ties", ties or "stable", POLICIES) if tool is None else tool.ties
     blank = _one_of("blank", blank or "skip", BLANK_POLICIES)
     level = check_level(level)
-    asked = read_measures(measures)
+    measures = _several(measures)
+    asked, written = read_measures(measures), _written_out(measures)
     segments = None if by is None else _segments(by, data)
     scores = scores_of(model_or_scores, data)
     if tool is not None and tool.single_precision:
         scores = _single_precision(scores)
     with using_threads(threads):
         ranking = Ranking(data, scores, ties, seed)
-        known = [judged(data, one if tool is None else tool.applied(one)) for one in asked]
+        known = [judged(data, one if tool is None else tool.applied(one, written[one])) for one in asked]
         if tool is not None:
             for one in known:
                 tool.check_labels(one.measure, one.labels)
@@ -101,12 +104,23 @@ def evaluate(
 
 def read_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     """The measures asked for, each once."""
-    if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
-        measures = [measures]
-    result = list(dict.fromkeys(measure(one) for one in measures))
+    result = list(dict.fromkeys(measure(one) for one in _several(measures)))
     if not result:
         raise SettingsError("name at least one measure, for example 'NDCG@10'")
     return result
+
+
+def _several(measures: Any) -> list[Any]:
+    return [measures] if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable) else list(measures)
+
+
+def _written_out(measures: list[Any]) -> dict[Measure, frozenset[str]]:
+    """The parameters of each measure that stand in its written form."""
+    written: dict[Measure, frozenset[str]] = {}
+    for one in measures:
+        asked = measure(one)
+        written[asked] = written.get(asked, frozenset()) | written_parameters(one)
+    return written
 
 
 def scores_of(model_or_scores: Any, data: Dataset) -> np.ndarray:

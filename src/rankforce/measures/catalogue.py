@@ -52,6 +52,13 @@ def measure(written: str | Measure) -> Measure:
     return _construct(names[match["name"]], match, written)
 
 
+def written_parameters(written: str | Measure) -> frozenset[str]:
+    """The names of the parameters that stand in a written form, whatever their values."""
+    match = _WRITTEN_FORM.match(written.strip()) if isinstance(written, str) else None
+    parts = "" if match is None else match["parameters"] or ""
+    return frozenset(part.partition("=")[0].strip() for part in parts.split(",") if part)
+
+
 def _construct(measure_class: type[Measure], match: re.Match[str], written: str) -> Measure:
     fields = {field.name: field for field in dataclasses.fields(measure_class) if field.init}
     arguments: dict[str, Any] = {}

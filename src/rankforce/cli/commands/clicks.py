@@ -78,13 +78,13 @@ def clicks(
     """
     import rankforce as rf
     from rankforce.cli.reading import reading_options
+    from rankforce.cli.writing import check_output
     from rankforce.errors import SettingsError
 
     if (data is None) != (into is None):
         raise SettingsError("--data DATA --into OUT go together: the data that gets the labels, and where to write it")
     for target in (table, into):
-        if target is not None and target.exists() and not force:
-            raise SettingsError(f"{target} exists already; use --force to overwrite it")
+        check_output(target, data, *logs, force=force)
     joined = None if data is None else rf.read(data, **reading_options(read))  # a mistake here is found at once
     labels = rf.click_labels(
         logs,

@@ -80,7 +80,10 @@ def combine(
     from rankforce.cli.joint_rankings import read_joint_rankings
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.rankings import read_judgments
+    from rankforce.cli.writing import check_output
 
+    for target in (out, run, plot):
+        check_output(target, data, validation, *rankings)
     import_measures(imports or ())
     documents, members = read_joint_rankings(rankings, read_judgments(data, read), missing_queries)
     held_out = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -27,7 +28,8 @@ def compare(
         typer.Option(
             metavar="better|not-worse",
             help="Leave with exit code 1 unless SECOND is significantly better (or: is not significantly worse) in "
-            "every measure, by the paired t-test at 5 %, corrected for the number of measures.",
+            "every measure, by the paired t-test at 5 %, corrected for the number of measures; and where there are "
+            "too few queries for a test.",
             show_default=False,
         ),
     ] = None,
@@ -78,14 +80,20 @@ def compare(
     else:
         output.show(str(result))
     if require is not None and not satisfies(result, require):
-        output.note(f"{second} is not {'better' if require == 'better' else 'as good'}: --require {require}")
+        words = "is not better" if require == "better" else "is worse, or there are too few queries to tell"
+        output.note(f"{second} {words}: --require {require}")
         raise typer.Exit(failures.NEGATIVE_VERDICT)
 
 
 def satisfies(result: Comparison, require: str) -> bool:
-    """Whether the second ranking is significantly better, or not significantly worse: in every measure, or graded."""
+    """Whether the second ranking is significantly better, or not significantly worse: in every measure, or graded.
+
+    Where there is nothing to test, it is neither.
+    """
     if result.verdict is not None:
         return result.verdict.outcome == "better" or (require == "not-worse" and result.verdict.outcome == "equal")
+    if not all(math.isfinite(result.holm[name]) for name in result.measures):
+        return False  # too few queries for a test: nothing speaks for the second ranking
     significant = {name: result.holm[name] < 0.05 for name in result.measures}
     if require == "better":
         return all(significant[name] and result.difference[name] > 0.0 for name in result.measures)

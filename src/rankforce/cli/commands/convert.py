@@ -24,10 +24,9 @@ def convert(
     """
     import rankforce as rf
     from rankforce.cli.reading import reading_options
-    from rankforce.errors import SettingsError
+    from rankforce.cli.writing import check_output
 
-    if target.exists() and not force:
-        raise SettingsError(f"{target} exists already; use --force to overwrite it")
+    check_output(target, source, force=force)
     data = rf.read(source, **reading_options(read))
     data.write(target)
     output.show_written(target, data, json)

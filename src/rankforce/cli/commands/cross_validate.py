@@ -44,8 +44,10 @@ def cross_validate(
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import reading_options
     from rankforce.cli.settings import read_settings
+    from rankforce.cli.writing import check_output, write_per_query
     from rankforce.rankers.catalogue import ranker_class
 
+    check_output(per_query, data)
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
@@ -63,7 +65,7 @@ def cross_validate(
         **policies,
     )
     if per_query is not None:
-        result.to_pandas().to_csv(per_query)
+        write_per_query(per_query, result.evaluation, fold=result.fold_of)
     if json:
         output.show_json(result.evaluation.to_dict() | {"folds": result.fold_means})
     else:

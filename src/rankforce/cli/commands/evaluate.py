@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from rankforce.cli import options, output
 
 if TYPE_CHECKING:
-    from rankforce.evaluation.result import Evaluation
+    pass
 
 
 def evaluate(
@@ -36,7 +35,9 @@ def evaluate(
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.rankings import read_judgments, read_ranking
     from rankforce.cli.segments import read_segments
+    from rankforce.cli.writing import check_output, write_per_query
 
+    check_output(per_query, data, ranking, by)
     import_measures(imports or ())
     given = read_ranking(ranking, read_judgments(data, read), missing_queries)
     result = rf.evaluate(
@@ -49,21 +50,8 @@ def evaluate(
         by=None if by is None else read_segments(by, given.data),
     )
     if per_query is not None:
-        write_per_query(result, per_query)
+        write_per_query(per_query, result)
     if json:
         output.show_json({"data": data, "ranking": ranking, "kind": given.kind} | result.to_dict())
     else:
         output.show(str(result))
-
-
-def write_per_query(result: Evaluation, path: Path) -> None:
-    """One row per query; empty where the blank policy leaves a query out."""
-    import csv
-    import math
-
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["query", *result.measures])
-        columns = [result.per_query[name].tolist() for name in result.measures]
-        for query, *values in zip(result.query_ids.tolist(), *columns, strict=True):
-            writer.writerow([query, *("" if math.isnan(value) else repr(value) for value in values)])

@@ -17,6 +17,7 @@ def generate(
     features: Annotated[int, typer.Option(metavar="N", help="Number of features.")] = 50,
     clicks: Annotated[bool, typer.Option("--clicks", help="Add a second label source, clicks.")] = False,
     seed: options.Seed = 0,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE if it exists.")] = False,
     json: options.Json = False,
 ) -> None:
     """Write artificial data with a known truth.
@@ -24,7 +25,9 @@ def generate(
     Grades come from a random cubic polynomial of the features: something to learn, without a licence.
     """
     import rankforce as rf
+    from rankforce.cli.writing import check_output
 
+    check_output(file, force=force)
     data = rf.make_artificial(queries=queries, documents=documents, features=features, clicks=clicks, seed=seed)
     data.write(file)
     output.show_written(file, data, json)

@@ -33,7 +33,10 @@ def score(
     """
     import rankforce as rf
     from rankforce.cli.reading import reading_options
+    from rankforce.cli.writing import check_output
+    from rankforce.replacing import replacing
 
+    check_output(out, model, data)
     loaded = rf.load(model)
     documents = rf.read(data, **reading_options(read))
     chosen: dict[str, Any] = {} if trees is None else {"n_trees": trees}
@@ -45,7 +48,8 @@ def score(
             raise rf.SettingsError("--run needs --out FILE")
         rf.write_run(documents, scores, out, tag=run)
     elif out is not None:
-        out.write_text("".join(f"{value!r}\n" for value in scores.tolist()), encoding="utf-8")
+        with replacing(out) as file:
+            file.writelines(f"{value!r}\n".encode() for value in scores.tolist())
     if json:
         output.show_json({"model": str(model), "documents": len(scores), "out": None if out is None else str(out)}
                          | ({"scores": scores} if out is None else {}))  # fmt: skip

@@ -151,8 +151,12 @@ def train(
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import reading_options
     from rankforce.cli.settings import read_settings
+    from rankforce.cli.writing import check_output
     from rankforce.rankers.catalogue import ranker_class
 
+    read_here = (data, validation, objective, base_model, from_lightgbm, from_xgboost, preferences)
+    check_output(out, *read_here, checkpoint)
+    check_output(checkpoint, *read_here)
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     by_measure = "measure" in kind._get_param_names()  # others, as MART, only watch one

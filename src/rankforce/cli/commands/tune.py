@@ -79,8 +79,11 @@ def tune(
     from rankforce.cli.reading import reading_options
     from rankforce.cli.search_space import read_space
     from rankforce.cli.settings import read_settings
+    from rankforce.cli.writing import check_output
     from rankforce.rankers.catalogue import ranker_class
 
+    check_output(out, data, validation, space, journal)
+    check_output(journal, data, validation, space)
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     chosen: dict[str, Any] = {"seed": seed, "threads": threads, "progress": not quiet}

@@ -1,0 +1,52 @@
+"""Files that commands write: whether they can be written is found out before the work, not after it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankforce.errors import SettingsError
+from rankforce.replacing import check_replaceable, replacing
+
+if TYPE_CHECKING:
+    from rankforce.evaluation.result import Evaluation
+
+
+def check_output(path: Path | None, *inputs: str | Path | None, force: bool = True) -> None:
+    """Raise if a file cannot be written, or is one of those that are read; without ``force`` also if it exists.
+
+    Inputs are as on the command line: names of files, perhaps after a word and a colon (``scores:FILE``), or no files.
+    """
+    if path is None:
+        return
+    check_replaceable(path, SettingsError)
+    if not path.exists():
+        return
+    for given in inputs:
+        for file in _files(given):
+            if os.path.samefile(path, file):
+                raise SettingsError(f"{path} is read by this command and would be overwritten: choose another name")
+    if not force:
+        raise SettingsError(f"{path} exists already; use --force to overwrite it")
+
+
+def _files(given: str | Path | None) -> list[str]:
+    """The regular files that a word of the command line may name."""
+    words = [] if given is None else [str(given), str(given).partition(":")[2]]
+    return [word for word in words if word and os.path.isfile(word)]
+
+
+def write_per_query(path: Path, result: Evaluation, **first: Any) -> None:
+    """One row per query: its id, further columns by name, and its values; empty where it was left out of the mean."""
+    columns = [result.per_query[name].tolist() for name in result.measures]
+    more = [list(column) for column in first.values()]
+    with replacing(path) as file, io.TextIOWrapper(file, newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["query", *first, *result.measures])
+        for place, query in enumerate(result.query_ids.tolist()):
+            values = ["" if math.isnan(column[place]) else repr(column[place]) for column in columns]
+            writer.writerow([query, *(column[place] for column in more), *values])
