@@ -40,6 +40,14 @@ def test_broken_settings_and_models_are_refused(run: Any, training: Path, tmp_pa
     assert "broken.json" in outcome.err
 
 
+def test_options_that_lack_a_file(run: Any, training: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model.json"
+    early = run("train", training, "-o", out, "--early-stopping", 3)
+    assert (early.code, "--early-stopping needs --validation FILE" in early.err) == (2, True)
+    base = run("train", training, "-o", out, "--base-model", "no-such.json")
+    assert (base.code, "--base-model no-such.json: there is no such file" in base.err) == (2, True)
+
+
 def test_mart_watches_the_measure(run: Any, training: Path, tmp_path: Path) -> None:
     outcome = run(
         "train", training, "--out", tmp_path / "m.json", "--ranker", "mart", "--set", "cost=ordinal", "-m", "NDCG@5",

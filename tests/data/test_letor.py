@@ -176,6 +176,7 @@ BROKEN = {
     "empty query": ("1 qid: 1:1\n", 3, "qid:", "empty"),
     "misplaced query": ("1 qid:1 1:1 qid:2\n", 13, "qid:2", "directly after the label"),
     "long query": (f"1 qid:{'a' * 300} 1:1\n", 7, "a" * 200, "256 bytes"),
+    "query with a no-break space": ("1 qid:1\u00a01:1\n", 7, "1\u00a01:1", "white space of another kind"),
     "absurd index": ("1 qid:1 4000000000:1\n", 9, "4000000000:1", "too large"),
     "carriage return": ("1 qid:1 1:1 # a\r0 qid:1 1:1\n", 16, "", "carriage return"),
     "binary": ("\x00\x01\x02\n", 1, "\x00\x01\x02", "not a text file"),

@@ -102,6 +102,7 @@ def test_every_measure_can_be_evaluated_under_every_policy() -> None:
     ("scores", "message"),
     [
         (np.where(np.arange(10) == 4, np.nan, SCORES), r"the score of row 4 \(query b\) is NaN"),
+        (np.arange(10) + 2**60, r"whole numbers beyond 2\^53"),
         (np.where(np.arange(10) == 7, np.inf, SCORES), r"the score of row 7 \(query c\) is \+inf"),
         (SCORES[:9], r"one entry per document \(10\), not shape \(9,\)"),
         (np.zeros((10, 2)), r"one entry per document \(10\), not shape \(10, 2\)"),

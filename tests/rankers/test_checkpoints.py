@@ -194,6 +194,15 @@ def test_the_number_of_trees_may_change(data, tmp_path, n_trees):
     assert files_equal(again, ranker(n_trees=n_trees).fit(data), tmp_path)
 
 
+@pytest.mark.parametrize("resume", ["auto", "never", "always"])
+def test_a_file_that_is_no_checkpoint_is_not_overwritten(data, tmp_path, resume):
+    path = tmp_path / "notes.txt"
+    path.write_text("not to be lost")
+    with pytest.raises(rf.SettingsError, match="is no checkpoint and would be overwritten"):
+        ranker().fit(data, checkpoint=path, resume=resume)
+    assert path.read_text() == "not to be lost"
+
+
 def test_resume_never_and_always(data, tmp_path):
     path = tmp_path / "checkpoint"
     with pytest.raises(rf.SettingsError, match="there is no checkpoint"):

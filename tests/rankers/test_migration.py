@@ -141,6 +141,7 @@ FROM = {"lightgbm": rf.LambdaMART.from_lightgbm, "xgboost": rf.LambdaMART.from_x
         ("xgboost", {"lambdarank_unbiased": True}, "not taken over: lambdarank_unbiased=True"),
         ("xgboost", {"subsample": 0.5}, "whole queries are drawn"),
         ("xgboost", {"eval_metric": ["map", "ndcg@5"]}, "only the last"),
+        ("xgboost", {"tree_method": "exact"}, "tree_method='exact' becomes histograms of at most 255 bins"),
     ],
 )
 def test_what_has_no_counterpart_is_named(library, params, message):

@@ -175,8 +175,10 @@ def _read_scores(what: str, data: Dataset) -> Any:
     if path.suffix == ".npy":
         try:
             return np.load(path, allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise FileFormatError(f"not a NumPy array ({error})", path=path) from None
+        except (ValueError, EOFError):
+            raise FileFormatError(
+                "not an array of numbers as NumPy saves it", path=path, remedy="numpy.save writes one; or give text"
+            ) from None
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8") as stream:

@@ -235,6 +235,9 @@ class _Reader:
         except UnicodeDecodeError:
             remedy = "Convert the file to UTF-8."
             raise self._error(file, part, place, "the query id is not UTF-8 text", remedy) from None
+        if any(sign.isspace() for sign in text):  # a no-break space looks like the end of the word and is none
+            remedy = "Words are separated by blanks or tabs."
+            raise self._error(file, part, place, "the query id holds a white space of another kind", remedy)
         if any(byte < 32 or byte == 127 for byte in word):
             remedy = "Query ids are visible characters."
             raise self._error(file, part, place, "the query id holds a control character", remedy)

@@ -21,6 +21,7 @@ from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import Measure
 from rankforce.threads import using_threads
 
+LARGEST_EXACT = 2**53  # whole numbers up to here are float64 numbers
 BLANK_POLICIES = ("skip", "zero", "one", "raise")
 
 
@@ -141,7 +142,14 @@ def scores_of(model_or_scores: Any, data: Dataset) -> np.ndarray:
         given = np.asarray(frames.as_vector(given))
         if given.dtype.kind not in "biuf":
             raise TypeError
+        if given.dtype.kind in "iu" and given.size and max(-int(given.min()), int(given.max())) > LARGEST_EXACT:
+            raise DataError(
+                f"{what} are whole numbers beyond 2^53, of which float64 cannot tell all apart: give their ranks, or "
+                "smaller numbers"
+            )
         scores = np.array(given, dtype=dtypes.SCORE)
+    except DataError:
+        raise
     except (TypeError, ValueError):
         raise DataError(
             f"{what} must be numbers, one per document; give an array, a model with predict(data), "

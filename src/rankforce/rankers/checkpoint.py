@@ -18,7 +18,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
-from rankforce.models.storage import load, save
+from rankforce.models.storage import is_model_file, load, save
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.replacing import remove_leftovers
 
@@ -90,6 +90,8 @@ class Checkpoint:
 
     def last(self) -> Model | None:
         """The model to go on from, or None to begin anew."""
+        if self.path.exists() and not is_model_file(self.path):
+            raise SettingsError(f"{self.path} is no checkpoint and would be overwritten: choose another path")
         if self.resume == "never" or not self.path.exists():
             if self.resume == "always":
                 raise SettingsError(f"{self.path}: there is no checkpoint to resume from; resume='auto' begins anew")

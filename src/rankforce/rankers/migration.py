@@ -123,6 +123,8 @@ def xgboost_trees(params: Translation) -> dict[str, Any]:
         params.neutral(str(name), *values)
     if "missing" in params.given and params.given["missing"] != params.given["missing"]:
         del params.given["missing"]  # NaN, as here
+    if params.given.get("tree_method") in ("exact", "approx"):
+        params.note(f"tree_method={params.given.pop('tree_method')!r} becomes histograms of at most 255 bins")
     depth, leaves = params.take("max_depth", 6, int), params.take("max_leaves", 0, int)
     if depth <= 0 and leaves <= 0:
         raise SettingsError("XGBoost's max_depth=0 without max_leaves: trees need a limit here, give max_leaves")

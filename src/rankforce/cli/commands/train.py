@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -157,6 +158,8 @@ def train(
     read_here = (data, validation, objective, base_model, from_lightgbm, from_xgboost, preferences)
     check_output(out, *read_here, checkpoint)
     check_output(checkpoint, *read_here)
+    if early_stopping is not None and validation is None:
+        raise SettingsError("--early-stopping needs --validation FILE")
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     by_measure = "measure" in kind._get_param_names()  # others, as MART, only watch one
@@ -288,4 +291,8 @@ def _base(given: str | None) -> Any:
     """A model file if there is one of that name, else the name of a feature."""
     if given is None:
         return None
-    return Path(given) if Path(given).exists() else given
+    if Path(given).exists():
+        return Path(given)
+    if Path(given).suffix in (".json", ".gz") or os.sep in given:
+        raise SettingsError(f"--base-model {given}: there is no such file")
+    return given
