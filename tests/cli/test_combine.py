@@ -90,3 +90,51 @@ def test_mistakes(run: Any, many: Path, tmp_path: Path) -> None:
     outcome = run("combine", many, "feature:1", "feature:2", "--validation", many)
     assert outcome.code == 0
     assert "on validation data" in outcome.out
+
+
+@pytest.fixture
+def two_runs(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Judgments of two queries; a run that lacks the second, and one that lacks a document of it."""
+    qrels, a, b = tmp_path / "a.qrels", tmp_path / "a.run", tmp_path / "b.run"
+    qrels.write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\nq2 0 d3 0\nq2 0 d4 0\n")
+    a.write_text("q1 Q0 d2 1 3.0 t\nq1 Q0 d1 2 2.0 t\n")
+    b.write_text("q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d4 1 2 t\nq2 Q0 d3 2 1 t\n")
+    return qrels, a, b
+
+
+def test_queries_that_a_run_lacks(run: Any, two_runs: tuple[Path, Path, Path]) -> None:
+    qrels, a, b = two_runs
+    kept = run("combine", qrels, a, b, "-m", "MAP", "--json")
+    assert kept.code == 0
+    assert f"{a} lacks 1 of the 2 judged queries: all documents score the same there" in kept.err
+    assert f"{b} did not retrieve 1 documents" in kept.err
+    skipped = run("combine", qrels, a, b, "-m", "MAP", "--missing-queries", "skip", "--json")
+    assert "left out for all rankings" in skipped.err
+    assert json.loads(skipped.out)["singles"] == [0.5, 1.0]  # on the first query alone
+    refused = run("combine", qrels, a, b, "-m", "MAP", "--missing-queries", "raise")
+    assert refused.code == 2
+    assert "lacks 1 of the 2 judged queries, among them q2" in refused.err
+
+
+def test_no_query_in_common(run: Any, tmp_path: Path) -> None:
+    qrels, a, b = tmp_path / "a.qrels", tmp_path / "a.run", tmp_path / "b.run"
+    qrels.write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\nq2 0 d3 0\n")
+    a.write_text("q1 Q0 d2 1 3.0 t\nq1 Q0 d1 2 2.0 t\n")
+    b.write_text("q2 Q0 d1 1 3.0 t\nq2 Q0 d3 2 2.0 t\n")
+    outcome = run("combine", qrels, a, b, "--missing-queries", "skip")
+    assert (outcome.code, "no judged query is in all runs" in outcome.err) == (2, True)
+
+
+def test_queries_are_left_out_of_scores_and_features_too(run: Any, many: Path, tmp_path: Path) -> None:
+    data = rf.read(many)
+    rf.write_run(data, data.features[:, 0], tmp_path / "one.run", tag="one")
+    lines = (tmp_path / "one.run").read_text().splitlines(keepends=True)
+    (tmp_path / "one.run").write_text("".join(line for line in lines if not line.startswith("7 ")))
+    scores = tmp_path / "two.txt"
+    scores.write_text("".join(f"{value!r}\n" for value in data.features[:, 1].tolist()))
+    expected = rf.combine(["1", "2"], data.take_queries(data.query_ids != 7))
+    for other in (scores, "feature:2"):
+        outcome = run("combine", many, tmp_path / "one.run", other, "--missing-queries", "skip", "--json")
+        assert outcome.code == 0, outcome.err
+        assert json.loads(outcome.out)["singles"] == pytest.approx(list(expected.singles))
+        assert json.loads(outcome.out)["value"] == pytest.approx(expected.value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
@@ -24,32 +24,71 @@ def read_joint_rankings(
 
     On qrels there must be runs, and the documents are all that any of them retrieved or that were judged. On a data
     set the documents are its own, which runs name by document id. A document that a run lacks has the score −∞.
+    Queries of which a run lacks every document stay (``"zero"``), are left out for all rankings (``"skip"``) or are
+    refused (``"raise"``).
     """
+    import numpy as np
+
     import rankforce as rf
 
+    meant = {one: kind_and_name(one, judgments) for one in written}
+    runs = {one: rf.read_run(what) for one, (kind, what) in meant.items() if kind == "run"}
     if isinstance(judgments, Mapping):
-        others = [one for one in written if kind_and_name(one, judgments)[0] != "run"]
+        others = [one for one in written if one not in runs]
         if others:
             raise SettingsError(
                 f"{others[0]}: TREC judgments name documents, not rows or features: combine TREC runs on them"
             )
-        runs = [rf.read_run(kind_and_name(one, judgments)[1]) for one in written]
-        everything: dict[str, dict[str, float]] = {}
-        for run in runs:
-            for query, of_query in run.items():
-                everything.setdefault(query, {}).update(dict.fromkeys(of_query, 0.0))
-        joined = rf.judged_run(judgments, everything, missing_queries=missing_queries)
-        if joined.queries_without_run:
-            output.note(f"no run has {len(joined.queries_without_run):,} of the judged queries")
-        return joined.data, [_scores_of_run(run, joined.data, one) for run, one in zip(runs, written, strict=True)]
-    found: list[Any] = []
-    for one in written:
-        kind, what = kind_and_name(one, judgments)
-        if kind == "run":
-            found.append(_scores_of_run(rf.read_run(what), judgments, one))
-        else:
-            found.append(read_ranking(one, judgments).scores)
-    return judgments, found
+        data = _all_documents(judgments, runs.values())
+    else:
+        data = judgments
+    members = [
+        _scores_of_run(runs[one], data, one) if one in runs else read_ranking(one, data).scores for one in written
+    ]
+    of_runs = {one: scores for one, scores in zip(written, members, strict=True) if one in runs}
+    left_out = _missing_queries(data, of_runs, missing_queries)
+    if not left_out.any():
+        return data, members
+    kept = ~left_out[data.row_queries]
+    return data.take_queries(~left_out), [one[kept] if isinstance(one, np.ndarray) else one for one in members]
+
+
+def _all_documents(qrels: Qrels, runs: Iterable[Mapping[str, Mapping[str, float]]]) -> Dataset:
+    """Every document that was judged or retrieved by any run, in the judged queries."""
+    import rankforce as rf
+
+    everything: dict[str, dict[str, float]] = {}
+    for run in runs:
+        for query, of_query in run.items():
+            everything.setdefault(query, {}).update(dict.fromkeys(of_query, 0.0))
+    return rf.judged_run(qrels, everything).data
+
+
+def _missing_queries(data: Dataset, runs: dict[str, np.ndarray], treatment: str) -> np.ndarray:
+    """Which queries to leave out, bool (queries,): with ``"skip"`` those of which a run lacks every document.
+
+    Says of every run what it lacks; with ``"raise"`` that is an error.
+    """
+    import numpy as np
+
+    left_out = np.zeros(data.n_queries, dtype=bool)
+    for name, scores in runs.items():
+        lacking = np.maximum.reduceat(data.by_query(scores), data.query_starts[:-1]) == -np.inf
+        if not lacking.any():
+            continue
+        count = f"{int(lacking.sum()):,} of the {data.n_queries:,} judged queries"
+        if treatment == "raise":
+            first = data.query_ids[int(np.argmax(lacking))]
+            raise DataError(
+                f"{name} lacks {count}, among them {first}; --missing-queries skip leaves them out for all rankings"
+            )
+        told = "left out for all rankings" if treatment == "skip" else "all documents score the same there"
+        output.note(f"{name} lacks {count}: {told}")
+        if treatment == "skip":
+            left_out |= lacking
+    if left_out.all():
+        raise DataError("no judged query is in all runs: nothing is left to combine them on")
+    return left_out
 
 
 def _scores_of_run(run: Mapping[str, Mapping[str, float]], data: Dataset, name: str) -> np.ndarray:
@@ -66,3 +105,16 @@ def _scores_of_run(run: Mapping[str, Mapping[str, float]], data: Dataset, name: 
     if not np.isfinite(scores).any():
         raise DataError(f"{name}: the run has no document of the data: are their ids written alike?")
     return scores
+
+
+def note_unretrieved(written: Sequence[str], members: Sequence[Any]) -> None:
+    """Say which runs get scores for documents that they did not retrieve: evaluated alone, these earn them nothing."""
+    import numpy as np
+
+    for name, scores in zip(written, members, strict=True):
+        count = int((scores == -np.inf).sum()) if isinstance(scores, np.ndarray) else 0
+        if count:
+            output.note(
+                f"{name} did not retrieve {count:,} documents: here they have its lowest score of the query, where "
+                "evaluate counts nothing for them"
+            )

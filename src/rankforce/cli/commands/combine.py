@@ -77,7 +77,7 @@ def combine(
     --validation or --folds say whether it is really better than the best single ranking.
     """
     import rankforce as rf
-    from rankforce.cli.joint_rankings import read_joint_rankings
+    from rankforce.cli.joint_rankings import note_unretrieved, read_joint_rankings
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.rankings import read_judgments
     from rankforce.cli.writing import check_output
@@ -86,6 +86,8 @@ def combine(
         check_output(target, data, validation, *rankings)
     import_measures(imports or ())
     documents, members = read_joint_rankings(rankings, read_judgments(data, read), missing_queries)
+    if unretrieved == "lowest":
+        note_unretrieved(rankings, members)
     held_out = None
     if validation is not None:
         held_out = read_judgments(validation, read)
