@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +121,41 @@ def test_demo_shows_rankings_policies_and_a_verdict(run: Any) -> None:
     means = [values["NDCG@10"] for values in found["means"].values()]
     assert means == sorted(means)
     assert found["comparison"]["measures"]["NDCG@10"]["difference"] > 0.1
+
+
+def test_inspect_reads_all_of_a_pipe(run: Any, tmp_path: Path) -> None:
+    path, pipe = tmp_path / "data.txt", tmp_path / "pipe"
+    line = "1 qid:{} 1:0.123456 2:0.123456 3:0.123456 4:0.123456 5:0.12345\n"
+    path.write_text("".join(line.format(number // 10 + 100) for number in range(2000)))
+    expected = json.loads(run("inspect", path, "--json").out)["files"][str(path)]
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(path.read_bytes()))
+    writer.start()
+    found = json.loads(run("inspect", pipe, "--json").out)["files"][str(pipe)]
+    writer.join()
+    assert found == expected
+
+
+def test_scores_may_come_through_a_pipe(run: Any, data: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text("3\n2\n1\n0\n1\n0\n1\n"))
+    writer.start()
+    outcome = run("evaluate", data, pipe, "--json")
+    writer.join()
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["measures"]["NDCG@10"]["mean"] == 1.0
+
+
+def test_the_same_file_twice_shares_its_queries(run: Any, data: Path) -> None:
+    outcome = run("inspect", data, data, "--strict")
+    assert outcome.code == 1
+    assert "3 queries are in both" in outcome.out
+
+
+def test_rows_without_an_id_are_no_duplicates(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "some.txt"
+    path.write_text("1 qid:1 1:1 2:1\n0 qid:1 1:2 2:3\n1 qid:2 1:1\n0 qid:2 2:3 # docid = x\n")
+    assert "appears twice" not in run("inspect", path).out
+    path.write_text("1 qid:1 1:1 2:1 # docid = x\n0 qid:1 1:2 2:3 # docid = x\n1 qid:2 1:1\n0 qid:2 2:3\n")
+    assert "1 document id appears twice" in run("inspect", path).out

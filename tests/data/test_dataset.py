@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 
+import rankforce as rf
 from rankforce import DataError, Dataset
 from rankforce.data.dataset import tie_breakers
 
@@ -357,3 +358,22 @@ def test_tie_breakers_depend_on_query_and_position_only():
 
 def test_repr():
     assert repr(full()) == "Dataset(6 documents, 3 queries, 2 features, labels: grades, clicks)"
+
+
+def test_a_frame_that_holds_the_label_too():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "label": [0, 1, 2], "clicked": [1, 1, 0], "qid": [1, 1, 1]})
+    named = rf.Dataset(frame, "label")
+    assert named.feature_names == ("a", "clicked")  # the column qid says the queries
+    for y, column in ((frame["label"], "label"), (np.array([0, 1, 2]), "label"), (frame["clicked"], "clicked")):
+        with pytest.raises(rf.DataError, match=f"the column '{column}' of X is the label itself"):
+            rf.Dataset(frame, y)
+    other = rf.Dataset(frame, [2, 1, 0])  # a feature of that name that is not the label
+    assert "label" in other.feature_names
+
+
+def test_a_frame_without_y_is_told_how_to_name_it():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1.0, 2.0], "Relevance": [0, 1], "qid": [1, 1]})
+    with pytest.raises(rf.DataError, match=r"fit\(X, y='Relevance'\)"):
+        rf.LambdaMART().fit(frame)

@@ -289,3 +289,9 @@ def test_threads_do_not_change_a_bit() -> None:
         for name in one.measures:
             assert one.mean[name] == two.mean[name]
             np.testing.assert_array_equal(one.per_query[name], two.per_query[name])
+
+
+def test_the_gain_of_clicks_is_named_as_it_is() -> None:
+    data = rf.Dataset([[1.0], [2.0]], [0, 1], qid=[1, 1], labels={"clicks": [0.5, 0.25]})
+    text = str(rf.evaluate("1", data, "CNDCG@10:clicks"))
+    assert "gain 2^(max_grade·label) − 1, discount log2, max_grade 4" in text

@@ -101,3 +101,11 @@ def test_impossible_scalings():
         Scaling("standard", np.zeros(1), np.zeros(1))
     with pytest.raises(rf.DataError, match="one centre"):
         Scaling("standard", np.zeros(2), np.ones(1))
+
+
+@pytest.mark.parametrize("kind", ["standard", "log1p"])
+def test_a_feature_that_never_varied_stays_0_whatever_it_becomes(kind):
+    data = rf.Dataset([[5.0, 1.0], [5.0, 2.0], [np.nan, 4.0]], [0, 1, 2], qid=[1, 1, 1])
+    scaling = Scaling.of(data, kind)
+    later = np.array([[5.0, 2.0], [1e38, 2.0], [-1e38, 2.0], [np.nan, 2.0]], dtype=np.float32)
+    assert scaling.inputs(later)[:, 0].tolist() == [0.0] * 4

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -108,3 +112,23 @@ def test_as_an_estimator(data):
 def test_what_is_refused(data, settings, message):
     with pytest.raises(rf.SettingsError, match=message):
         rf.Bagging(**({"ranker": base(), "progress": False} | settings)).fit(data)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(("in_model", "kept"), [(1, [3]), (3, [5, 5])])
+def test_ctrl_c_ends_the_model_that_is_being_learned(data, monkeypatch, in_model, kept):
+    begun = []
+    fit = rf.LambdaMART.fit
+
+    def interrupting(self, *given, callbacks=(), **more):
+        begun.append(self)
+
+        def interrupt(iteration):
+            if len(begun) == in_model and iteration.number == 3:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        return fit(self, *given, callbacks=[interrupt, *callbacks], **more)
+
+    monkeypatch.setattr(rf.LambdaMART, "fit", interrupting)
+    ranker = bagged(data, n_models=5)
+    assert [one.model_.n_trees for one in ranker.rankers_] == kept

@@ -342,7 +342,7 @@ def test_impossible_settings(data, other):
     ):
         with pytest.raises(SettingsError, match=message):
             lambdarank(**settings).fit(data)
-    with pytest.raises(DataError, match="6 features, the training data 5"):
+    with pytest.raises(DataError, match="6 features, the training data has 5"):
         lambdarank().fit(data.take_features(range(5)), validation=other)
     with pytest.raises(DataError, match="nothing to learn from"):
         lambdarank().fit(data.replace(labels={"grades": np.ones(data.n_documents)}))
@@ -370,3 +370,15 @@ def test_the_general_path_is_taken_where_it_must_be(data):
     assert chosen("RankNetWeightPairs(diagonal=0.1)") is ByForces
     assert chosen("DiscreteBounded") is ByForces
     assert chosen(None, pairs=("sample", 3)) is ByForces
+
+
+def test_what_never_varied_in_training_changes_no_score_later(tmp_path):
+    made = rf.make_artificial(queries=10, documents=10, features=3, seed=0)
+    features = np.array(made.features)
+    features[:, 0] = 5.0
+    ranker = rf.LambdaRank(epochs=2, learning_rate=0.01, progress=False).fit(made.replace(features=features))
+    before = ranker.predict(features)
+    features[:, 0] = np.linspace(-1e6, 1e6, len(features))
+    np.testing.assert_array_equal(ranker.predict(features), before)
+    ranker.save(tmp_path / "net.json")
+    np.testing.assert_array_equal(rf.load(tmp_path / "net.json").predict(features), before)

@@ -111,6 +111,8 @@ def _kind_of(written: str, feature_names: Sequence[str]) -> str:
         return _kind_of_file(path)
     if feature:
         return "feature"
+    if path.exists() and not path.is_dir():
+        return "scores"  # a pipe: looking at it would take away what it brings
     raise SettingsError(
         f"{written!r} is neither a file nor a feature of the data (it has {_some(feature_names)}); "
         "a ranking is a file of scores, the name of a feature, a model file or a TREC run"

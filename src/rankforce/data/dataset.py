@@ -20,6 +20,7 @@ from rankforce.data.identifiers import as_ids
 from rankforce.errors import DataError
 
 MAIN_LABEL = "grades"
+LABEL_NAMES = ("label", "grade", "grades", "relevance")  # what columns of tables are called that hold it
 _PARTS = frozenset(
     {"features", "feature_names", "query_ids", "rows", "query_starts", "labels"}
     | {"weights", "query_weights", "document_ids"}
@@ -35,9 +36,11 @@ class Dataset:
         Features; NaN is a missing value. Kept as float32, in the order given. A C-contiguous float32 array is not
         copied: do not write to it afterwards. There may be no features at all, as for evaluation only.
     y : array of shape (documents,), or the name of a column of X; optional
-        The main label, called ``"grades"``. Any real number; NaN is an unlabelled document.
+        The main label, called ``"grades"``. Any real number; NaN is an unlabelled document. A column of X that holds
+        it is named, not given again: it would be a feature.
     qid : array of shape (documents,), or the name of a column of X
-        The query of every document: whole numbers or text, in any order.
+        The query of every document: whole numbers or text, in any order. Without ``qid`` and ``group``, the column
+        ``qid`` of a data frame.
     group : sequence of whole numbers
         Instead of ``qid``: how many consecutive documents each query has.
     labels : mapping of name to array or column name
@@ -73,6 +76,8 @@ class Dataset:
     ) -> None:
         if labels is not None and not isinstance(labels, Mapping):
             raise DataError('labels must map names to columns: labels={"clicks": clicks}')
+        if qid is None and group is None and frames.is_frame(X) and "qid" in frames.column_names(X):
+            qid = "qid"
         roles = {"y": y, "qid": qid, "weights": weights, "query_weights": query_weights, "document_ids": document_ids}
         sources = {f"labels[{name!r}]": values for name, values in (labels or {}).items()}
         X, taken = frames.without_columns(X, roles | sources)
@@ -87,6 +92,8 @@ class Dataset:
         self.labels: Mapping[str, np.ndarray] = MappingProxyType(_labels(taken["y"], further, n))
         self.weights = None if taken["weights"] is None else _frozen(_weights(taken["weights"], n, "weights"))
         self.query_weights = self._per_query_weights(taken["query_weights"])
+        if names is not None and y is not None:
+            _refuse_label_among_features(self, getattr(y, "name", None))
         documents = taken["document_ids"]
         self.document_ids = None if documents is None else _frozen(as_ids(documents, n, "document_ids"))
 
@@ -331,6 +338,18 @@ class _Numbered:
 
     numbers: np.ndarray
     ids: np.ndarray
+
+
+def _refuse_label_among_features(data: Dataset, name: str | None) -> None:
+    """Raise if a frame of features also holds the label, by its name and its values: nothing else would be learned."""
+    label = data.labels[MAIN_LABEL].astype(dtypes.FEATURE)
+    for place, feature in enumerate(data.feature_names):
+        suspect = feature == name or feature.lower() in LABEL_NAMES
+        if suspect and np.array_equal(data.features[:, place], label, equal_nan=True):
+            raise DataError(
+                f"the column {feature!r} of X is the label itself, and would be learned as a feature: leave it out of "
+                f"X, or name it (y={feature!r}) in place of giving it again"
+            )
 
 
 def tie_breakers(data: Dataset, seed: int) -> np.ndarray:

@@ -27,12 +27,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rankforce.data.dataset import MAIN_LABEL
+from rankforce.data.dataset import LABEL_NAMES, MAIN_LABEL
 from rankforce.errors import DataError, FileFormatError
 
 ROLE_NAMES = {
     "qid": ("qid", "query", "query_id", "qid:text"),
-    "label": ("label", "grade", "grades", "relevance"),
+    "label": LABEL_NAMES,
     "document": ("document", "doc", "docid", "doc_id", "document_id", "document:text"),
     "weight": ("weight",),
     "query_weight": ("query_weight",),

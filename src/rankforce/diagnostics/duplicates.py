@@ -91,7 +91,7 @@ def _equal_rows(matrix: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _repeated_ids(data: Dataset) -> int:
-    """How many (query, document id) pairs occur more than once."""
+    """How many (query, document id) pairs occur more than once; "" is no id."""
     if data.document_ids is None:
         return 0
     numbers: dict[Any, int] = {}
@@ -100,5 +100,6 @@ def _repeated_ids(data: Dataset) -> int:
         dtype=np.int64,
         count=data.n_documents,
     )
-    _, counts = np.unique(data.row_queries * len(numbers) + ids, return_counts=True)
+    named = ids != numbers.get("", -1)
+    _, counts = np.unique((data.row_queries * len(numbers) + ids)[named], return_counts=True)
     return int((counts > 1).sum())

@@ -283,7 +283,7 @@ def _unlabelled_share(one: MeasuredQueries) -> float:
 
 def _settings(of: Measure) -> dict[str, str]:
     """The parameters of a measure in words."""
-    gains = {"exponential": "2^label − 1", "linear": "label"}
+    gains = {"exponential": "2^label − 1", "linear": "label"} | of.GAIN_WORDS
     result = {}
     for field in dataclasses.fields(of):
         value = getattr(of, field.name)

@@ -19,6 +19,7 @@ class CNDCG(NDCG):
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ()
+    GAIN_WORDS: ClassVar[dict[str, str]] = {"exponential": "2^(max_grade·label) − 1"}
 
     label: str = dataclasses.field()  # no default: clicks are never the main label
     cutoff: int | None = None

@@ -74,6 +74,7 @@ class Measure(KernelValue):
     ALIASES: ClassVar[tuple[str, ...]] = ()  # other names under which ``rf.measure`` reads it
     LOWEST: ClassVar[float] = 0.0  # the values a measure can take
     HIGHEST: ClassVar[float] = 1.0
+    GAIN_WORDS: ClassVar[dict[str, str]] = {}  # what a gain is in words, where it is not the usual one
     ALWAYS_JUDGED_ONLY: ClassVar[bool] = False  # the definition itself leaves unlabelled documents out
     # What ``value`` is given where documents were not retrieved (score −∞): the ranked ones alone, or all, those not
     # retrieved standing last and worth 0, for a definition that counts them.

@@ -69,7 +69,12 @@ def load(path: str | Path) -> Model:
 
 
 def is_model_file(path: str | Path) -> bool:
-    """Whether a file begins as a model file does (compressed or not). A file that cannot be read is none."""
+    """Whether a file begins as a model file does (compressed or not). A file that cannot be read is none.
+
+    Nor is a pipe: looking at it would take away what it brings.
+    """
+    if not Path(path).is_file():
+        return False
     try:
         with open(path, "rb") as file:
             compressed = file.read(2) == _GZIP

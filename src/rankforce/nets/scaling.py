@@ -17,6 +17,7 @@ from rankforce.errors import DataError, SettingsError
 
 KINDS = ("none", "standard", "query", "log1p")
 HEAVY_TAIL = 20.0  # standard deviations from the mean: beyond, a feature is one for logarithms
+NO_VARIATION = float(np.finfo(np.float64).max)  # divided by it, whatever a feature may become later is 0
 _CELLS_AT_A_TIME = 2**22
 _LARGEST = float(np.finfo(dtypes.FEATURE).max)
 
@@ -32,7 +33,8 @@ class Scaling:
     that queries must be known when documents are scored.
 
     The mean of a feature (with "query": in the query) thus stands in for its missing values. A feature that does not
-    vary (in the query) becomes 0.
+    vary (in the training data; with "query": in the query) becomes 0, also where it varies later: nothing was learned
+    about it.
 
     kind : one of ``KINDS``
     centre, scale : float64 (features,)
@@ -64,7 +66,7 @@ class Scaling:
         """Learned from a data set. The order of its queries does not matter."""
         if kind in ("standard", "log1p"):
             centre, deviation = _moments(data, kind == "log1p")
-            return cls(kind, centre, np.where(deviation > 0, deviation, 1.0))
+            return cls(kind, centre, np.where(deviation > 0, deviation, NO_VARIATION))
         return cls(kind, np.zeros(data.n_features), np.ones(data.n_features))
 
     @classmethod

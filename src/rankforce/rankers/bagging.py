@@ -21,6 +21,7 @@ from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.watching import Iteration
 
 
 class Bagging(Ranker):
@@ -74,7 +75,10 @@ class Bagging(Ranker):
         weights: Any = None,
         query_weights: Any = None,
     ) -> Any:
-        """Learn from a Dataset, or from X, y and qid (or group). Ctrl-C keeps the models that are finished."""
+        """Learn from a Dataset, or from X, y and qid (or group). Ctrl-C keeps the models that are finished.
+
+        If none is, it keeps what the first has learned.
+        """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         held_out = as_validation(validation, data)
         base = self._base()
@@ -91,7 +95,16 @@ class Bagging(Ranker):
                 watched = held_out
                 if watched is None and getattr(one, "early_stopping", None) is not None:
                     watched = rest
-                fit_on(one, drawn, watched)
+                cut_short: list[int] = []
+
+                def stop_if_wanted(iteration: Iteration, cut_short: list[int] = cut_short) -> None:
+                    if interruption.wanted:
+                        cut_short.append(iteration.number)
+                        iteration.stop()
+
+                fit_on(one, drawn, watched, [stop_if_wanted])
+                if cut_short and rankers:
+                    break  # an unfinished model among finished ones
                 rankers.append(one)
                 values = {}
                 for name, total in sums.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rankforce.data import frames
-from rankforce.data.dataset import Dataset
+from rankforce.data.dataset import LABEL_NAMES, Dataset
 from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError
 
@@ -25,9 +25,11 @@ def as_dataset(
         if any(part is not None for part in (y, qid, group, labels, weights, query_weights)):
             raise DataError("a Dataset holds its labels, queries and weights: give nothing beside it")
         return X
-    if qid is None and group is None and names_queries(X):
-        qid = "qid"
-    if qid is None and group is None:
+    if y is None and labels is None and frames.is_frame(X):
+        named = [name for name in frames.column_names(X) if name.lower() in LABEL_NAMES]
+        if named:
+            raise DataError(f"y is missing, and X has a column {named[0]!r}: name it, fit(X, y={named[0]!r})")
+    if qid is None and group is None and not names_queries(X):
         raise DataError(
             "a ranker must know which documents belong to one query: fit(X, y, qid=...) with one query id per row, "
             "or group=... with the sizes of consecutive queries, or a column named 'qid', or fit(Dataset(...))"

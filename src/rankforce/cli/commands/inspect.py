@@ -65,12 +65,13 @@ def inspect(
     reports = {}
     data = {}
     models = {}
-    for path in files:
+    for number, path in enumerate(files):
+        name = f"{path} again" if path in files[:number] else str(path)
         if is_model_file(path):
-            models[str(path)] = model_card(rf.load(path))
+            models[name] = model_card(rf.load(path))
             continue
-        data[str(path)] = rf.read(path, **chosen)
-        reports[str(path)] = rf.inspect(data[str(path)])
+        data[name] = rf.read(path, **chosen)
+        reports[name] = rf.inspect(data[name])
     shared = [shared_queries(data[a], data[b], (a, b)) for a, b in itertools.combinations(data, 2)]
     findings = [finding for report in (*reports.values(), *shared) for finding in report.findings]
     if json:
