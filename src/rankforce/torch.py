@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
@@ -75,7 +76,7 @@ class _ForceLoss(torch.nn.Module):
         self.objective = objective
         self.normalise = normalise
         self.reduction = reduction
-        self.seed = seed
+        self.seed = checked_seed(seed)
         self.iteration = 0
 
     def extra_repr(self) -> str:
@@ -198,8 +199,8 @@ class DatasetLoss(_ForceLoss):
     ) -> None:
         super().__init__(measure, cost, objective, pairs, normalise, reduction, seed)
         self.data = data
-        self._ranking = Ranking(data, seed)
-        self._forces = Forces(data, self.objective, seed, normalise=normalise)
+        self._ranking = Ranking(data, self.seed)
+        self._forces = Forces(data, self.objective, self.seed, normalise=normalise)
 
     def forward(self, scores: Any) -> Any:
         if scores.ndim == 2 and scores.shape[1] == 1:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation.evaluate import read_measures, scores_of
 from rankforce.evaluation.tables import html_table, text_table
@@ -142,6 +143,7 @@ def effective_pairs(
     costs = [lambda_function(one) for one in cost]
     if not costs:
         raise SettingsError("name at least one λ-function, for example 'RankNetWeightPairs'")
+    seed = checked_seed(seed)
     given = scores_of(scores, data)
     if not np.isfinite(given).all():
         raise DataError("effective_pairs needs a finite score for every document: a pair has a gap")

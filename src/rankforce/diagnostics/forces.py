@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
@@ -123,7 +124,7 @@ def check_forces(
     if any(term.pairs is not None and term.pairs.sample for term in objective.terms):
         raise SettingsError("forces of sampled pairs are random: check them with pairs='all'")
     field = _Field(objective, _labels(objective, labels), normalise, iteration)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checked_seed(seed))
     points = _points(rng, samples, field.size, spread, radius)
     forces = field.at(points)
     largest = float(abs(forces).max())

@@ -10,6 +10,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data import frames
 from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.conventions import Convention, convention_named
 from rankforce.evaluation.policies import Policies
@@ -70,6 +71,7 @@ def evaluate(
     ties = _one_of("ties", ties or "stable", POLICIES) if tool is None else tool.ties
     blank = _one_of("blank", blank or "skip", BLANK_POLICIES)
     level = check_level(level)
+    seed = checked_seed(seed)
     asked = read_measures(measures)
     segments = None if by is None else _segments(by, data)
     scores = scores_of(model_or_scores, data)

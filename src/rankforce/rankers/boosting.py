@@ -15,7 +15,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.binning.binned import MEMORY, Binned
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import combine, uniform
+from rankforce.data.hashing import checked_seed, combine, uniform
 from rankforce.errors import SettingsError
 from rankforce.kernels.leaves import add_leaf_values
 from rankforce.lambdas.forces import Ranking
@@ -311,7 +311,7 @@ class BoostedTrees(Resumable):
         check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
         check_number("line_search", self.line_search, 1, whole=True, optional=True)
         check_choice("line_search_on", self.line_search_on, ON)
-        check_number("seed", self.seed, 0, whole=True)
+        checked_seed(self.seed)
         check_choice("memory", self.memory, MEMORY)
         if self.early_stopping is not None and held_out is None:
             raise SettingsError("early_stopping needs validation data: fit(train, validation=...)")

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
@@ -75,7 +76,7 @@ class Stepwise(Ranker):
         held_out = as_validation(validation, data)
         self._check_settings()
         check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
-        check_number("seed", self.seed, 0, whole=True)
+        checked_seed(self.seed)
         if self.early_stopping is not None and held_out is None:
             raise SettingsError("early_stopping needs validation data: fit(train, validation=...)")
         with using_threads(self.threads):
