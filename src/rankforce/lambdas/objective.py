@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,17 +37,20 @@ class Pairs:
         """From ``"all"``, ``("top", k)``, ``("sample", m)``, ``"top 30"`` or ``"sample 10"``."""
         if isinstance(choice, Pairs):
             return choice
-        if choice == "all":
-            return cls()
-        words = choice.split() if isinstance(choice, str) else choice
-        if isinstance(words, (tuple, list)) and len(words) == 2 and words[0] in ("top", "sample"):
-            try:
-                number = int(words[1])
-            except (TypeError, ValueError):
-                number = 0
-            if number >= 1:
-                return cls(top=number) if words[0] == "top" else cls(sample=number)
-        raise SettingsError(f"pairs must be 'all', ('top', k) or ('sample', m) with a positive number, not {choice!r}")
+        words: Any = choice
+        if isinstance(choice, str):
+            if choice == "all":
+                return cls()
+            words = [int(word) if re.fullmatch("[0-9]{1,10}", word) else word for word in choice.split()]
+        if isinstance(words, (tuple, list)) and len(words) == 2:
+            rule, number = words
+            whole = isinstance(number, numbers.Integral) and not isinstance(number, bool)
+            if whole and 1 <= number <= NO_CUTOFF and isinstance(rule, str) and rule in ("top", "sample"):
+                return cls(**{rule: int(number)})
+        raise SettingsError(
+            f"pairs must be 'all', ('top', k) or ('sample', m) with a whole number from 1 to {NO_CUTOFF}, "
+            f"not {choice!r}"
+        )
 
     def __str__(self) -> str:
         if self.sample:
