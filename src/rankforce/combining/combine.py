@@ -11,9 +11,9 @@ from rankforce.combining.combined import Combined
 from rankforce.combining.member import Member
 from rankforce.combining.pair import SEARCHES
 from rankforce.combining.weights import Found, How, best_weights
-from rankforce.data.dataset import Dataset
+from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import SettingsError
 from rankforce.evaluation.compare import Comparison, compare
 from rankforce.evaluation.evaluate import BLANK_POLICIES
 from rankforce.measures.catalogue import measure as measure_of
@@ -80,10 +80,7 @@ def combine(
     Equal scores are in row order, as in ``rf.evaluate``. Query weights count. Memory: about 100 MiB beyond the data,
     whatever the number of crossings.
     """
-    if not isinstance(data, Dataset):
-        raise DataError(
-            f"data must be a Dataset, not {type(data).__name__}: rf.Dataset(X, y, qid=...) or rf.read(path)"
-        )
+    check_dataset(data)
     _check_choice("method", method, METHODS)
     _check_choice("search", search, SEARCHES)
     _check_choice("blank", blank, BLANK_POLICIES)

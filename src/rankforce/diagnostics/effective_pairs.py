@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.data.dataset import Dataset
+from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation.evaluate import read_measures, scores_of
@@ -138,6 +138,7 @@ def effective_pairs(
     The upper bounds: pairs with different labels (graded), pairs of a relevant and a not relevant document (binary).
     Changes of the measure below 1e-12 count as none.
     """
+    check_dataset(data)
     if isinstance(cost, (str, LambdaFunction)) or not isinstance(cost, Iterable):
         cost = [cost]
     costs = [lambda_function(one) for one in cost]
