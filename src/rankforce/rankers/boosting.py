@@ -6,7 +6,7 @@ import abc
 import dataclasses
 import functools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -370,6 +370,11 @@ def _monotone(wanted: Any, data: Dataset) -> np.ndarray | None:
         for feature, direction in wanted.items():
             directions[data.feature_place(feature)] = _direction(direction)
         return directions
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        raise SettingsError(
+            f"monotone must be one direction per feature ({data.n_features}), or map features to directions, "
+            f"not {wanted!r}"
+        )
     given = list(wanted)
     if len(given) != data.n_features:
         raise SettingsError(f"monotone must have one direction per feature ({data.n_features}), not {len(given)}")
@@ -378,6 +383,6 @@ def _monotone(wanted: Any, data: Dataset) -> np.ndarray | None:
 
 
 def _direction(direction: Any) -> int:
-    if direction not in (-1, 0, 1):
+    if not isinstance(direction, (int, float, np.number)) or direction not in (-1, 0, 1):
         raise SettingsError(f"a direction of monotone is +1 (rising), -1 (falling) or 0, not {direction!r}")
     return int(direction)

@@ -21,7 +21,7 @@ from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_number
-from rankforce.rankers.watching import Callback, Watch, WatchedMeasure
+from rankforce.rankers.watching import Callback, Watch, WatchedMeasure, checked_callbacks
 from rankforce.threads import using_threads
 
 
@@ -74,6 +74,7 @@ class Stepwise(Ranker):
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         held_out = as_validation(validation, data)
+        callbacks = checked_callbacks(callbacks)
         self._check_settings()
         check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
         checked_seed(self.seed)
