@@ -12,6 +12,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.click_keys import QueryKeys
 from rankforce.data.dataset import Dataset
+from rankforce.data.streams import file_name
 from rankforce.data.tables import arrow, delimiter_of, is_parquet
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.replacing import replacing
@@ -128,7 +129,7 @@ class ClickLabels:
 
     def write(self, path: str | Path) -> None:
         """Write the table as Parquet (``.parquet``) or delimited text (``.csv``, ``.tsv``), whole or not at all."""
-        path = Path(path)
+        path = Path(file_name(path))
         pa = arrow(path)
         columns = {
             name: pa.array(values, type=pa.string() if values.dtype == object else None, from_pandas=True)
