@@ -9,6 +9,7 @@ may only be one that learns from less.
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -144,6 +145,8 @@ def effective_pairs(
     costs = [lambda_function(one) for one in cost]
     if not costs:
         raise SettingsError("name at least one λ-function, for example 'RankNetWeightPairs'")
+    if isinstance(relevant, bool) or not isinstance(relevant, numbers.Real):
+        raise SettingsError(f"relevant must be a number, the label from which a document is, not {relevant!r}")
     seed = checked_seed(seed)
     given = scores_of(scores, data)
     if not np.isfinite(given).all():
