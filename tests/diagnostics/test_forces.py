@@ -184,6 +184,7 @@ def test_the_easy_win_is_preferred():
         *(({"iteration": wrong}, rf.SettingsError, "iteration must be a whole") for wrong in ("a", -1, 0.5)),
         ({"normalise": "x"}, rf.SettingsError, "normalise must be one of 'none', 'log', 'deviation'"),
         ({"cost": "Nothing"}, rf.SettingsError, "unknown"),
+        ({"cost": Term("NDCG", share=0)}, rf.SettingsError, "nothing pulls"),
         ({"cost": Objective((Term(rf.NDCG(), pairs=Pairs(sample=2)),))}, rf.SettingsError, "sampled"),
     ],
 )

@@ -130,6 +130,8 @@ def check_forces(
         objective = Objective((Term(read_measure(measure), lambda_function(cost)),))
     if any(term.pairs is not None and term.pairs.sample for term in objective.terms):
         raise SettingsError("forces of sampled pairs are random: check them with pairs='all'")
+    if not any(objective.shares(iteration)):
+        raise SettingsError(f"nothing pulls: all shares of {objective} are 0 in iteration {iteration}")
     field = _Field(objective, _labels(objective, labels), normalise, iteration)
     rng = np.random.default_rng(seed)
     points = _points(rng, samples, field.size, spread, radius)

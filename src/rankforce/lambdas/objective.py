@@ -184,6 +184,17 @@ class Objective:
         """The weight of each term in an iteration, counted from 0."""
         return tuple(term.share for term in self.terms)
 
+    def check_pulls(self, iterations: int) -> None:
+        """Raise if there is an iteration among the first ``iterations`` in which every share is 0."""
+        if all(term.share > 0.0 for term in self.terms):
+            return  # whatever a schedule does: it gives to one part what it takes from the other
+        for iteration in range(iterations):
+            if not any(self.shares(iteration)):
+                raise SettingsError(
+                    f"nothing pulls in iteration {iteration} (from 0): all shares of the objective, {self}, are 0 "
+                    "there; give a term that counts in it a share above 0"
+                )
+
     def settled(self, iterations: int, cost: LambdaFunction = DEFAULT_COST, pairs: Pairs = ALL_PAIRS) -> Objective:
         """The objective as a training of so many iterations uses it: nothing left open, functions as their values."""
         return Objective(tuple(term.settled(cost, pairs) for term in self.terms))
@@ -230,7 +241,10 @@ def chosen_objective(
     for name, given in (("cost", cost is not None), ("pairs", read != ALL_PAIRS)):
         if given and all(getattr(term, name) is not None for term in wanted.terms):
             raise SettingsError(f"every term of objective= has {name} of its own: leave {name}= out")
-    return wanted.settled(iterations, taken, read)
+    settled = wanted.settled(iterations, taken, read)
+    if not settled.to_be_searched:
+        settled.check_pulls(iterations)
+    return settled
 
 
 def as_part(given: Any) -> Objective:

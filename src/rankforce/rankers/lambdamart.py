@@ -236,6 +236,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         return NearPairs(self.sigma)
 
     def _iterations(self) -> int:
+        check_number("n_trees", self.n_trees, 1, whole=True)
         return self.n_trees
 
     def _split(self) -> str:
