@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -86,10 +87,8 @@ def combine(
     _check_choice("blank", blank, BLANK_POLICIES)
     _check_choice("unretrieved", unretrieved, UNRETRIEVED)
     seed = checked_seed(seed)
-    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
-        raise SettingsError(f"starts must be a positive whole number, not {starts!r}")
-    if isinstance(hidden, bool) or not isinstance(hidden, int) or hidden < 0:
-        raise SettingsError(f"hidden must be a whole number of at least 0, not {hidden!r}")
+    starts, hidden = _whole_number("starts", starts, 1), _whole_number("hidden", hidden, 0)
+    folds = None if folds is None else _whole_number("folds", folds, 2)
     for name, given, belongs in (("hidden", hidden != 0, "net"), ("search", search != "mixture", "sweep")):
         if given and method != belongs:
             raise SettingsError(f"{name}= goes with method={belongs!r}")
@@ -205,6 +204,12 @@ def _compared(single: np.ndarray, combination: np.ndarray, data: Dataset, how: H
         blank=how.blank,
         seed=how.seed,
     )
+
+
+def _whole_number(name: str, given: Any, least: int) -> int:
+    if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < least:
+        raise SettingsError(f"{name} must be a whole number of at least {least}, not {given!r}")
+    return int(given)
 
 
 def _check_choice(name: str, value: Any, options: tuple[str, ...]) -> None:

@@ -78,10 +78,13 @@ def clicks(
     """
     import rankforce as rf
     from rankforce.cli.reading import reading_options
+    from rankforce.data.files import table_path
     from rankforce.errors import SettingsError
 
     if (data is None) != (into is None):
         raise SettingsError("--data DATA --into OUT go together: the data that gets the labels, and where to write it")
+    if table is not None:
+        table_path(table)  # before the log is read, which may take long
     for target in (table, into):
         if target is not None and target.exists() and not force:
             raise SettingsError(f"{target} exists already; use --force to overwrite it")
