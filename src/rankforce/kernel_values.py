@@ -22,6 +22,7 @@ from rankforce.jit import NOT_FROM_C, VECTOR, KernelTuple, once_compiling
 VECTOR_METHODS = frozenset({"swap_delta", "pair"})
 
 NO_CUTOFF = 2**31 - 1
+_LARGEST = 2**63 - 1  # kernels count in 64 bits with sign
 MOST_COLUMNS = 6
 
 
@@ -122,6 +123,8 @@ def _number(name: str, kind: type, optional: bool, value: Any) -> int | float:
     if number is None or isinstance(value, str) or number != value:
         wanted = "a whole number" if kind is int else "a number"
         raise SettingsError(f"{name} must be {wanted}{' or None' if optional else ''}, not {value!r}")
+    if kind is int and abs(number) > _LARGEST:
+        raise SettingsError(f"{name} must be a whole number of at most 64 bits, not {value!r}")
     return number
 
 

@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.data.dataset import Dataset
+from rankforce.data.dataset import Dataset, check_dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.forces import Forces, Ranking
-from rankforce.lambdas.objective import DEFAULT_COST, Objective, Pairs, Term, as_part
+from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term, as_part
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import MAIN_LABEL, Measure
 
@@ -65,17 +66,16 @@ class _ForceLoss(torch.nn.Module):
         seed: int,
     ) -> None:
         super().__init__()
-        if objective is None:
-            objective = Objective((Term(read_measure(measure), lambda_function(cost), pairs=Pairs.read(pairs)),))
-        objective = as_part(objective)
+        wanted = _objective(measure, cost, pairs, objective)
+        wanted.check_pulls(1)
         if reduction not in ("mean", "sum"):
             raise SettingsError(f"reduction must be 'mean' or 'sum', not {reduction!r}")
         if normalise not in ("none", "log", "deviation"):
             raise SettingsError(f"normalise must be 'none', 'log' or 'deviation', not {normalise!r}")
-        self.objective = objective
+        self.objective = wanted
         self.normalise = normalise
         self.reduction = reduction
-        self.seed = seed
+        self.seed = checked_seed(seed)
         self.iteration = 0
 
     def extra_repr(self) -> str:
@@ -135,6 +135,7 @@ class RankingLoss(_ForceLoss):
         super().__init__(measure, cost, objective, pairs, normalise, reduction, seed)
 
     def forward(self, scores: Any, labels: Any, mask: Any = None, query_weights: Any = None) -> Any:
+        _check_scores(scores)
         sources = dict.fromkeys(term.measure.label for term in self.objective.terms)
         if not isinstance(labels, Mapping):
             if len(sources) > 1:
@@ -196,12 +197,14 @@ class DatasetLoss(_ForceLoss):
         reduction: str = "mean",
         seed: int = 0,
     ) -> None:
+        check_dataset(data)
         super().__init__(measure, cost, objective, pairs, normalise, reduction, seed)
         self.data = data
-        self._ranking = Ranking(data, seed)
-        self._forces = Forces(data, self.objective, seed, normalise=normalise)
+        self._ranking = Ranking(data, self.seed)
+        self._forces = Forces(data, self.objective, self.seed, normalise=normalise)
 
     def forward(self, scores: Any) -> Any:
+        _check_scores(scores)
         if scores.ndim == 2 and scores.shape[1] == 1:
             scores = scores.squeeze(1)
         if tuple(scores.shape) != (self.data.n_documents,):
@@ -209,6 +212,24 @@ class DatasetLoss(_ForceLoss):
                 f"scores must have one entry per document ({self.data.n_documents}), not shape {tuple(scores.shape)}"
             )
         return self._loss(scores, self._ranking, self._forces, self.data)
+
+
+def _objective(measure: Any, cost: Any, pairs: Any, objective: Any) -> Objective:
+    """``objective``, or the measure with one λ-function."""
+    function, taken = lambda_function(cost), Pairs.read(pairs)
+    if objective is None:
+        return Objective((Term(read_measure(measure), function, pairs=taken),))
+    beside = {"measure": measure != "NDCG", "cost": function != DEFAULT_COST, "pairs": taken != ALL_PAIRS}
+    for name, given in beside.items():
+        if given:
+            raise SettingsError(f"objective= says what is maximised: leave {name}= out")
+    return as_part(objective)
+
+
+def _check_scores(scores: Any) -> None:
+    if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
+        kind = f"one of {scores.dtype}" if isinstance(scores, torch.Tensor) else type(scores).__name__
+        raise DataError(f"scores must be a tensor of floating-point numbers, as a module gives them, not {kind}")
 
 
 def _array(values: Any, what: str) -> np.ndarray:

@@ -30,7 +30,8 @@ def test_train_score_and_evaluate(run: Any, training: Path, tmp_path: Path) -> N
 
 
 def test_broken_settings_and_models_are_refused(run: Any, training: Path, tmp_path: Path) -> None:
-    for wrong in (("--ranker", "nonsense"), ("--set", "nonsense=1"), ("--trees", 0), ("--measure", "nonsense")):
+    wrongs = (("--ranker", "nonsense"), ("--set", "nonsense=1"), ("--trees", 0), ("--measure", "nonsense"))
+    for wrong in (*wrongs, ("--seed", 99999999999999999999999), ("--seed", -1)):
         outcome = run("train", training, "--out", tmp_path / "model.json", "--quiet", *wrong)
         assert outcome.code == 2, wrong
         assert outcome.err.startswith("rankforce: ")

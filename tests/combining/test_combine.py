@@ -225,6 +225,16 @@ def test_unretrieved_documents_are_refused_or_get_the_lowest_score():
     assert rf.combine([s, t], data, unretrieved="lowest").value == rf.combine([filled, t], data).value
 
 
+def test_whole_numbers_of_numpy_are_whole_numbers(tmp_path):
+    data = data_with_rankers()
+    found = rf.combine(["r1", "r2"], data, starts=np.int64(2), folds=np.int64(3))
+    wanted = rf.combine(["r1", "r2"], data, starts=2, folds=3)
+    assert found.value == wanted.value
+    found.model.save(tmp_path / "a.json")
+    wanted.model.save(tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
 def test_mistakes_are_refused():
     data = data_with_rankers()
     for rankers, options, words in (
@@ -234,6 +244,9 @@ def test_mistakes_are_refused():
         (["r1", "r2"], {"search": "everywhere"}, "search must be one of"),
         (["r1", "r2"], {"blank": "maybe"}, "blank must be one of"),
         (["r1", "r2"], {"starts": 0}, "starts must be"),
+        (["r1", "r2"], {"starts": True}, "starts must be"),
+        (["r1", "r2"], {"folds": 1}, "folds must be"),
+        (["r1", "r2"], {"folds": 2.5}, "folds must be"),
         (["r1", "r2"], {"method": "guess"}, "method must be one of"),
         (["r1", "r2"], {"hidden": 3}, "hidden= goes with method='net'"),
         (["r1", "r2"], {"method": "net", "search": "all"}, "search= goes with method='sweep'"),

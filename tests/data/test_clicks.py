@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import math
 from collections import defaultdict
 from pathlib import Path
@@ -146,8 +147,59 @@ def test_a_query_has_one_key() -> None:
     )
     with pytest.raises(DataError, match=r"row 1 \(from 0\): query 'q' has had another key, 'a'"):
         rf.click_labels(frame, query_key="key")
-    with pytest.raises(DataError, match="gave None for the query 'q'"):
-        rf.click_labels(frame, query_key=lambda query: None)
+    for wrong in (None, 17.0, np.float32(17.0)):
+        for query_key in (lambda query, wrong=wrong: wrong, {"q": wrong}):
+            with pytest.raises(DataError, match=r"gave .* for the query 'q': a key is text or a whole number"):
+                rf.click_labels(frame, query_key=query_key)
+
+
+def test_a_column_may_have_two_roles(tmp_path: Path) -> None:
+    frame = random_log()
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    frame.to_parquet(tmp_path / "log.parquet")
+    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for roles in ({"query_key": "query"}, {"session": "query"}):
+        wanted = counted(rf.click_labels(tmp_path / "log.csv", **roles))
+        for log in (tmp_path / "log.parquet", frame, arrow.Table.from_pandas(frame), polars.from_pandas(frame)):
+            assert counted(rf.click_labels(log, **roles)) == wanted
+
+
+def test_columns_of_a_frame_may_be_named_by_numbers() -> None:
+    frame = random_log()
+    numbered = frame.set_axis(range(frame.shape[1]), axis=1)
+    roles = {name: str(place) for place, name in enumerate(frame.columns)}
+    assert counted(rf.click_labels(numbered, **roles)) == counted(rf.click_labels(frame))
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("query", [1.0, math.inf], r"row 1 \(from 0\): an id is text or a whole number: 'inf'"),
+        ("document", [-math.inf, 1.0], r"row 0 \(from 0\): an id is text or a whole number"),
+        ("query", [None, ["a", "b"]], r"column 'query', row 1 \(from 0\): a cell holds one value, not several"),
+        ("session", [{"a": 1}, {"a": 2}], r"column 'session', row 0 \(from 0\): a cell holds one value"),
+        ("clicked", [[0], [1]], r"column 'clicked'.* a cell holds one value"),
+        ("position", [[0], [1]], r"column 'position'.* a cell holds one value"),
+        ("time", [[0], [1]], r"column 'time'.* not a time"),
+    ],
+)
+def test_cells_that_hold_no_single_finite_value(column: str, values: list[Any], message: str, tmp_path: Path) -> None:
+    plain = {"session": [1, 2], "query": ["q", "r"], "document": ["a", "b"], "clicked": [0, 1], "position": [1, 2]}
+    frame = pd.DataFrame(plain | {column: values})
+    with pytest.raises(DataError, match=message):
+        rf.click_labels(frame)
+    frame.to_parquet(tmp_path / "log.parquet")
+    with pytest.raises(FileFormatError, match=f"log.parquet: column '{column}'"):
+        rf.click_labels(tmp_path / "log.parquet")
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    frame = random_log()
+    wanted = rf.click_labels(frame, min_impressions=2)
+    found = rf.click_labels(frame, min_impressions=np.int64(2), chunk_rows=np.int64(3))
+    np.testing.assert_array_equal(found.values, wanted.values)
+    assert found.to_dict() == wanted.to_dict()
+    assert json.dumps(found.to_dict())
 
 
 def test_labels_are_joined_by_ids_and_the_unseen_stay_unlabelled() -> None:
@@ -279,6 +331,8 @@ def test_unreadable_files(tmp_path: Path) -> None:
         {"min_impressions": 1.5},
         {"query_key": 3},
         {"chunk_rows": 0},
+        {"chunk_rows": True},
+        {"min_impressions": True},
     ],
 )
 def test_impossible_settings(wrong: dict[str, Any]) -> None:
@@ -288,6 +342,18 @@ def test_impossible_settings(wrong: dict[str, Any]) -> None:
         rf.click_labels(5)
     with pytest.raises(DataError, match="there is no column 'sid'"):
         rf.click_labels(random_log(2), session="sid")
+
+
+def test_labels_are_of_data_sets_and_tables_are_named_as_such(tmp_path: Path) -> None:
+    labels = rf.click_labels(random_log())
+    with pytest.raises(DataError, match="must be a Dataset"):
+        labels.for_data(3)  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="path"):
+        labels.write(3)  # type: ignore[arg-type]
+    for name in ("labels.json", "labels", "labels.txt.gz"):
+        with pytest.raises(DataError, match=r"must be one of .parquet, .*\.csv"):
+            labels.write(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["labels.csv", "labels.csv.gz", "labels.parquet"])

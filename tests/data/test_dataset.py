@@ -153,6 +153,8 @@ def test_either_qid_or_group():
         ({"query_weights": ["a", "b", "c"]}, "must hold numbers"),
         ({"query_weights": [1, 2, 1, 3, 2, 7]}, "differ within query .*b"),
         ({"feature_names": ["a"]}, "1 feature names for 2"),
+        ({"feature_names": 5}, "one name per feature"),
+        ({"feature_names": "ab"}, "one name per feature"),
         ({"feature_names": ["a", "a"]}, "two features are named 'a'"),
         ({"document_ids": ["d"] * 5}, "one entry per document"),
         ({"document_ids": ["d", "d", "d", None, "d", "d"]}, "document_ids of row 3 .* missing"),

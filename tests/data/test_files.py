@@ -33,6 +33,16 @@ def test_no_such_file_and_no_file(tmp_path: Path) -> None:
         rf.read("a\0b")
     with pytest.raises(DataError, match="path"):
         rf.read(3)
+    readers = (rf.read_qrels, rf.read_run, rf.read_folds, rf.read_objective)
+    for reader in (*readers, lambda path: rf.read_preferences(path, rf.Dataset([[0.5]], [1], [1]))):
+        for wrong in (None, 3, "a\0b"):
+            with pytest.raises(DataError, match="path"):
+                reader(wrong)
+    for ending in (".csv", ".csv.gz", ".parquet", ".txt"):
+        with pytest.raises(FileFormatError, match="cannot be opened"):
+            rf.read("a\0b" + ending)
+        with pytest.raises(FileFormatError, match="cannot be opened"):
+            rf.Dataset([[0.5]], [1], [1]).write("a\0b" + ending)
     with pytest.raises(DataError, match="directory"):
         rf.Dataset([[0.5]], [1], [1]).write(tmp_path)
 

@@ -177,6 +177,9 @@ def test_columns_that_are_not_there_or_twice():
         Dataset(frame, qid="q", labels={"clicks": "c"})
     with pytest.raises(DataError, match="no named columns"):
         Dataset(np.zeros((1, 2)), qid="q")
+    for roles in ({"y": "q"}, {"labels": {"clicks": "q"}}, {"query_weights": "q"}):
+        with pytest.raises(DataError, match=r"column 'q' is given 2 roles, .*qid"):
+            Dataset(frame, qid="q", **roles)
     twice = pd.DataFrame([[1, 2, 3]], columns=["a", "a", "q"])
     with pytest.raises(DataError, match="two features are named 'a'"):
         Dataset(twice, qid="q")

@@ -193,6 +193,11 @@ def test_a_role_can_be_refused(tmp_path):
         ("qid,label,label:grades", {}, "two columns are the main label"),
         ("qid,label:x,Label:x", {}, "the same label source"),
         ("qid,a,feature:a", {}, "two features are named 'a'"),
+        ("qid, label,a", {}, "white space around it: ' label'\n.*write 'label'"),
+        ("qid,label,\ta", {}, "white space around it: '.ta'"),
+        ("qid ,label,a", {}, "white space around it: 'qid '"),
+        ("qid, label,a", {"features": ["a"]}, "white space around it: ' label'"),
+        ("qid, label:clicks,a", {"features": ["a"]}, "white space around it"),
     ],
 )
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -207,6 +212,27 @@ def test_columns_that_cannot_be_told_apart(tmp_path, header, options, message, e
         read_table(path, **options)
     if "no column says" in message:
         assert repr(names[-1]) in str(caught.value)
+
+
+def test_white_space_around_a_name_that_an_option_names_is_meant(tmp_path):
+    path = write(tmp_path, "qid, label, a, b, c\n1,2,3,4,5\n")
+    data = read_table(path, label=" label", features=[" a"], ignore=[" b"])
+    assert data.labels["grades"].tolist() == [2.0]
+    assert data.feature_names == (" a",)
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.csv.gz"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("line", [1, 2, 5000])
+def test_text_that_is_not_utf_8_is_named_with_its_line(tmp_path, line, end, name):
+    lines = [b"qid,label,a"] + [b"1,2,3"] * 6000
+    lines[line - 1] += "é".encode("latin-1")
+    content = end.encode().join(lines)
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(FileFormatError, match="not UTF-8") as caught:
+        read_table(path)
+    assert caught.value.line == line
 
 
 @pytest.mark.parametrize(

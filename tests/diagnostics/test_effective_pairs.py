@@ -125,3 +125,7 @@ def test_scores_must_be_finite_and_functions_named():
         rf.effective_pairs(data, np.where(np.arange(len(scores)) == 3, -np.inf, scores))
     with pytest.raises(rf.SettingsError, match="at least one"):
         rf.effective_pairs(data, scores, cost=[])
+    with pytest.raises(rf.DataError, match="must be a Dataset"):
+        rf.effective_pairs(data.features, scores)
+    with pytest.raises(rf.SettingsError, match="relevant must be a number"):
+        rf.effective_pairs(data, scores, relevant="a")

@@ -24,6 +24,21 @@ def test_ranknet_is_a_convex_cost():
     assert max(circulation for _, circulation in found.circulations) == 0.0
 
 
+def test_a_diagonal_pulls_a_list_as_a_whole():
+    """−α·s beside forces that sum to 0: Σλ = −α·Σs, and the smallest eigenvalue rises from 0 to α."""
+    found = rf.check_forces("RankNet(diagonal=0.1)", "NDCG")
+    assert found.verdict == CONVEX
+    assert found.sum_of_forces > 0.1
+    assert found.smallest_eigenvalue == pytest.approx(0.1, abs=1e-6)
+
+
+@pytest.mark.parametrize("radius", [1e-6, 1.0])
+@pytest.mark.parametrize("spread", [1e-3, 10.0])
+@pytest.mark.parametrize(("cost", "verdict"), [("RankNet", CONVEX), ("LambdaRank", BETWEEN), ("SigmoidCost", BETWEEN)])
+def test_verdicts_hold_at_the_ends_of_what_is_sensible(cost, verdict, spread, radius):
+    assert rf.check_forces(cost, spread=spread, radius=radius).verdict == verdict
+
+
 def test_lambdarank_is_a_cost_only_between_changes_of_order():
     found = rf.check_forces("LambdaRank", "NDCG")
     assert found.verdict == BETWEEN
@@ -162,9 +177,14 @@ def test_the_easy_win_is_preferred():
         ({"labels": [1, 0]}, rf.DataError, "at least three"),
         ({"labels": ["a", "b", "c"]}, rf.DataError, "numbers"),
         ({"labels": {"grades": [1, 0, 0], "clicks": [1, 0]}}, rf.DataError, "equally long"),
-        ({"samples": 0}, rf.SettingsError, "above 0"),
-        ({"radius": -1.0}, rf.SettingsError, "above 0"),
+        *(({"samples": wrong}, rf.SettingsError, "samples must be a whole") for wrong in (0, 1.5, "a", True, None)),
+        *(({"spread": wrong}, rf.SettingsError, "spread must") for wrong in (0.0, math.nan, math.inf, 1e9, 1e-9, "a")),
+        *(({"radius": wrong}, rf.SettingsError, "radius must") for wrong in (-1.0, math.nan, math.inf, None, True)),
+        *(({"radius": wrong}, rf.SettingsError, "between 1e-06 and 1, .*rounding") for wrong in (1e-300, 1e6)),
+        *(({"iteration": wrong}, rf.SettingsError, "iteration must be a whole") for wrong in ("a", -1, 0.5)),
+        ({"normalise": "x"}, rf.SettingsError, "normalise must be one of 'none', 'log', 'deviation'"),
         ({"cost": "Nothing"}, rf.SettingsError, "unknown"),
+        ({"cost": Term("NDCG", share=0)}, rf.SettingsError, "nothing pulls"),
         ({"cost": Objective((Term(rf.NDCG(), pairs=Pairs(sample=2)),))}, rf.SettingsError, "sampled"),
     ],
 )

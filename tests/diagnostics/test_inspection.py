@@ -216,6 +216,12 @@ def test_single_document_queries_and_scattered_rows() -> None:
     assert "scattered_queries" in kinds(rf.inspect(make(qid=np.tile(np.arange(1, 21), 12))))
 
 
+def test_only_data_sets_are_inspected() -> None:
+    for wrong in (None, np.zeros((3, 2))):
+        with pytest.raises(rf.DataError, match="must be a Dataset"):
+            rf.inspect(wrong)  # type: ignore[arg-type]
+
+
 def test_no_labels_and_no_features() -> None:
     assert kinds(rf.inspect(make(y=None))) == {"no_labels"}
     report = rf.inspect(make(X=np.empty((240, 0))))

@@ -13,7 +13,7 @@ import pytest
 import rankforce as rf
 from rankforce.diagnostics.local_optimality import STEPS, directions_needed
 from rankforce.diagnostics.weight_space import weight_space
-from rankforce.errors import DataError, RankforceError, SettingsError
+from rankforce.errors import DataError, NotFittedError, RankforceError, SettingsError
 from rankforce.lambdas.forces import Ranking
 from rankforce.models.net import Net
 from rankforce.models.tree_ensemble import TreeEnsemble
@@ -213,6 +213,9 @@ def test_mistakes() -> None:
         rf.local_optimality(model, data.features)
     with pytest.raises(SettingsError, match="only nets and sums of trees"):
         rf.local_optimality(rf.Dataset, data)
+    for ranker in (rf.LambdaRank(), rf.MART()):
+        with pytest.raises(NotFittedError, match="call fit first"):
+            rf.local_optimality(ranker, data)
     blank = data.replace(labels={"grades": np.zeros(data.n_documents)})
     with pytest.raises(DataError, match="no query of the data can score"):
         rf.local_optimality(model, blank)

@@ -41,6 +41,12 @@ def test_the_card_of_a_model(data, ranker):
     assert not card.checkpoint
 
 
+@pytest.mark.parametrize("wrong", [rf.MART(), None, "model.json"], ids=repr)
+def test_what_has_no_card(wrong):
+    with pytest.raises(rf.SettingsError, match="a card is of a model"):
+        model_card(wrong)
+
+
 def test_of_an_average(data, ranker):
     bagged = rf.Bagging(ranker, n_models=2, progress=False).fit(data)
     card = model_card(bagged.model_)

@@ -203,10 +203,27 @@ def test_earlier_tiers_restrict_pairs_to_ties():
     assert pairs == {(0, 1), (5, 3)}
 
 
-@pytest.mark.parametrize("wrong", ["some", ("top", 0), ("sample", "x"), 7, "top"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *("some", "top", "top x", "top 0", "top 2.5", "sample 99999999999", 7, None, np.array(["top", "3"])),
+        *(("top", 0), ("top", 2.5), ("top", True), ("top", "3"), ("top", np.inf), ("top", np.nan), ("top", 2**31)),
+        *(("sample", "x"), ("sample", 1.5), ("sample", 10**30), ("sample", None), (["top"], 3)),
+    ],
+    ids=repr,
+)
 def test_impossible_choices_of_pairs(wrong):
-    with pytest.raises(rf.SettingsError, match="pairs must be"):
+    with pytest.raises(rf.SettingsError, match=r"pairs must be .* whole number"):
         Pairs.read(wrong)
+    if wrong is not None:  # a term that leaves them to the ranker
+        with pytest.raises(rf.SettingsError, match=r"pairs must be .* whole number"):
+            Term("NDCG", pairs=wrong)
+
+
+def test_choices_of_pairs_in_every_spelling():
+    assert Pairs.read("top 30") == Pairs.read(("top", 30)) == Pairs.read(["top", np.int64(30)]) == Pairs(top=30)
+    assert Pairs.read("sample 4") == Pairs.read(("sample", 4)) == Pairs(sample=4)
+    assert Pairs.read("all") == Pairs()
 
 
 def test_forces_do_not_depend_on_threads():

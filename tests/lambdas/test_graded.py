@@ -137,6 +137,7 @@ def test_mixed_first_and_normalised_after():
 def test_weights():
     assert rf.Graded([NDCG, CLICKS], [3, 1]).shares(0) == (0.75, 0.25)
     assert rf.Graded([NDCG, CLICKS]).shares(5) == (0.5, 0.5)
+    assert rf.Graded([NDCG, CLICKS], [1e308, 1e308]).shares(0) == (0.5, 0.5)
     objective = rf.Graded([NDCG, CLICKS], [0.8, 0.2])
     assert objective == rf.Graded(["NDCG", "CNDCG:clicks"], (4, 1))
     assert objective != rf.Graded([NDCG, CLICKS], [0.7, 0.3])
@@ -152,6 +153,10 @@ def test_weights():
         ([NDCG, CLICKS], [1.0], "needs 2 weights"),
         ([NDCG, CLICKS], [1.0, -0.1], "at least 0"),
         ([NDCG, CLICKS], [0, 0], "above 0"),
+        ([NDCG, CLICKS], 3, "list of 2 numbers"),
+        ([NDCG, CLICKS], {NDCG: 1, CLICKS: 1}, "list of 2 numbers"),
+        ([NDCG, CLICKS], [1, 10**400], "at least 0"),
+        ([NDCG, CLICKS], [1, "a"], "at least 0"),
         ([NDCG, CLICKS], [1, np.nan], "at least 0"),
         ([NDCG, CLICKS], "best", '"search"'),
         ([NDCG, 7], None, "an objective is"),

@@ -46,6 +46,13 @@ def test_the_written_form_is_read_back(schedule):
     [
         (lambda: rf.Linear(1.5, 0.1), "from 0 to 1"),
         (lambda: rf.Linear(0.5, math.nan), "rate"),
+        *((lambda rate=rate: rf.Linear(0.1, rate), "rate of a schedule") for rate in ("a", None, True, 10**400)),
+        *((lambda rate=rate: rf.Exponential(0.1, rate), "at least 0") for rate in ("a", None, True, math.inf)),
+        (lambda: rf.Linear("a", 0.1), "from 0 to 1"),
+        (lambda: rf.Linear(10**400, 0.1), "from 0 to 1"),
+        (lambda: as_schedule({"values": 3}), "list of shares"),
+        (lambda: as_schedule({"values": "ab"}), "list of shares"),
+        (lambda: as_schedule(np.array(0.5)), "list of shares"),
         (lambda: rf.Exponential(0.5, -1.0), "at least 0"),
         (lambda: as_schedule([0.1, 1.1]), "not 1.1 in iteration 1"),
         (lambda: as_schedule([]), "at least one"),

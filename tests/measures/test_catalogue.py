@@ -53,9 +53,13 @@ def test_reading(written, measure):
     ("written", "message"),
     [
         ("NDGC@10", "did you mean NDCG"),
-        ("NDCG@ten", "whole number, not 'ten'"),
+        ("NDCG@ten", "whole number from 1 to 2147483647, not 'ten'"),
         ("NDCG@0", "at least 1"),
         ("NDCG@-3", "whole number"),
+        ("NDCG@²", "whole number"),
+        ("NDCG@99999999999999999999", "whole number from 1 to 2147483647"),
+        ("NDCG@" + "9" * 5000, "whole number from 1 to 2147483647"),
+        ("P@2147483648", "at most 2147483647"),
         ("NDCG@10(", "cannot read the measure"),
         ("", "cannot read the measure"),
         ("WTA@3", "WTA has no cut-off"),
@@ -77,6 +81,15 @@ def test_reading(written, measure):
 def test_mistakes_are_explained(written, message):
     with pytest.raises(rf.MeasureError, match=message):
         rf.measure(written)
+
+
+def test_numbers_that_kernels_cannot_hold_are_refused():
+    with pytest.raises(rf.SettingsError, match="64 bits"):
+        rf.NDCG(10**30)
+    with pytest.raises(rf.MeasureError, match=r"at most 2147483647.*leave it out"):
+        rf.NDCG(2**31)
+    with pytest.raises(rf.MeasureError, match="finite number"):
+        rf.MAP(relevant=10**400)
 
 
 def test_what_is_no_measure():

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from random_trees import random_ensemble, random_features
 
 import rankforce as rf
-from rankforce.errors import ModelFileError
+from rankforce.errors import ModelFileError, RankforceError
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
 from rankforce.models.model import Model
@@ -286,6 +286,11 @@ def test_paths_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="cannot be written"):
         save(random_ensemble(1, [2]), tmp_path)
     assert os.listdir(tmp_path) == []
+    for wrong in (None, 3, "a\0b"):
+        with pytest.raises(RankforceError, match="path"):
+            load(wrong)  # type: ignore[arg-type]
+        with pytest.raises(RankforceError, match="path"):
+            save(random_ensemble(1, [2]), wrong)  # type: ignore[arg-type]
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

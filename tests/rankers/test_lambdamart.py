@@ -17,6 +17,7 @@ import rankforce as rf
 from rankforce.lambdas.cost import Cost
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.measures.catalogue import measure_classes
+from rankforce.rankers.catalogue import ranker_classes
 from rankforce.rankers.watching import TrainingWarning
 
 
@@ -439,6 +440,10 @@ def test_a_users_measure_trains_like_a_built_in_one(data):
         ({"base_model": "nowhere"}, "nowhere"),
         ({"monotone": [1]}, "monotone"),
         ({"monotone": {0: 2}}, "monotone"),
+        ({"monotone": 5}, "monotone must be one direction per feature"),
+        ({"monotone": "up"}, "monotone must be one direction per feature"),
+        ({"monotone": {0: [1]}}, "monotone"),
+        ({"monotone": {0: np.zeros(2)}}, "monotone"),
         ({"sigma": -1.0}, "sigma"),
         ({"threads": 0}, "threads"),
         ({"pairs": "few"}, "pairs"),
@@ -450,6 +455,13 @@ def test_a_users_measure_trains_like_a_built_in_one(data):
 def test_impossible_settings_say_what_is_possible(data, settings, message):
     with pytest.raises(rf.RankforceError, match=message):
         fitted(data, **settings)
+
+
+@pytest.mark.parametrize("wrong", [print, 5, None, "print", [3], [print, None]], ids=repr)
+@pytest.mark.parametrize("name", [name for name in ranker_classes() if name != "Bagging"])
+def test_what_are_no_callbacks_is_refused_before_any_work(data, name, wrong):
+    with pytest.raises(rf.SettingsError, match="callback"):
+        ranker_classes()[name]().fit(data, callbacks=wrong)
 
 
 def test_without_queries_nothing_is_learned(data):

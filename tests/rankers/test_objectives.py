@@ -124,6 +124,39 @@ def test_contradictions_are_refused(settings, words):
         rf.LambdaMART(**({"objective": "NDCG", "n_trees": 2} | SMALL | settings)).fit(data_with_clicks(queries=5))
 
 
+NONE = rf.Term("NDCG", share=0)
+SILENT = {
+    "a term": (NONE, 0),
+    "a sum": ([NONE, rf.Term("MAP", share=0.0)], 0),
+    "a tier": (rf.Graded([NONE, "CNDCG:clicks"], [1.0, 0.0]), 0),
+    "at first": (rf.Scheduled(NONE, "MAP", [0.0, 0.5]), 0),
+    "at last": (rf.Scheduled("NDCG", NONE, rf.Linear(0.0, 0.25)), 4),
+    "now and then": (rf.Scheduled("NDCG", NONE, lambda m: float(m == 3)), 3),
+}
+
+
+@pytest.mark.parametrize("kind", [rf.LambdaMART, rf.LambdaRank])
+@pytest.mark.parametrize("name", SILENT)
+def test_an_objective_that_pulls_at_nothing_is_refused(kind, name):
+    objective, iteration = SILENT[name]
+    length = {"n_trees": 12} if kind is rf.LambdaMART else {"epochs": 12}
+    with pytest.raises(rf.SettingsError, match=f"nothing pulls in iteration {iteration} "):
+        kind(objective=objective, progress=False, **length).fit(data_with_clicks(queries=5))
+
+
+def test_shares_of_0_beside_others_are_allowed():
+    data = data_with_clicks(queries=20)
+    first_tier_only = rf.Graded(["NDCG", "CNDCG:clicks"], [1, 0])
+    for objective in ([NONE, "MAP"], first_tier_only, rf.Scheduled("MAP", NONE, [0.0, 0.9])):
+        assert ranker(objective, n_trees=3).fit(data).model_.n_trees == 3
+
+
+def test_a_schedule_does_not_hide_an_impossible_number_of_trees():
+    for objective in (NONE, rf.Scheduled("NDCG", "MAP", lambda m: 0.5)):
+        with pytest.raises(rf.SettingsError, match="n_trees must be"):
+            ranker(objective, n_trees="a").fit(data_with_clicks(queries=5))
+
+
 def test_terms_without_a_cost_take_the_rankers():
     data = data_with_clicks(queries=20)
     settings = {"cost": "RankNetCost(sigma=2)", "pairs": "top 5"}

@@ -151,6 +151,9 @@ def test_what_it_needs(parts, ranker):
     with pytest.raises(rf.SettingsError, match="graded objective"):
         rf.search_weights(ranker("NDCG"), train, held_out)
     graded = ranker(rf.Graded(["NDCG", "CNDCG:clicks"], "search"))
-    for wrong in ({"shares": (0.0, 0.1)}, {"alpha": 1.5}):
+    with pytest.raises(rf.SettingsError, match="graded objective"):
+        rf.search_weights(rf.MART(), train, held_out)
+    shares = ((0.0, 0.1), "a", 0.5, ["a"], [None], [True])
+    for wrong in (*({"shares": one} for one in shares), *({"alpha": one} for one in (1.5, "x", None, np.nan))):
         with pytest.raises(rf.SettingsError, match="between 0 and 1"):
             rf.search_weights(graded, train, held_out, **wrong)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,9 +12,9 @@ from rankforce.combining.combined import Combined
 from rankforce.combining.member import Member
 from rankforce.combining.pair import SEARCHES
 from rankforce.combining.weights import Found, How, best_weights
-from rankforce.data.dataset import Dataset
+from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import SettingsError
 from rankforce.evaluation.compare import Comparison, compare
 from rankforce.evaluation.evaluate import BLANK_POLICIES
 from rankforce.measures.catalogue import measure as measure_of
@@ -80,19 +81,14 @@ def combine(
     Equal scores are in row order, as in ``rf.evaluate``. Query weights count. Memory: about 100 MiB beyond the data,
     whatever the number of crossings.
     """
-    if not isinstance(data, Dataset):
-        raise DataError(
-            f"data must be a Dataset, not {type(data).__name__}: rf.Dataset(X, y, qid=...) or rf.read(path)"
-        )
+    check_dataset(data)
     _check_choice("method", method, METHODS)
     _check_choice("search", search, SEARCHES)
     _check_choice("blank", blank, BLANK_POLICIES)
     _check_choice("unretrieved", unretrieved, UNRETRIEVED)
     seed = checked_seed(seed)
-    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
-        raise SettingsError(f"starts must be a positive whole number, not {starts!r}")
-    if isinstance(hidden, bool) or not isinstance(hidden, int) or hidden < 0:
-        raise SettingsError(f"hidden must be a whole number of at least 0, not {hidden!r}")
+    starts, hidden = _whole_number("starts", starts, 1), _whole_number("hidden", hidden, 0)
+    folds = None if folds is None else _whole_number("folds", folds, 2)
     for name, given, belongs in (("hidden", hidden != 0, "net"), ("search", search != "mixture", "sweep")):
         if given and method != belongs:
             raise SettingsError(f"{name}= goes with method={belongs!r}")
@@ -208,6 +204,12 @@ def _compared(single: np.ndarray, combination: np.ndarray, data: Dataset, how: H
         blank=how.blank,
         seed=how.seed,
     )
+
+
+def _whole_number(name: str, given: Any, least: int) -> int:
+    if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < least:
+        raise SettingsError(f"{name} must be a whole number of at least {least}, not {given!r}")
+    return int(given)
 
 
 def _check_choice(name: str, value: Any, options: tuple[str, ...]) -> None:

@@ -21,7 +21,7 @@ class QueryKeys:
         self._given = given
         self._known: dict[str, str] = {}
         if isinstance(given, Mapping):
-            self._known = {str(query): str(key) for query, key in given.items()}
+            self._known = {str(query): _key(key, query) for query, key in given.items()}
         elif given is not None and not isinstance(given, str) and not callable(given):
             raise SettingsError(f"query_key is a function, a mapping or the name of a column, not {given!r}")
 
@@ -37,10 +37,7 @@ class QueryKeys:
         """The key of a query; of one that neither mapping nor log knows: itself."""
         found = self._known.get(query)
         if found is None and callable(self._given):
-            made = self._given(query)
-            if made is None or isinstance(made, float):
-                raise DataError(f"query_key gave {made!r} for the query {query!r}: a key is text or a whole number")
-            found = self._known[query] = str(made)
+            found = self._known[query] = _key(self._given(query), query)
         return query if found is None else found
 
     def learn(self, chunk: LogChunk) -> None:
@@ -59,3 +56,9 @@ class QueryKeys:
                     f"query {query!r} has had another key, {self._known[query]!r}",
                     "a query has one key throughout",
                 )
+
+
+def _key(given: Any, query: Any) -> str:
+    if given is None or isinstance(given, (float, np.floating)):
+        raise DataError(f"query_key gave {given!r} for the query {query!r}: a key is text or a whole number")
+    return str(given)

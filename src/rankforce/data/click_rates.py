@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data.click_keys import QueryKeys
-from rankforce.data.dataset import Dataset
+from rankforce.data.dataset import Dataset, check_dataset
+from rankforce.data.files import table_path
 from rankforce.data.tables import arrow, delimiter_of, is_parquet
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.replacing import replacing
@@ -39,8 +41,9 @@ class ClickSettings:
         given = _is_number(self.prior) and 0.0 <= float(self.prior) <= 1.0
         if not given and self.prior not in ("query", "global"):
             raise SettingsError(f"prior must be 'query', 'global' or a rate from 0 to 1, not {self.prior!r}")
-        if isinstance(self.min_impressions, bool) or not isinstance(self.min_impressions, int):
+        if isinstance(self.min_impressions, bool) or not isinstance(self.min_impressions, numbers.Integral):
             raise SettingsError(f"min_impressions must be a whole number, not {self.min_impressions!r}")
+        object.__setattr__(self, "min_impressions", int(self.min_impressions))
         if self.min_impressions < 1:
             raise SettingsError("min_impressions must be at least 1: a document never shown has no label")
 
@@ -92,6 +95,7 @@ class ClickLabels:
 
     def for_data(self, data: Dataset) -> np.ndarray:
         """The label of each row of a data set, by its query id and document id; NaN where there is none."""
+        check_dataset(data)
         if data.document_ids is None:
             raise DataError(
                 "the data has no document ids, which the labels are joined by: data.replace(document_ids=...)"
@@ -127,8 +131,11 @@ class ClickLabels:
         }
 
     def write(self, path: str | Path) -> None:
-        """Write the table as Parquet (``.parquet``) or delimited text (``.csv``, ``.tsv``), whole or not at all."""
-        path = Path(path)
+        """Write the table as Parquet (``.parquet``, ``.pq``) or delimited text, whole or not at all.
+
+        Delimited text is ``.csv`` or ``.tsv``, compressed with ``.gz`` after it.
+        """
+        path = table_path(path)
         pa = arrow(path)
         columns = {
             name: pa.array(values, type=pa.string() if values.dtype == object else None, from_pandas=True)

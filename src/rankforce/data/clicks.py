@@ -6,6 +6,7 @@ data = data.with_label("clicks", labels.for_data(data))
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 from rankforce.data.click_counting import Counting
@@ -78,7 +79,7 @@ def click_labels(
     the list (users read downwards), then the later row. Ids are compared as text.
     """
     settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions)
-    if isinstance(chunk_rows, bool) or not isinstance(chunk_rows, int) or chunk_rows < 1:
+    if isinstance(chunk_rows, bool) or not isinstance(chunk_rows, numbers.Integral) or chunk_rows < 1:
         raise SettingsError(f"chunk_rows must be a positive whole number, not {chunk_rows!r}")
     keys = QueryKeys(query_key)
     names = {
@@ -91,6 +92,6 @@ def click_labels(
         "key": keys.column,
     }
     counting = Counting(keys, last_of == "session", sorted_by_session)
-    for chunk in read_log(log, names, chunk_rows, progress):
+    for chunk in read_log(log, names, int(chunk_rows), progress):
         counting.add(chunk)
     return counting.labels(settings)

@@ -15,15 +15,22 @@ from typing import IO, Any
 from rankforce.errors import FileFormatError
 
 NULLS = ["", "NaN", "nan", "NAN", "NA", "N/A", "NULL", "null", "None"]
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 @contextlib.contextmanager
-def _open_text(path: Path) -> Iterator[IO[str]]:
+def _open_bytes(path: Path) -> Iterator[Any]:
     with contextlib.ExitStack() as opened:
         file: Any = opened.enter_context(path.open("rb"))
         if path.suffix == ".gz":
             file = opened.enter_context(gzip.GzipFile(fileobj=file))
-        yield opened.enter_context(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""))
+        yield file
+
+
+@contextlib.contextmanager
+def _open_text(path: Path) -> Iterator[IO[str]]:
+    with _open_bytes(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        yield text
 
 
 def rows(path: Path, delimiter: str, header: bool = False) -> Iterator[tuple[int, list[str]]]:
@@ -41,7 +48,7 @@ def rows(path: Path, delimiter: str, header: bool = False) -> Iterator[tuple[int
         raise FileFormatError(problem, path=path, line=line, remedy="is a quotation mark not closed?") from None
     except UnicodeDecodeError:
         problem, remedy = "not UTF-8 text", "is it compressed, or in another encoding?"
-        raise FileFormatError(problem, path=path, line=line, remedy=remedy) from None
+        raise FileFormatError(problem, path=path, line=_first_undecodable_line(path), remedy=remedy) from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
         problem, remedy = "the compressed file is damaged or cut off", "copy or compress it again"
         raise FileFormatError(problem, path=path, line=line, remedy=remedy) from None
@@ -49,6 +56,19 @@ def rows(path: Path, delimiter: str, header: bool = False) -> Iterator[tuple[int
         raise FileFormatError("there is no such file", path=path) from None
     except OSError as error:
         raise FileFormatError(f"the file cannot be read: {error.strerror or error}", path=path) from None
+
+
+def _first_undecodable_line(path: Path) -> int | None:
+    """The line (from 1) with the first byte that is not UTF-8: text is decoded in blocks before rows are counted."""
+    line = 1
+    with contextlib.suppress(EOFError, OSError, zlib.error), _open_bytes(path) as file:
+        for ended in file:  # by a line feed, which is part of no other character
+            try:
+                ended.decode()
+            except UnicodeDecodeError as error:
+                return line + len(_LINE_END.findall(ended[: error.start]))
+            line += len(_LINE_END.findall(ended))
+    return None
 
 
 def header_of(path: Path, delimiter: str, example: str = "qid,label,...") -> list[str]:

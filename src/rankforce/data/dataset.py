@@ -352,6 +352,14 @@ def _refuse_label_among_features(data: Dataset, name: str | None) -> None:
             )
 
 
+def check_dataset(given: Any) -> None:
+    """Raise unless this is a data set."""
+    if not isinstance(given, Dataset):
+        raise DataError(
+            f"data must be a Dataset, not {type(given).__name__}: rf.Dataset(X, y, qid=...) or rf.read(path)"
+        )
+
+
 def tie_breakers(data: Dataset, seed: int) -> np.ndarray:
     """A random number for every document (in ``by_query`` order) that decides equal scores in training.
 
@@ -407,6 +415,8 @@ def _weights(values: Any, n: int, what: str) -> np.ndarray:
 def _feature_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if names is None:
         return tuple(str(place) for place in range(1, n + 1))  # as LETOR files count
+    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
+        raise DataError(f"feature_names must be one name per feature, not {names!r:.80}")
     result = tuple(str(name) for name in names)
     if len(result) != n:
         raise DataError(f"{len(result)} feature names for {n} features")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.streams import file_name
-from rankforce.errors import SettingsError
+from rankforce.errors import DataError, SettingsError
 
 TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
@@ -50,6 +51,14 @@ def write(data: Dataset, path: str | os.PathLike[str], **options: Any) -> None:
         writer = write_letor
     _check_options(writer, options, f"writing {os.path.basename(name)}")
     writer(data, name, **options)
+
+
+def table_path(path: str | os.PathLike[str]) -> Path:
+    """The path of a table that is to be written; an error if its ending says no format of tables."""
+    name = file_name(path)
+    if not _is_table(name):
+        raise DataError(f"{name}: the ending says the format of a table, and must be one of {', '.join(TABLES)}")
+    return Path(name)
 
 
 def _is_table(name: str) -> bool:

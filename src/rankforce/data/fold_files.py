@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, overload
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.files import read
+from rankforce.data.streams import file_name
 from rankforce.errors import DataError
 
 _FOLD = re.compile(r"fold[ _-]?(\d+)", re.IGNORECASE)
@@ -65,7 +66,7 @@ def read_folds(folder: str | os.PathLike[str], **options: Any) -> FoldFiles:
     text, tables, compressed or not; ``options`` are those of ``rankforce.read``. A folder that holds the three files
     itself is one fold. Each fold is read when it is its turn, so that one is in memory at a time.
     """
-    folder = Path(folder)
+    folder = Path(file_name(folder))
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:

@@ -6,6 +6,7 @@ None of these packages is imported here unless the user's object already comes f
 from __future__ import annotations
 
 import numbers
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +145,10 @@ def without_columns(frame: Any, wanted: Mapping[str, Any]) -> tuple[Any, dict[st
         raise DataError(f"{role}={name!r} names a column, but X has no named columns")
     known = column_names(frame)
     taken = dict(wanted)
+    for name, count in Counter(named.values()).items():
+        if count > 1:
+            both = " and ".join(role for role, one in named.items() if one == name)
+            raise DataError(f"the column {name!r} is given {count} roles, {both}: a column has one")
     for role, name in named.items():
         if name not in known:
             shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")

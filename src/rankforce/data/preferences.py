@@ -20,6 +20,7 @@ from rankforce import dtypes
 from rankforce.data.csv_rows import rows as csv_rows
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.frames import as_numbers, as_vector
+from rankforce.data.streams import file_name
 from rankforce.data.table_columns import ROLE_NAMES
 from rankforce.errors import DataError, FileFormatError
 
@@ -201,7 +202,7 @@ def read_preferences(path: str | Path, data: Dataset, *, delimiter: str | None =
     The last two may be absent (then 1), and so may their cells. ``better`` and ``worse`` are document ids of the data.
     The delimiter is a tab in files that end in ``.tsv`` (or ``.tsv.gz``), else a comma.
     """
-    file = Path(path)
+    file = Path(file_name(path))
     separator = delimiter or ("\t" if file.name.lower().endswith((".tsv", ".tsv.gz")) else ",")
     lines = csv_rows(file, separator, header=True)
     columns = _columns(lines, file, separator)

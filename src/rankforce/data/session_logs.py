@@ -123,13 +123,14 @@ def _from_frame(frame: Any, names: Mapping[str, str | None]) -> Generator[_Batch
         raise DataError(f"{problem}\n  {remedy}")
 
     roles = _roles(column_names(frame), names, refuse)
-    wanted = list(roles.values())
+    wanted = list(dict.fromkeys(roles.values()))
     if isinstance(frame, pa.Table):
         table = frame.select(wanted)
     elif hasattr(frame, "to_arrow"):
         table = frame.select(wanted).to_arrow()
     else:
-        chosen = frame[wanted]
+        places = [column_names(frame).index(name) for name in wanted]
+        chosen = frame.iloc[:, places].set_axis(wanted, axis=1)  # names of columns may be numbers
         try:
             table = pa.Table.from_pandas(chosen, preserve_index=False)
         except pa.ArrowException as error:
@@ -271,6 +272,9 @@ def _coded(column: Any, parse: Callable[[Any], Any], fail: Callable[..., NoRetur
     """The column with its different values parsed; what cannot be parsed is reported with its first row."""
     import pyarrow as pa
 
+    if pa.types.is_nested(column.type):
+        row = next((row for row, one in enumerate(column) if one.is_valid), 0)
+        fail(row, "a cell holds one value, not several", column[row].as_py() if len(column) else None, remedy)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)  # its own dictionary may have another order, and unused entries
     encoded = pa.concat_arrays([column.combine_chunks()]).dictionary_encode()
@@ -296,7 +300,7 @@ def _coded(column: Any, parse: Callable[[Any], Any], fail: Callable[..., NoRetur
 
 
 def _id(raw: Any) -> str:
-    if isinstance(raw, float) and raw == math.floor(raw) and abs(raw) < 2.0**53:
+    if isinstance(raw, float) and raw.is_integer() and abs(raw) < 2.0**53:
         raw = int(raw)
     if raw is None or raw == "" or isinstance(raw, (float, bytes)):
         raise ValueError("the id is missing" if raw in (None, "") else "an id is text or a whole number")

@@ -39,9 +39,12 @@ class Round:
 def file_name(path: str | os.PathLike[str]) -> str:
     """A path as text; an error for what is no path."""
     try:
-        return os.fsdecode(path)
+        name = os.fsdecode(path)
     except TypeError:
-        raise DataError(f"a file is named by a path, not by {path!r}") from None
+        raise DataError(f"a file is named by a path, not by {path!r:.80}") from None
+    if "\0" in name:
+        raise FileFormatError("cannot be opened: a path has no NUL character", path=repr(name))
+    return name
 
 
 class TextFile:

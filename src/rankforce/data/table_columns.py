@@ -13,9 +13,9 @@ It follows from the names, unless an option says it:
 anything else       a feature
 =================== ================================================================================
 
-Capitals do not matter. ``write_table`` writes these names, so that ``read_table`` gives back the same data set. In
-CSV files, ids that are text but look like whole numbers stand in a column ``qid:text`` or ``document:text``.
-An empty cell or a null is a missing feature, an unlabelled document.
+Capitals do not matter; white space around a name is an error. ``write_table`` writes these names, so that
+``read_table`` gives back the same data set. In CSV files, ids that are text but look like whole numbers stand in a
+column ``qid:text`` or ``document:text``. An empty cell or a null is a missing feature, an unlabelled document.
 """
 
 from __future__ import annotations
@@ -99,6 +99,7 @@ class ColumnOptions:
         if self.features is None and "" in free:
             remedy = f"if it is the index of a data frame, leave it out: ignore=['']; {listed}"
             raise FileFormatError("a column has no name", path=path, line=1, remedy=remedy)
+        self._refuse_surrounding_space(free, path, listed)
         found: dict[str, Any] = {role: self._found(role, name, free, path, listed) for role, name in given.items()}
         if found["qid"] is None:
             remedy = f"name it: qid=...; {listed}"
@@ -121,6 +122,17 @@ class ColumnOptions:
         if count > 1:
             raise FileFormatError("a column is given two roles", path=path, text=clash)
         return Roles(**found, labels=sources, features={name: _feature_name(name) for name in chosen})
+
+    def _refuse_surrounding_space(self, free: list[str], path: Path, listed: str) -> None:
+        """A column ' label' is meant as the label, and would become a feature; one that an option names is as meant."""
+        for name in free:
+            meant = name.strip()
+            if name == meant or name.lower().startswith((LABEL_PREFIX, FEATURE_PREFIX)):
+                continue
+            if self.features is None or meant.lower() in _RESERVED or meant.lower().startswith(LABEL_PREFIX):
+                remedy = f"write {meant!r}, or say what it is: label=..., features=[...], ignore=[{name!r}]; {listed}"
+                problem = "the name of a column has white space around it"
+                raise FileFormatError(problem, path=path, text=name, remedy=remedy)
 
     def _found(self, role: str, given: str | bool | None, free: list[str], path: Path, listed: str) -> str | None:
         if isinstance(given, str):

@@ -17,6 +17,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset
 from rankforce.data.frames import as_numbers
+from rankforce.data.streams import file_name
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.replacing import replacing
 
@@ -56,7 +57,7 @@ def read_qrels(path: str | Path) -> dict[str, dict[str, float]]:
     A document judged twice for a query is an error, and so is a grade that is not a finite number.
     """
     what = _Columns(4, 2, 3, "grade", "query, iteration, document, grade", "a run (use read_run)", 6)
-    return _read(Path(path), what)
+    return _read(Path(file_name(path)), what)
 
 
 def read_run(path: str | Path) -> dict[str, dict[str, float]]:
@@ -65,7 +66,7 @@ def read_run(path: str | Path) -> dict[str, dict[str, float]]:
     The ranks are ignored, as trec_eval does: scores decide. Otherwise as ``read_qrels``.
     """
     what = _Columns(6, 2, 4, "score", "query, Q0, document, rank, score, tag", "judgments (use read_qrels)", 4)
-    return _read(Path(path), what)
+    return _read(Path(file_name(path)), what)
 
 
 def write_run(
@@ -88,7 +89,7 @@ def write_run(
     names = [_checked_word(str(name), "document id") for name in data.document_ids]
     queries = [_checked_word(str(name), "query id") for name in data.query_ids]
     _checked_word(tag, "tag")
-    with replacing(path) as raw, _text_to(raw, Path(path)) as file:
+    with replacing(file_name(path)) as raw, _text_to(raw, Path(file_name(path))) as file:
         for query, rows in zip(queries, data.each_query(), strict=True):
             ranked = rows[np.argsort(-values[rows], kind="stable")][:depth]
             for rank, row in enumerate(ranked, start=1):

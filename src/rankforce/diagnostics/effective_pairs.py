@@ -9,12 +9,14 @@ may only be one that learns from less.
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from rankforce.data.dataset import Dataset
+from rankforce.data.dataset import Dataset, check_dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation.evaluate import read_measures, scores_of
 from rankforce.evaluation.tables import html_table, text_table
@@ -137,11 +139,15 @@ def effective_pairs(
     The upper bounds: pairs with different labels (graded), pairs of a relevant and a not relevant document (binary).
     Changes of the measure below 1e-12 count as none.
     """
+    check_dataset(data)
     if isinstance(cost, (str, LambdaFunction)) or not isinstance(cost, Iterable):
         cost = [cost]
     costs = [lambda_function(one) for one in cost]
     if not costs:
         raise SettingsError("name at least one λ-function, for example 'RankNetWeightPairs'")
+    if isinstance(relevant, bool) or not isinstance(relevant, numbers.Real):
+        raise SettingsError(f"relevant must be a number, the label from which a document is, not {relevant!r}")
+    seed = checked_seed(seed)
     given = scores_of(scores, data)
     if not np.isfinite(given).all():
         raise DataError("effective_pairs needs a finite score for every document: a pair has a gap")

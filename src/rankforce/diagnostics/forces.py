@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
@@ -26,6 +27,7 @@ from rankforce.lambdas.objective import Objective, Term, as_part
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import MAIN_LABEL, Measure
 from rankforce.measures.ndcg import NDCG
+from rankforce.rankers.settings import check_choice, check_number
 
 CONVEX = "a convex cost"
 COST = "a cost"
@@ -36,6 +38,8 @@ GRADES = (3.0, 2.0, 1.0, 1.0, 0.0, 0.0)  # the list that is looked at, unless la
 OTHER_LABELS = (0.1, 0.6, 0.0, 0.9, 0.3, 0.3)  # of label sources beside the grades
 LOOP_NODES = 16  # per half of a loop
 TOLERANCE = 1e-6
+SPREADS = (1e-3, 10.0)  # beyond these the forces of a λ-function with σ near 1 ...
+RADII = (1e-6, 1.0)  # ... differ by rounding errors, or are constant: any verdict would be one on those
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,8 +109,8 @@ def check_forces(
     labels : one label per document of the list, or a mapping of label source to labels
         Default: grades 3, 2, 1, 1, 0, 0, and some values between 0 and 1 for every other label source.
     samples : score vectors, and loops, that are looked at
-    spread : the mean distance of neighbouring scores, beyond the least one of 8 × radius
-    radius : of the largest loop; loops of a half and a quarter are looked at, too
+    spread : the mean distance of neighbouring scores, beyond the least one of 8 × radius; from 0.001 to 10
+    radius : of the largest loop, from 10⁻⁶ to 1; loops of a half and a quarter are looked at, too
     normalise : as in ``LambdaMART``: "none", "log" or "deviation"
     iteration : of an objective whose shares change while it learns
     seed : of the samples
@@ -114,14 +118,20 @@ def check_forces(
     The verdict is "a convex cost", "a cost", "a cost only between changes of order" or "no cost". It holds for what was
     sampled: more samples, and lists of your own, make it surer.
     """
-    if samples < 1 or spread <= 0 or radius <= 0:
-        raise SettingsError("check_forces needs samples, spread and radius above 0")
+    check_number("samples", samples, 1, whole=True)
+    check_number("iteration", iteration, 0, whole=True)
+    check_choice("normalise", normalise, ("none", "log", "deviation"))
+    _check_distance("spread", spread, SPREADS)
+    _check_distance("radius", radius, RADII)
+    seed = checked_seed(seed)
     if isinstance(cost, (Objective, Term, list, tuple)):
         objective = as_part(cost)
     else:
         objective = Objective((Term(read_measure(measure), lambda_function(cost)),))
     if any(term.pairs is not None and term.pairs.sample for term in objective.terms):
         raise SettingsError("forces of sampled pairs are random: check them with pairs='all'")
+    if not any(objective.shares(iteration)):
+        raise SettingsError(f"nothing pulls: all shares of {objective} are 0 in iteration {iteration}")
     field = _Field(objective, _labels(objective, labels), normalise, iteration)
     rng = np.random.default_rng(seed)
     points = _points(rng, samples, field.size, spread, radius)
@@ -198,6 +208,16 @@ class _Field:
         return (down - up).transpose(0, 2, 1) / (2.0 * step)
 
 
+def _check_distance(name: str, value: Any, sensible: tuple[float, float]) -> None:
+    check_number(name, value, 0.0, above=True)
+    low, high = sensible
+    if not low <= value <= high:
+        raise SettingsError(
+            f"{name} must lie between {low:g} and {high:g}, not be {value!r}: the forces of scores that are nearer "
+            "differ by rounding errors, and those of scores that are further apart hardly differ at all"
+        )
+
+
 def _labels(objective: Objective, given: Any) -> dict[str, np.ndarray]:
     sources = dict.fromkeys(term.measure.label for term in objective.terms)
     if given is None:
@@ -215,9 +235,12 @@ def _labels(objective: Objective, given: Any) -> dict[str, np.ndarray]:
 
 
 def _points(rng: np.random.Generator, count: int, size: int, spread: float, radius: float) -> np.ndarray:
-    """Random score vectors whose neighbours are at least 8 radii apart."""
+    """Random score vectors whose neighbours are at least 8 radii apart.
+
+    Their means differ, since a force may depend on where a list is as a whole (a diagonal does).
+    """
     ranked = np.cumsum(8.0 * radius + rng.exponential(spread, (count, size)), axis=1)
-    ranked -= ranked.mean(axis=1, keepdims=True)
+    ranked += rng.normal(0.0, spread, (count, 1)) - ranked.mean(axis=1, keepdims=True)
     return rng.permuted(ranked, axis=1)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.data.dataset import Dataset
+from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.diagnostics import duplicates, rules
 from rankforce.diagnostics.duplicates import Duplicates
 from rankforce.diagnostics.feature_strength import FeatureStrength, feature_strengths
@@ -103,6 +103,7 @@ class Inspection:
 
 def inspect(data: Dataset) -> Inspection:
     """Look through a data set: sizes, labels, features, duplicates, and what gives the answer away."""
+    check_dataset(data)
     strengths = feature_strengths(data)
     sizes = data.query_sizes
     result = Inspection(

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from typing import Any
 
+from rankforce.errors import SettingsError
 from rankforce.evaluation import tables
 from rankforce.models.bagged import Bagged
 from rankforce.models.model import Model
@@ -98,6 +99,10 @@ class ModelCard:
 
 def model_card(model: Model) -> ModelCard:
     """The card of a model: settings, data, history, importance and ranges of the features, versions."""
+    if not isinstance(model, Model):
+        raise SettingsError(
+            f"a card is of a model: give ranker.model_ of a fitted ranker, or rf.load(path), not {type(model).__name__}"
+        )
     provenance = model.provenance
     identity = provenance.settings.get("checkpoint")
     if isinstance(identity, dict):  # a checkpoint keeps what it is of in one place

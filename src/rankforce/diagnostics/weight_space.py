@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.dataset import Dataset, tie_breakers
+from rankforce.data.dataset import Dataset, check_dataset, tie_breakers
 from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.ordering import order_documents
 from rankforce.kernels.weight_lines import input_slopes, leaf_slopes, linear_values, net_values
@@ -22,6 +22,7 @@ from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
 from rankforce.models.net import Net
 from rankforce.models.tree_ensemble import TreeEnsemble
+from rankforce.rankers.ranker import Ranker
 from rankforce.threads import over_queries
 
 
@@ -169,9 +170,9 @@ def _splitting_leaves(leaves: np.ndarray, starts: np.ndarray, count: int) -> np.
 
 def weight_space(model: Any, data: Dataset, measure: str | Measure, seed: int) -> WeightSpace:
     """The space of a model's weights; of a ranker, of the model that it learned."""
-    if not isinstance(data, Dataset):
-        raise DataError(f"data must be a Dataset, not {type(data).__name__}: rf.Dataset(X, y, qid)")
-    model = getattr(model, "model_", model)
+    check_dataset(data)
+    if isinstance(model, Ranker):
+        model = model._fitted()
     if isinstance(model, Net):
         return (HiddenNet if model.hidden else LinearNet)(model, data, measure, seed)
     if isinstance(model, TreeEnsemble):

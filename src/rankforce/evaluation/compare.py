@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation import significance, tables
 from rankforce.evaluation.by_measure import ByMeasure, Value
@@ -50,6 +51,7 @@ def compare(
     """
     if len(names) != 2 or names[0] == names[1] or "difference" in names:
         raise SettingsError(f"names must be two different names (and not 'difference'), not {names!r}")
+    seed = checked_seed(seed)
     if isinstance(a, Evaluation) and isinstance(b, Evaluation):
         if data is not None:
             raise SettingsError("two evaluations are compared as they are: leave data out")

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data import frames
-from rankforce.data.dataset import Dataset
+from rankforce.data.dataset import Dataset, check_dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.conventions import Convention, convention_named
 from rankforce.evaluation.policies import Policies
@@ -66,13 +67,14 @@ def evaluate(
     Means weigh queries by ``data.query_weights`` where there are any. Memory: one order of all documents, and for each
     measure one float64 per document, which the data set remembers for the next evaluation.
     """
-    _check_data(data)
+    check_dataset(data)
     tool = None if convention is None else convention_named(convention)
     if tool is not None and (ties is not None or blank is not None):
         raise SettingsError(f"convention {convention!r} fixes ties and blank queries: leave ties= and blank= out")
     ties = _one_of("ties", ties or "stable", POLICIES) if tool is None else tool.ties
     blank = _one_of("blank", blank or "skip", BLANK_POLICIES)
     level = check_level(level)
+    seed = checked_seed(seed)
     measures = _several(measures)
     asked, written = read_measures(measures), _written_out(measures)
     segments = None if by is None else _segments(by, data)
@@ -276,13 +278,6 @@ def _single_precision(scores: np.ndarray) -> np.ndarray:
     most = np.finfo(np.float32).max
     rounded = np.clip(scores, -most, most).astype(np.float32).astype(dtypes.SCORE)
     return np.where(scores == -np.inf, -np.inf, rounded)
-
-
-def _check_data(data: Any) -> None:
-    if not isinstance(data, Dataset):
-        raise DataError(
-            f"data must be a Dataset, not {type(data).__name__}: rf.Dataset(X, y, qid=...) or rf.read(path)"
-        )
 
 
 def _one_of(name: str, value: str, options: tuple[str, ...]) -> str:

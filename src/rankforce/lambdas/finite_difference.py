@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.errors import SettingsError
+from rankforce.kernel_values import NO_CUTOFF
 from rankforce.kernels.listwise_forces import centre, change_if_swapped, value_if_moved
 from rankforce.lambdas.listwise import ListwiseCost
 
@@ -25,8 +26,8 @@ class FiniteDifference(ListwiseCost):
     def check(self) -> None:
         super().check()
         self.require("margin")
-        if self.k < 1:
-            raise SettingsError(f"FiniteDifference: k must be at least 1, not {self.k!r}")
+        if not 1 <= self.k <= NO_CUTOFF:
+            raise SettingsError(f"FiniteDifference: k must be at least 1 and at most {NO_CUTOFF}, not {self.k!r}")
 
     def change_if_moved(self: Any, measure: Any, state: Any, a: Any, b: Any) -> Any:
         if self.k == 1:  # neighbours swap

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,13 +109,27 @@ def _shares(weights: Sequence[float] | str | None, count: int) -> tuple[float, .
         raise SettingsError(f'the weights of a graded objective are numbers or "search", not {weights!r}')
     if weights is None:
         return (1.0 / count,) * count
-    given = list(weights)
+    if isinstance(weights, Mapping) or not isinstance(weights, Iterable):
+        raise SettingsError(
+            f'the weights of a graded objective are a list of {count} numbers, or "search", not {weights!r}'
+        )
+    given = list(map(_weight, weights))
     if len(given) != count:
         raise SettingsError(f"a graded objective of {count} tiers needs {count} weights, not {len(given)}")
-    for weight in given:
-        if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not 0.0 <= weight < float("inf"):
-            raise SettingsError(f"the weight of a tier must be a number of at least 0, not {weight!r}")
+    if math.isinf(sum(given)):
+        largest = max(given)
+        given = [weight / largest for weight in given]
     total = sum(given)
     if not total > 0:
         raise SettingsError("at least one weight of a graded objective must be above 0")
-    return tuple(float(weight) / total for weight in given) if abs(total - 1.0) > 1e-12 else tuple(map(float, given))
+    return tuple(weight / total for weight in given) if abs(total - 1.0) > 1e-12 else tuple(given)
+
+
+def _weight(given: Any) -> float:
+    weight = math.nan
+    if isinstance(given, numbers.Real) and not isinstance(given, bool):
+        with contextlib.suppress(OverflowError):
+            weight = float(given)
+    if not 0.0 <= weight < math.inf:
+        raise SettingsError(f"the weight of a tier must be a number of at least 0, not {given!r}")
+    return weight

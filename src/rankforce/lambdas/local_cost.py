@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankforce.errors import SettingsError
-from rankforce.kernel_values import python_only
+from rankforce.kernel_values import NO_CUTOFF, python_only
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 
 
@@ -14,8 +14,8 @@ class LocalCost(RankNetWeightPairs):
 
     def check(self) -> None:
         super().check()
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            raise SettingsError(f"LocalCost: k must be a whole number of at least 1, not {self.k!r}")
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k <= NO_CUTOFF:
+            raise SettingsError(f"LocalCost: k must be a whole number from 1 to {NO_CUTOFF}, not {self.k!r}")
 
     @property
     def reach(self) -> int:

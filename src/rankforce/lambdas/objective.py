@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,17 +37,20 @@ class Pairs:
         """From ``"all"``, ``("top", k)``, ``("sample", m)``, ``"top 30"`` or ``"sample 10"``."""
         if isinstance(choice, Pairs):
             return choice
-        if choice == "all":
-            return cls()
-        words = choice.split() if isinstance(choice, str) else choice
-        if isinstance(words, (tuple, list)) and len(words) == 2 and words[0] in ("top", "sample"):
-            try:
-                number = int(words[1])
-            except (TypeError, ValueError):
-                number = 0
-            if number >= 1:
-                return cls(top=number) if words[0] == "top" else cls(sample=number)
-        raise SettingsError(f"pairs must be 'all', ('top', k) or ('sample', m) with a positive number, not {choice!r}")
+        words: Any = choice
+        if isinstance(choice, str):
+            if choice == "all":
+                return cls()
+            words = [int(word) if re.fullmatch("[0-9]{1,10}", word) else word for word in choice.split()]
+        if isinstance(words, (tuple, list)) and len(words) == 2:
+            rule, number = words
+            whole = isinstance(number, numbers.Integral) and not isinstance(number, bool)
+            if whole and 1 <= number <= NO_CUTOFF and isinstance(rule, str) and rule in ("top", "sample"):
+                return cls(**{rule: int(number)})
+        raise SettingsError(
+            f"pairs must be 'all', ('top', k) or ('sample', m) with a whole number from 1 to {NO_CUTOFF}, "
+            f"not {choice!r}"
+        )
 
     def __str__(self) -> str:
         if self.sample:
@@ -179,6 +184,17 @@ class Objective:
         """The weight of each term in an iteration, counted from 0."""
         return tuple(term.share for term in self.terms)
 
+    def check_pulls(self, iterations: int) -> None:
+        """Raise if there is an iteration among the first ``iterations`` in which every share is 0."""
+        if all(term.share > 0.0 for term in self.terms):
+            return  # whatever a schedule does: it gives to one part what it takes from the other
+        for iteration in range(iterations):
+            if not any(self.shares(iteration)):
+                raise SettingsError(
+                    f"nothing pulls in iteration {iteration} (from 0): all shares of the objective, {self}, are 0 "
+                    "there; give a term that counts in it a share above 0"
+                )
+
     def settled(self, iterations: int, cost: LambdaFunction = DEFAULT_COST, pairs: Pairs = ALL_PAIRS) -> Objective:
         """The objective as a training of so many iterations uses it: nothing left open, functions as their values."""
         return Objective(tuple(term.settled(cost, pairs) for term in self.terms))
@@ -225,7 +241,10 @@ def chosen_objective(
     for name, given in (("cost", cost is not None), ("pairs", read != ALL_PAIRS)):
         if given and all(getattr(term, name) is not None for term in wanted.terms):
             raise SettingsError(f"every term of objective= has {name} of its own: leave {name}= out")
-    return wanted.settled(iterations, taken, read)
+    settled = wanted.settled(iterations, taken, read)
+    if not settled.to_be_searched:
+        settled.check_pulls(iterations)
+    return settled
 
 
 def as_part(given: Any) -> Objective:

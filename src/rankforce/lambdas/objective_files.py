@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rankforce.data.streams import file_name
 from rankforce.errors import FileFormatError, RankforceError, SettingsError
 from rankforce.lambdas.graded import Graded
 from rankforce.lambdas.objective import Objective, Term
@@ -32,7 +33,7 @@ def read_objective(source: str | Path | Mapping[str, Any]) -> Objective:
     """The objective of a TOML file, or of a mapping as ``Objective.written`` gives it."""
     if isinstance(source, Mapping):
         return _objective(source, "the objective")
-    path = Path(source)
+    path = Path(file_name(source))
     try:
         form = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -35,7 +35,7 @@ class Linear(Schedule):
 
     def __post_init__(self) -> None:
         _check_share(self.start)
-        if not math.isfinite(self.rate):
+        if not _is_finite(self.rate):
             raise SettingsError(f"the rate of a schedule must be a number, not {self.rate!r}")
 
     def __call__(self, iteration: int) -> float:
@@ -57,7 +57,7 @@ class Exponential(Schedule):
 
     def __post_init__(self) -> None:
         _check_share(self.start)
-        if not (self.rate >= 0 and math.isfinite(self.rate)):
+        if not (_is_finite(self.rate) and self.rate >= 0):
             raise SettingsError(f"the rate of an exponential schedule must be at least 0, not {self.rate!r}")
 
     def __call__(self, iteration: int) -> float:
@@ -121,7 +121,7 @@ def as_schedule(given: Any) -> Schedule:
     if callable(given):
         return OfFunction(given)
     if isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str):
-        return Values(tuple(_number(value) for value in given))
+        return _values(given)
     raise SettingsError(
         "a schedule is rf.Linear(start, rate), rf.Exponential(start, rate), a function of the iteration (from 0) or a "
         f"list of shares, not {given!r}"
@@ -132,7 +132,7 @@ def _read(form: dict[str, Any]) -> Schedule:
     kind = form.pop("kind", "values" if "values" in form else None)
     parts = {"linear": ("start", "rate"), "exponential": ("start", "rate")}.get(str(kind), ())
     if kind == "values" and list(form) == ["values"]:
-        return Values(tuple(_number(value) for value in form["values"]))
+        return _values(form["values"])
     if parts and set(form) == set(parts):
         numbers_given = {name: _number(form[name]) for name in parts}
         return Linear(**numbers_given) if kind == "linear" else Exponential(**numbers_given)
@@ -142,12 +142,28 @@ def _read(form: dict[str, Any]) -> Schedule:
     )
 
 
+def _values(given: Any) -> Values:
+    if isinstance(given, str) or np.ndim(given) == 0 or not isinstance(given, (Sequence, np.ndarray)):
+        raise SettingsError(f"the values of a schedule are a list of shares, one per iteration, not {given!r}")
+    return Values(tuple(_number(value) for value in given))
+
+
 def _number(given: Any) -> float:
-    if isinstance(given, bool) or not isinstance(given, numbers.Real):
+    if not _is_finite(given):
         raise SettingsError(f"a schedule is made of numbers, not of {given!r}")
     return float(given)
 
 
+def _is_finite(given: Any) -> bool:
+    """Whether this is a number that a float can hold, and neither infinite nor NaN."""
+    if isinstance(given, bool) or not isinstance(given, numbers.Real):
+        return False
+    try:
+        return math.isfinite(given)
+    except OverflowError:
+        return False
+
+
 def _check_share(share: Any, where: str = "") -> None:
-    if isinstance(share, bool) or not isinstance(share, numbers.Real) or not 0.0 <= float(share) <= 1.0:
+    if not _is_finite(share) or not 0.0 <= share <= 1.0:
         raise SettingsError(f"the share of a schedule must be a number from 0 to 1, not {share!r}{where}")

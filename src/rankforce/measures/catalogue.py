@@ -13,6 +13,7 @@ from typing import Any
 
 import rankforce.measures
 from rankforce.errors import MeasureError, RankforceError
+from rankforce.kernel_values import NO_CUTOFF
 from rankforce.measures.measure import Measure
 from rankforce.written_forms import classes_by_name, classes_in, parameter_value, unknown_name
 
@@ -65,8 +66,11 @@ def _construct(measure_class: type[Measure], match: re.Match[str], written: str)
     if match["cutoff"] is not None:
         if "cutoff" not in fields:
             raise MeasureError(f"{written!r}: {measure_class.__name__} has no cut-off")
-        if not match["cutoff"].isdigit():
-            raise MeasureError(f"{written!r}: the cut-off must be a whole number, not {match['cutoff']!r}")
+        if re.fullmatch(r"[0-9]{1,19}", match["cutoff"]) is None:
+            raise MeasureError(
+                f"{written!r:.80}: the cut-off must be a whole number from 1 to {NO_CUTOFF}, "
+                f"not {match['cutoff']!r:.40}"
+            )
         arguments["cutoff"] = int(match["cutoff"])
     if match["label"] is not None:
         arguments["label"] = match["label"]

@@ -31,13 +31,14 @@ full speed. A new measure is one class in one file::
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rankforce import dtypes
 from rankforce.errors import MeasureError
-from rankforce.kernel_values import KernelValue
+from rankforce.kernel_values import NO_CUTOFF, KernelValue
 
 MAIN_LABEL = "grades"
 
@@ -145,6 +146,11 @@ class Measure(KernelValue):
     def check(self) -> None:
         if self.cut is not None and self.cut < 1:
             raise MeasureError(f"{type(self).__name__}: the cut-off must be at least 1, not {self.cut}")
+        if self.cut is not None and self.cut > NO_CUTOFF:
+            raise MeasureError(
+                f"{type(self).__name__}: the cut-off must be at most {NO_CUTOFF}, not {self.cut}; no list is longer, "
+                "so leave it out"
+            )
         if not isinstance(self.label, str) or not self.label or set(self.label) & set(":@(), \t\n"):
             raise MeasureError(f"{type(self).__name__}: {self.label!r} cannot be the name of a label source")
         if self.judged_only not in (None, True, False):
@@ -155,7 +161,11 @@ class Measure(KernelValue):
     def require_number(self, name: str) -> None:
         """Raise unless the field ``name`` is a finite number; for fields that kernels do not see."""
         value = getattr(self, name)
-        if isinstance(value, (bool, str)) or not np.isscalar(value) or not np.isfinite(value):
+        try:
+            finite = not isinstance(value, (bool, str)) and np.isscalar(value) and math.isfinite(value)  # type: ignore[arg-type]
+        except (TypeError, OverflowError):
+            finite = False
+        if not finite:
             raise MeasureError(f"{type(self).__name__}: {name} must be a finite number, not {value!r}")
 
     def labels_of(self, labels: Any) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.data.streams import file_name
 from rankforce.errors import RankforceError, SettingsError
 from rankforce.models import compiled_trees, tree_walk
 from rankforce.models.model import Model, frozen
@@ -106,7 +107,7 @@ class RankingGraph(Model):
     def draw(self, path: str | Path) -> None:
         """Write a drawing: ``.txt``, ``.dot`` or ``.svg``."""
         drawings = {".txt": self.to_text, ".dot": self.to_dot, ".svg": self.to_svg}
-        kind = Path(path).suffix
+        kind = Path(file_name(path)).suffix
         if kind not in drawings:
             raise SettingsError(f"{path}: a graph is drawn as {', '.join(drawings)}, not as {kind or 'nothing'!r}")
         with replacing(path, SettingsError) as file:

@@ -37,6 +37,7 @@ from typing import Any
 import numpy as np
 
 import rankforce.models
+from rankforce.data.streams import file_name
 from rankforce.errors import ModelFileError, RankforceError
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
@@ -52,20 +53,22 @@ _GZIP = b"\x1f\x8b"
 
 def save(model: Model, path: str | Path) -> None:
     """Write a model to one file. The file is complete or, if writing fails, what it was before."""
+    name = file_name(path)
     data = to_bytes(model)
-    if Path(path).suffix == ".gz":
+    if Path(name).suffix == ".gz":
         data = _compressed(data)
-    with replacing(path, ModelFileError) as file:
+    with replacing(name, ModelFileError) as file:
         file.write(data)
 
 
 def load(path: str | Path) -> Model:
     """Read a model that ``save`` wrote. NumPy suffices: neither Numba nor scikit-learn is needed to score with it."""
+    name = file_name(path)
     try:
-        data = Path(path).read_bytes()
+        data = Path(name).read_bytes()
     except OSError as error:
-        raise ModelFileError(f"{path}: the model cannot be read: {error.strerror or error}") from None
-    return from_bytes(data, str(path))
+        raise ModelFileError(f"{name}: the model cannot be read: {error.strerror or error}") from None
+    return from_bytes(data, name)
 
 
 def is_model_file(path: str | Path) -> bool:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from rankforce.data.streams import file_name
 from rankforce.errors import DataError, SettingsError
 
 _KIND = "rankforce tune"
@@ -20,7 +21,7 @@ class Journal:
     """
 
     def __init__(self, path: str | Path, identity: dict[str, Any]) -> None:
-        self.path = Path(path)
+        self.path = Path(file_name(path))
         self.records: list[dict[str, Any]] = []
         identity = json.loads(json.dumps({"journal": _KIND, "version": 1, **identity}))
         if self.path.exists():

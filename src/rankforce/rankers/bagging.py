@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import combine
+from rankforce.data.hashing import checked_seed, combine
 from rankforce.data.splits import folds
 from rankforce.errors import SettingsError
 from rankforce.evaluation.evaluate import evaluate
@@ -152,7 +152,7 @@ class Bagging(Ranker):
         check_choice("sample", self.sample, ("queries", "folds"))
         check_number("n_models", self.n_models, 2 if self.sample == "folds" else 1, whole=True)
         check_number("query_fraction", self.query_fraction, 0.0, 1.0, above=True)
-        check_number("seed", self.seed, 0, whole=True)
+        checked_seed(self.seed)
 
     def _sample(self, data: Dataset, number: int) -> tuple[Dataset, Dataset | None]:
         """(what model ``number`` learns from, the other queries)."""

@@ -6,7 +6,7 @@ import abc
 import dataclasses
 import functools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.binning.binned import MEMORY, Binned
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import combine, uniform
+from rankforce.data.hashing import checked_seed, combine, uniform
 from rankforce.errors import SettingsError
 from rankforce.kernels.leaves import add_leaf_values
 from rankforce.lambdas.forces import Ranking
@@ -311,7 +311,7 @@ class BoostedTrees(Resumable):
         check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
         check_number("line_search", self.line_search, 1, whole=True, optional=True)
         check_choice("line_search_on", self.line_search_on, ON)
-        check_number("seed", self.seed, 0, whole=True)
+        checked_seed(self.seed)
         check_choice("memory", self.memory, MEMORY)
         if self.early_stopping is not None and held_out is None:
             raise SettingsError("early_stopping needs validation data: fit(train, validation=...)")
@@ -370,6 +370,11 @@ def _monotone(wanted: Any, data: Dataset) -> np.ndarray | None:
         for feature, direction in wanted.items():
             directions[data.feature_place(feature)] = _direction(direction)
         return directions
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        raise SettingsError(
+            f"monotone must be one direction per feature ({data.n_features}), or map features to directions, "
+            f"not {wanted!r}"
+        )
     given = list(wanted)
     if len(given) != data.n_features:
         raise SettingsError(f"monotone must have one direction per feature ({data.n_features}), not {len(given)}")
@@ -378,6 +383,6 @@ def _monotone(wanted: Any, data: Dataset) -> np.ndarray | None:
 
 
 def _direction(direction: Any) -> int:
-    if direction not in (-1, 0, 1):
+    if not isinstance(direction, (int, float, np.number)) or direction not in (-1, 0, 1):
         raise SettingsError(f"a direction of monotone is +1 (rising), -1 (falling) or 0, not {direction!r}")
     return int(direction)

@@ -15,6 +15,7 @@ from typing import Any
 
 from rankforce import jit
 from rankforce.data.dataset import Dataset
+from rankforce.data.streams import file_name
 from rankforce.errors import SettingsError
 from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
@@ -79,7 +80,7 @@ class Checkpoint:
     def __init__(self, path: str | Path, every: int, resume: str, identity: Identity) -> None:
         check_number("checkpoint_every", every, 1, whole=True)
         check_choice("resume", resume, ("auto", "never", "always"))
-        self.path = Path(path)
+        self.path = Path(file_name(path))
         self.every = every
         self.resume = resume
         self.identity = identity

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.fold_files import Fold
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation import tables
 from rankforce.evaluation.evaluate import evaluate
@@ -101,6 +102,7 @@ def cross_validate(
     intervals. (A mean of the folds' means would weigh the queries of small folds more.)
     """
     check_ranker(ranker)
+    seed = checked_seed(seed)
     parts = _folds_of(data, folds, seed, validation_share)
     one_data = isinstance(data, Dataset)
     count = folds if one_data else (len(data) if isinstance(data, Sequence) else 0)

@@ -27,7 +27,7 @@ from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
 from rankforce.rankers.preference_inputs import PreferenceInputs
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Callback, Instrument, Watched
+from rankforce.rankers.watching import Callback, Instrument, Watched, checked_instruments
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
 
@@ -206,6 +206,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         ``"never"``, ``"always"``).
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        instruments = checked_instruments(instruments)
         given = PreferenceInputs.of(data, preferences, preference_share, validation)
         held_out = given.held_out
 
@@ -235,6 +236,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         return NearPairs(self.sigma)
 
     def _iterations(self) -> int:
+        check_number("n_trees", self.n_trees, 1, whole=True)
         return self.n_trees
 
     def _split(self) -> str:

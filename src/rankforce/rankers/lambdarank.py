@@ -20,7 +20,7 @@ from rankforce.rankers.maximising import Maximising
 from rankforce.rankers.net_runs import Cost, Run
 from rankforce.rankers.nets import NetRanker, Training
 from rankforce.rankers.settings import check_number
-from rankforce.rankers.watching import Callback, Instrument, WatchedMeasure
+from rankforce.rankers.watching import Callback, Instrument, WatchedMeasure, checked_instruments
 
 
 class LambdaRank(Maximising, NetRanker):
@@ -149,6 +149,7 @@ class LambdaRank(Maximising, NetRanker):
         bytes (``resume``: ``"auto"``, ``"never"``, ``"always"``).
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        instruments = checked_instruments(instruments)
         held_out = as_validation(validation, data)
         objective, kept = self._settled(data, held_out, checkpoint)
         training = Training(

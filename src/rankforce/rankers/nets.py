@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
 from rankforce.measures.measure import Measure
 from rankforce.models.model import count_of
@@ -239,7 +240,7 @@ class NetRanker(Resumable):
         self._epochs()
         check_number("sigma", self.sigma, 0.0, above=True)
         check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
-        check_number("seed", self.seed, 0, whole=True)
+        checked_seed(self.seed)
         check_choice("update", self.update, UPDATES)
         check_choice("scaling", self.scaling, ("auto", *KINDS))
         if self.optimiser is not None:

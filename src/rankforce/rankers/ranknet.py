@@ -25,7 +25,7 @@ from rankforce.rankers.net_runs import Cost
 from rankforce.rankers.nets import NetRanker, Training
 from rankforce.rankers.preference_inputs import PreferenceInputs
 from rankforce.rankers.settings import check_number
-from rankforce.rankers.watching import Callback, Instrument, Watched, WatchedMeasure
+from rankforce.rankers.watching import Callback, Instrument, Watched, WatchedMeasure, checked_instruments
 from rankforce.threads import over_queries
 
 
@@ -126,6 +126,7 @@ class RankNet(NetRanker):
         for ``LambdaRank``.
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        instruments = checked_instruments(instruments)
         check_number("sigma", self.sigma, 0.0, above=True)
         given = PreferenceInputs.of(data, preferences, preference_share, validation)
 

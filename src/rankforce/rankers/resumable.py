@@ -11,7 +11,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.rankers.checkpoint import Checkpoint, Identity
 from rankforce.rankers.outputs import base_of, written_base
 from rankforce.rankers.ranker import Ranker
-from rankforce.rankers.watching import Callback
+from rankforce.rankers.watching import Callback, checked_callbacks
 from rankforce.threads import using_threads
 
 
@@ -33,6 +33,7 @@ class Resumable(Ranker):
         checkpoint_every: int,
         resume: str,
     ) -> Any:
+        callbacks = checked_callbacks(callbacks)
         self._check_settings(training.data, training.held_out)
         with using_threads(self.threads):
             kept = None

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
@@ -20,7 +21,7 @@ from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_number
-from rankforce.rankers.watching import Callback, Watch, WatchedMeasure
+from rankforce.rankers.watching import Callback, Watch, WatchedMeasure, checked_callbacks
 from rankforce.threads import using_threads
 
 
@@ -73,9 +74,10 @@ class Stepwise(Ranker):
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         held_out = as_validation(validation, data)
+        callbacks = checked_callbacks(callbacks)
         self._check_settings()
         check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
-        check_number("seed", self.seed, 0, whole=True)
+        checked_seed(self.seed)
         if self.early_stopping is not None and held_out is None:
             raise SettingsError("early_stopping needs validation data: fit(train, validation=...)")
         with using_threads(self.threads):

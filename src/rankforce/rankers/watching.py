@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -123,6 +123,31 @@ class Iteration:
 
 
 Callback = Callable[[Iteration], Any]
+
+
+def checked_callbacks(given: Any) -> tuple[Callback, ...]:
+    """Callbacks as a tuple, or an error: a list of functions."""
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+        raise SettingsError(f"callbacks must be a list of functions of an Iteration, not {given!r:.80}")
+    callbacks = tuple(given)
+    for one in callbacks:
+        if not callable(one):
+            raise SettingsError(f"a callback is a function of an Iteration, not {one!r:.80}")
+    return callbacks
+
+
+def checked_instruments(given: Any) -> tuple[Instrument, ...]:
+    """Instruments as a tuple, or an error: a list of what has ``look``."""
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+        raise SettingsError(f"instruments must be a list, for example [rf.GradesInTop(3)], not {type(given).__name__}")
+    instruments = tuple(given)
+    for one in instruments:
+        if not callable(getattr(one, "look", None)) or isinstance(one, type):
+            raise SettingsError(
+                "an instrument is an rf.ForceAgreement(), rf.ContributionsByGrade(), rf.GradesInTop(k) or "
+                f"rf.RankChanges(), or has look(iteration, data, scores, order); not {one!r:.80}"
+            )
+    return instruments
 
 
 @dataclass

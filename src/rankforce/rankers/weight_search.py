@@ -8,7 +8,8 @@ the highest mean of this tier's measure is taken, the smallest of equals. Share 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,13 +95,16 @@ def search_weights(
 
     Ctrl-C ends the search after the current training, with the best weights so far.
     """
-    objective = ranker.objective
+    objective = getattr(ranker, "objective", None)
     if not isinstance(objective, Graded):
         raise SettingsError("weights are searched for a graded objective: objective=rf.Graded([...], weights='search')")
+    if isinstance(shares, (str, Mapping)) or not isinstance(shares, Iterable):
+        raise SettingsError(f"shares must be a list of candidates between 0 and 1, not {shares!r}")
+    shares = list(shares)
     for share in shares:
-        if not 0.0 < share < 1.0:
+        if not _lies_between(share):
             raise SettingsError(f"a candidate share must lie between 0 and 1, not {share!r}")
-    if not 0.0 < alpha < 1.0:
+    if not _lies_between(alpha):
         raise SettingsError(f"alpha must lie between 0 and 1, not {alpha!r}")
     measures = [tier.main_measure for tier in objective.tiers]
     kept = (1.0,) + (0.0,) * (len(measures) - 1)
@@ -143,6 +147,10 @@ def search_weights(
         for path in files:
             path.unlink(missing_ok=True)
     return WeightSearch(tuple(map(str, measures)), tuple(candidates), kept, alpha)
+
+
+def _lies_between(share: Any) -> bool:
+    return isinstance(share, numbers.Real) and 0.0 < float(share) < 1.0
 
 
 def _means(found: Evaluation, measures: Sequence[Measure]) -> tuple[float, ...]:

@@ -79,10 +79,13 @@ def clicks(
     import rankforce as rf
     from rankforce.cli.reading import reading_options
     from rankforce.cli.writing import check_output
+    from rankforce.data.files import table_path
     from rankforce.errors import SettingsError
 
     if (data is None) != (into is None):
         raise SettingsError("--data DATA --into OUT go together: the data that gets the labels, and where to write it")
+    if table is not None:
+        table_path(table)  # before the log is read, which may take long
     for target in (table, into):
         check_output(target, data, *logs, force=force)
     joined = None if data is None else rf.read(data, **reading_options(read))  # a mistake here is found at once
