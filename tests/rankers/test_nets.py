@@ -370,3 +370,15 @@ def test_the_general_path_is_taken_where_it_must_be(data):
     assert chosen("RankNetWeightPairs(diagonal=0.1)") is ByForces
     assert chosen("DiscreteBounded") is ByForces
     assert chosen(None, pairs=("sample", 3)) is ByForces
+
+
+class Endless(rf.Cost):
+    def pair_of_gap(self, gap, change, normaliser):
+        return np.nan, 1.0
+
+
+@pytest.mark.compiled_only
+def test_a_cost_that_gives_no_numbers_is_named():
+    data = rf.make_artificial(queries=5, documents=6, features=2, seed=0)
+    with pytest.raises(rf.SettingsError, match=r"λ-function of NDCG \(Endless\(\)\) is your own, it must give finite"):
+        rf.LambdaRank(cost=Endless(), epochs=2, progress=False).fit(data)

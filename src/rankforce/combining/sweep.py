@@ -105,6 +105,7 @@ def sweep(
     over_queries(
         starts, lambda a, b: query_values(known.kernel_tuple, known.worth, order, normalisers, starts, a, b, values)
     )
+    known.check_values(np.where(normalisers == 0.0, 0.0, values))
     values[normalisers == 0.0] = 0.0
     bound = float(np.abs(shares * values).sum()) + abs(constant)
     highest = max(abs(known.measure.LOWEST), abs(known.measure.HIGHEST))
@@ -190,6 +191,7 @@ def _swept(
         firsts = np.concatenate([[0], np.cumsum(counts)])
         used = np.arange(firsts[-1]) + np.repeat(slots[:-1] - firsts[:-1], counts)
         places, after = places[used], after[used]
+        known.check_values(after, queries)
         whole = sums.whole(after, queries)
         if sums.overflow:
             return None

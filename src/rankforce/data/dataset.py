@@ -382,6 +382,9 @@ def _weights(values: Any, n: int, what: str) -> np.ndarray:
     bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if len(bad):
         raise DataError(f"{what} must be finite and not negative: entry {int(bad[0])} is {array[bad[0]]:g}")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(array.sum()):
+            raise DataError(f"{what} add up to infinity: divide them by the largest, {array.max():g}")
     return array
 
 
