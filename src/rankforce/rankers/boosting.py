@@ -162,11 +162,14 @@ class BoostedTrees(Resumable):
         other data, settings or processor is refused.
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
-        training = Training(data, as_validation(validation, data), self._start, self._watch)
+        held_out = as_validation(validation, data)
+        watched = self._watched_on(data, held_out)
+        training = Training(data, held_out, self._start, lambda data: WatchedMeasure(data, watched))
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
-    def _watch(self, data: Dataset) -> Watched:
-        return WatchedMeasure(data, self._watched_measure())
+    def _watched_on(self, data: Dataset, held_out: Dataset | None) -> Measure:
+        """The measure that is watched on these data."""
+        return self._watched_measure()
 
     def _learn(self, training: Training, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
         data, held_out = training.data, training.held_out
@@ -211,7 +214,10 @@ class BoostedTrees(Resumable):
             if held_out is not None:
                 validating.restart(ensemble.outputs_of(last, held_out))
         watch.callbacks = callbacks
+        watched = self._watched_on(data, held_out)
         with Interruption() as interruption, Progress(type(self).__name__, self.n_trees, "trees", self.progress) as bar:
+            if watched != self._watched_measure():
+                bar.say(f"watching {watched}, which fits the labels")
             for m in range(len(rounds), 0 if stop else self.n_trees):
                 queries, rows = _sampled_queries(data, self.query_fraction, self.seed, m)
                 features = _sampled_features(data.n_features, self.feature_fraction, self.seed, m)
@@ -255,7 +261,7 @@ class BoostedTrees(Resumable):
                 if ending:
                     break
         self.history_ = watch.history
-        self.watched_measure_ = self._watched_measure()
+        self.watched_measure_ = watched
         self.best_iteration_ = min(watch.best_iteration, len(rounds)) if self.early_stopping else len(rounds)
         provenance = Provenance.of_training(
             data,
