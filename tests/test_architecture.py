@@ -19,7 +19,16 @@ PACKAGE = Path(rankforce.__file__).parent
 # Lower layers know nothing of higher ones; packages of one layer may know each other.
 LAYERS = (
     ("errors", "dtypes"),
-    ("replacing", "jit", "kernel_cache", "kernel_values", "intrinsics", "written_forms"),
+    (
+        "replacing",
+        "compile_failures",
+        "jit",
+        "kernel_cache",
+        "kernel_values",
+        "intrinsics",
+        "written_forms",
+        "pictures",
+    ),
     ("threads", "meanwhile"),
     ("kernels",),
     ("data",),

@@ -21,6 +21,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
+from rankforce.compile_failures import explained
+from rankforce.errors import RankforceError, SettingsError
 from rankforce.kernel_cache import CacheFiles, announce_compilation
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -65,6 +67,7 @@ class KernelTuple:
 
     __slots__ = ()
     FOREIGN: ClassVar[bool] = False
+    ERROR: ClassVar[type[RankforceError]] = SettingsError  # of what is wrong with a user's class
     COLUMNS: ClassVar[int] = 0
 
 
@@ -89,8 +92,14 @@ class Kernel:
             with np.errstate(over="ignore"):  # as in compiled code, random words wrap around without a word
                 return self.py_func(*arguments)
         foreign = any(isinstance(a, KernelTuple) and a.FOREIGN for a in arguments)
-        dispatcher = self.foreign if foreign else self.own
-        return dispatcher(*arguments)
+        if not foreign:
+            return self.own(*arguments)
+        try:
+            return self.foreign(*arguments)
+        except Exception as error:
+            if type(error).__module__ != "numba.core.errors":  # not all of them are NumbaErrors
+                raise
+            raise explained(error, [type(a) for a in arguments if isinstance(a, KernelTuple) and a.FOREIGN]) from error
 
     @property
     def own(self) -> Any:

@@ -15,7 +15,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any, ClassVar, dataclass_transform
 
-from rankforce.errors import SettingsError
+from rankforce.errors import RankforceError, SettingsError
 from rankforce.jit import NOT_FROM_C, VECTOR, KernelTuple, once_compiling
 
 # Methods called in the innermost pair loop, compiled with these flags; no other method is.
@@ -39,6 +39,8 @@ class KernelValue:
     """
 
     PYTHON_SIDE: ClassVar[frozenset[str]] = frozenset()  # names of methods that kernels never call
+    REQUIRED: ClassVar[tuple[str, ...]] = ()  # methods that a class must have to be more than a base of others
+    ERROR: ClassVar[type[RankforceError]] = SettingsError  # of what is wrong with a class
     Kernel: ClassVar[type]
     _kernel_fields: ClassVar[tuple[tuple[str, Callable[[Any], int | float]], ...]] = ()
 
@@ -63,6 +65,12 @@ class KernelValue:
         cls.Kernel = _kernel_tuple_class(cls, names)
 
     def __post_init__(self) -> None:
+        missing = [name for name in self.REQUIRED if not callable(getattr(type(self), name, None))]
+        if missing:
+            raise self.ERROR(
+                f"{type(self).__name__} has no method {' and no method '.join(missing)}: define "
+                f"{'it' if len(missing) == 1 else 'both'} in the class"
+            )
         for name, coerce in self._kernel_fields:
             value = getattr(self, name)
             if value is None or isinstance(value, str):
@@ -139,7 +147,7 @@ def is_foreign(cls: type) -> bool:
     return cls.__module__.partition(".")[0] != "rankforce"
 
 
-def _kernel_tuple_class(cls: type, names: list[str]) -> type:
+def _kernel_tuple_class(cls: type[KernelValue], names: list[str]) -> type:
     """The tuple class that stands for ``cls`` in kernels, with its methods."""
     methods = {}
     for base in reversed(cls.__mro__):
@@ -161,6 +169,7 @@ def _kernel_tuple_class(cls: type, names: list[str]) -> type:
             "__module__": cls.__module__,
             "__qualname__": f"{cls.__qualname__}.Kernel",
             "FOREIGN": is_foreign(cls),
+            "ERROR": cls.ERROR,
             "COLUMNS": columns,
             **methods,
         },

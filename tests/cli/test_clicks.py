@@ -46,6 +46,18 @@ def test_labels_are_joined_and_written(run: Any, data: Path, log: Path, tmp_path
     assert "exists already; use --force" in again.err
 
 
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_label_source_of_the_data_is_not_replaced(
+    run: Any, data: Path, log: Path, tmp_path: Path, force: tuple[str, ...]
+) -> None:
+    into = tmp_path / "labelled.csv"
+    out = run("clicks", log, "--column", "session=sid", "--data", data, "--into", into, "--name", "grades", *force)
+    assert out.code == 2
+    assert "has a label source of that name already" in out.err
+    assert "--name grades_2" in out.err
+    assert not into.exists()
+
+
 def test_json(run: Any, log: Path) -> None:
     out = run("clicks", log, log, "--column", "session=sid", "--smoothing", 2, "--prior", 0.1, "--json")
     told = json.loads(out.out)

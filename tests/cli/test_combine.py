@@ -82,6 +82,18 @@ def test_mistakes(run: Any, many: Path, tmp_path: Path) -> None:
         outcome = run("combine", many, *arguments)
         assert outcome.code == 2
         assert words in outcome.err
+    pytest.importorskip("matplotlib")
+    for name, others, words in (
+        ("curve.xyz", (), "not as '.xyz'"),
+        ("curve", (), "not as 'nothing'"),
+        ("nowhere/curve.png", (), "no folder"),
+        ("curve.png", ("--method", "net"), "leave --plot out"),
+    ):
+        written = tmp_path / "model.json"
+        outcome = run("combine", many, "feature:1", "feature:2", "-o", written, "--plot", tmp_path / name, *others)
+        assert outcome.code == 2
+        assert words in outcome.err
+        assert not written.exists()  # it was found out before the work
     scores = tmp_path / "scores.txt"
     scores.write_text("0.5\n" * 200)
     outcome = run("combine", many, "feature:1", scores, "--validation", many)

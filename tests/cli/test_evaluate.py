@@ -157,6 +157,16 @@ def test_a_file_of_measures_that_is_none(run: Any, data: Path, tmp_path: Path, c
     assert problem in outcome.err
 
 
+@pytest.mark.compiled_only
+def test_a_measure_that_cannot_be_compiled(run: Any, data: Path, tmp_path: Path) -> None:
+    own = tmp_path / "mine.py"
+    own.write_text(OWN.replace("FirstGrade", "Unspelt").replace("/ normaliser", "/ normalizer"))
+    outcome = run("evaluate", data, "1", "--import", own, "-m", "Unspelt")
+    assert outcome.code == 2
+    assert "Unspelt.value cannot be compiled: NameError: name 'normalizer' is not defined" in outcome.err
+    assert f"({own}, line " in outcome.err
+
+
 def test_reading_options_reach_the_reader(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "from_zero.txt"
     path.write_text("1 qid:1 0:3 1:1\n0 qid:1 0:2 1:2\n")

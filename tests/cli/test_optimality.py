@@ -45,3 +45,19 @@ def test_mistakes(run: Any, model: Path, data: Path) -> None:
     assert run("optimality", model, data, "--epsilon", 2).code == 2
     assert run("optimality", data, data).code == 2
     assert run("optimality", model, data, "-m", "nonsense").code == 2
+    pytest.importorskip("matplotlib")
+    assert "not as '.xyz'" in run("optimality", model, data, "--plot", "plot.xyz").err
+
+
+def test_quiet_draws_no_progress(run: Any, model: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    found = rf.local_optimality
+
+    def noting(*arguments: Any, progress: bool, **options: Any) -> Any:
+        asked.append(progress)
+        return found(*arguments, progress=False, **options)
+
+    monkeypatch.setattr(rf, "local_optimality", noting)
+    for options in ((), ("-q",), ("--quiet",)):
+        assert run("optimality", model, data, "--epsilon", 0.5, *options).code == 0
+    assert asked == [True, False, False]

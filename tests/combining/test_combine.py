@@ -235,6 +235,42 @@ def test_whole_numbers_of_numpy_are_whole_numbers(tmp_path):
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("search", ["mixture", "beyond", "all"])
+@pytest.mark.parametrize("rankers", [2, 3])
+def test_dcg_that_is_0_on_a_part_of_the_directions_or_on_all(search, rankers):
+    def best(weightings):
+        return max(
+            mean(sum(w * one for w, one in zip(some, scores, strict=True)), data, "DCG@2") for some in weightings
+        )
+
+    directions = np.random.default_rng(0).normal(size=(200, rankers))
+    directions = np.abs(directions) if search == "mixture" else directions
+    data = rf.Dataset(np.zeros((5, 1)), [0, 0, 1, 0, 2], qid=[0] * 5)
+    s = np.array([2.0, 1.0, 1.0, 1.0, 1.0])
+    scores = [s, -s, 0.3 * s][:rankers]
+    assert rf.combine(scores, data, "DCG@2", search=search).value == best(directions)
+    data = rf.Dataset(np.zeros((5, 1)), [0, 0, 0, 0, 2], qid=[0] * 5)
+    scores = [s, 2.0 * s, 0.3 * s][:rankers]
+    assert rf.combine(scores, data, "DCG@2", search=search).value == 0.0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("search", ["mixture", "beyond", "all"])
+def test_scores_of_any_size_are_combined_or_refused(search):
+    data = data_with_rankers(rankers=3, queries=5)
+    x, y, z = data.features.T.astype(np.float64)
+    wanted = rf.combine([x, y], data, search=search).value
+    for size in (1e-305, 1e-150, 1e150, 1e250):
+        assert rf.combine([x * size, y * size], data, search=search).value == pytest.approx(wanted, abs=1e-12)
+        rf.combine([x * size, y * size, z * size], data, search=search)
+        rf.combine([x * size, np.zeros(len(x))], data, search=search)
+        rf.combine([np.zeros(len(x)), x * size], data, search=search)
+    for rankers in ([x * 1e305, y * 1e-300], [y, x * 1e305, z], [x * 1e150, y, z * 1e-300]):
+        with pytest.raises(rf.DataError, match="by the largest"):
+            rf.combine(rankers, data, search=search)
+
+
 def test_mistakes_are_refused():
     data = data_with_rankers()
     for rankers, options, words in (
@@ -277,3 +313,6 @@ def test_the_curve_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     result.curve.plot(tmp_path / "curve.png", mark=result.place, label="NDCG@5")
     assert (tmp_path / "curve.png").stat().st_size > 1000
+    for name in ("curve.xyz", "curve", "nowhere/curve.png"):
+        with pytest.raises(rf.SettingsError, match="curve"):
+            result.curve.plot(tmp_path / name)

@@ -163,6 +163,15 @@ def test_scores_of_very_different_sizes():
         Scaled.of(np.array([1.0, 1e-300]), "s")
 
 
+def test_a_measure_without_a_highest_value_may_be_0_at_the_start_or_everywhere():
+    """The whole numbers of the sums then know no size to begin with."""
+    data = rf.Dataset(np.zeros((5, 1)), [0.0, 0.0, 1.0, 0.0, 2.0], group=[5])
+    s = np.array([2.0, 1.0, 1.0, 1.0, 1.0])
+    for t, cutoff in ((-s, 2), (s * 2.0, 2), (s, 1)):
+        pieces, target, p, q = swept(s, t, data, rf.DCG(cutoff))
+        check_against_fractions(pieces, target, p, q, data)
+
+
 @pytest.mark.parametrize("most_changes", [1, 40])
 def test_little_memory_gives_the_same_pieces(most_changes, monkeypatch):
     monkeypatch.setattr("rankforce.combining.sweep.LEAST_ROOM", 1)

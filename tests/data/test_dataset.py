@@ -379,3 +379,27 @@ def test_a_frame_without_y_is_told_how_to_name_it():
     frame = pd.DataFrame({"a": [1.0, 2.0], "Relevance": [0, 1], "qid": [1, 1]})
     with pytest.raises(rf.DataError, match=r"fit\(X, y='Relevance'\)"):
         rf.LambdaMART().fit(frame)
+
+
+def test_sizes_of_queries_that_cannot_be_are_told_apart():
+    for group, words in (
+        ([3, 0, 3], "entry 1 \\(from 0\\) is 0; leave it out"),
+        ([2, 3], "they add up to 5, there are 6 documents"),
+        ([1e30], "they add up to 1000000000000000019884624838656, there"),
+    ):
+        with pytest.raises(DataError, match=words):
+            Dataset(np.zeros((6, 1)), np.zeros(6), group=group)
+
+
+def test_query_ids_around_64_bits_are_kept():
+    for ids in ([2**63, 1], [2**63, -1], [2**70, 1], [2**64 - 1, 2**63 - 1]):
+        assert Dataset(np.zeros((2, 1)), qid=ids).query_ids.tolist() == [str(one) for one in ids]
+    with pytest.raises(DataError, match=r"9.22337e\+18, a float: beyond 2\^53"):
+        Dataset(np.zeros((2, 1)), qid=np.array([2.0**63, 1.0]))
+
+
+def test_messages_show_query_ids_as_they_were_given():
+    with pytest.raises(DataError, match="within query 2: one"):
+        Dataset(np.zeros((4, 1)), qid=[2, 2, 3, 3], query_weights=[1, 2, 1, 1])
+    with pytest.raises(DataError, match="within query 'b': one"):
+        Dataset(np.zeros((4, 1)), qid=["a", "a", "b", "b"], query_weights=[1, 1, 2, 1])

@@ -207,3 +207,9 @@ def test_certain_opposites_have_no_answer():
     for wrong in ([1.2], [np.nan], [[0.5]]):
         with pytest.raises(rf.DataError, match="probability"):
             rf.consistent_posteriors(wrong)
+
+
+def test_numbers_of_two_queries_are_shown_as_they_were_given():
+    data = rf.Dataset(np.zeros((4, 1)), qid=[2, 2, 3, 3])
+    with pytest.raises(rf.DataError, match=r"two queries, 2 and 3$"):
+        rf.Preferences(data, [0], [2])

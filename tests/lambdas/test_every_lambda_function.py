@@ -356,3 +356,41 @@ def test_the_guide_explains_every_one_with_its_parameters():
             assert not field.init or field.name in ("sigma", "diagonal") or f"`{field.name}" in section
         for alias in cost_class.__dict__.get("ALIASES", ()):
             assert f"`{alias}`" in section
+
+
+class Misspelt(rf.Cost):
+    def pair_of_gap(self, gap, change, normaliser):
+        return chnage, 1.0  # noqa: F821  # that is the mistake
+
+
+class ForceAlone(rf.Cost):
+    def pair_of_gap(self, gap, change, normaliser):
+        return change
+
+
+class Empty(rf.Cost):
+    """A pairwise one without its method."""
+
+
+class EmptyList(rf.ListwiseCost):
+    """A listwise one without its method."""
+
+
+@pytest.mark.compiled_only
+def test_one_of_the_users_that_cannot_be_compiled_is_refused_in_few_words():
+    data = some_data()
+    scores = np.zeros(data.n_documents)
+    for function, words in (
+        (Misspelt, r"Misspelt.pair_of_gap cannot be compiled: NameError: name 'chnage' is not defined \(.*, line"),
+        (ForceAlone, "ForceAlone cannot be compiled: what a method returns .*unpack"),
+    ):
+        with pytest.raises(rf.SettingsError, match=words) as refused:
+            forces_at(data, Term(rf.NDCG(3), function()), scores)
+        assert len(str(refused.value).splitlines()) == 2
+
+
+def test_one_of_the_users_without_its_method_is_refused():
+    with pytest.raises(rf.SettingsError, match="Empty has no method pair_of_gap"):
+        Empty()
+    with pytest.raises(rf.SettingsError, match="EmptyList has no method forces"):
+        EmptyList()

@@ -111,3 +111,94 @@ def test_too_many_columns_are_refused():
 
         class Wide(rf.Measure):
             COLUMNS = 9
+
+
+class Unnormalised(rf.Measure):
+    """A class without one of its methods."""
+
+    def value(self, ranked, normaliser):
+        return ranked[0]
+
+
+class OfOne(rf.Measure):
+    """What the measures that cannot be compiled have in common."""
+
+    def normaliser(self, ideal):
+        return 1.0
+
+
+class Misspelt(OfOne):
+    def value(self, ranked, normaliser):
+        return ranked[0] / normalizer  # noqa: F821  # that is the mistake
+
+
+class InWords(OfOne):
+    def value(self, ranked, normaliser):
+        return "good"
+
+
+class Unknown(OfOne):
+    def value(self, ranked, normaliser):
+        total = ranked[0]
+        return total.depth
+
+
+class FromFile(OfOne):
+    def value(self, ranked, normaliser):
+        with open("values") as file:
+            return float(file.read())
+
+
+def test_a_class_without_a_method_is_refused_when_it_is_made():
+    with pytest.raises(rf.MeasureError, match="Unnormalised has no method normaliser"):
+        Unnormalised()
+
+
+@pytest.mark.compiled_only
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        (
+            Misspelt,
+            r"^Misspelt.value cannot be compiled: NameError: name 'normalizer' .*test_user_measures.py, line \d+",
+        ),
+        (InWords, r"^InWords cannot be compiled: what a method returns does not fit .*str"),
+        (Unknown, r"^Unknown.value cannot be compiled: Unknown attribute 'depth' .*test_user_measures.py, line \d+"),
+        (FromFile, r"^FromFile cannot be compiled: The 'with "),
+    ],
+)
+def test_a_class_that_cannot_be_compiled_is_refused_in_few_words(measure, words):
+    data = rf.Dataset(np.zeros((3, 1)), [0, 1, 2], group=[3])
+    with pytest.raises(rf.MeasureError, match=words) as refused:
+        rf.evaluate(np.arange(3.0), data, measure())
+    assert len(str(refused.value).splitlines()) == 2
+    assert "it may use numbers, arrays, loops" in str(refused.value)
+    assert type(refused.value.__cause__).__module__ == "numba.core.errors"
+
+
+class NotEverywhere(OfOne):
+    """No number where a query has two documents."""
+
+    def value(self, ranked, normaliser):
+        return np.nan if ranked.shape[0] == 2 else ranked[0]
+
+
+class NotNormalised(rf.Measure):
+    def normaliser(self, ideal):
+        return np.nan if ideal.shape[0] == 2 else 1.0
+
+    def value(self, ranked, normaliser):
+        return ranked[0]
+
+
+@pytest.mark.parametrize(("measure", "method"), [(NotEverywhere(), "value"), (NotNormalised(), "normaliser")], ids=str)
+def test_what_is_no_number_is_refused_and_not_left_out(measure, method):
+    data = rf.Dataset(np.arange(7.0)[:, None], [0, 1, 2, 0, 1, 2, 0], qid=[8, 8, 8, 9, 9, 3, 3])
+    words = f"{type(measure).__name__}: {method} gives nan on query 9"
+    for ties in ("stable", "expected", "pessimistic"):
+        with pytest.raises(rf.MeasureError, match=words):
+            rf.evaluate(np.zeros(7), data, measure, ties=ties)
+    with pytest.raises(rf.MeasureError, match=words):
+        rf.combine([np.arange(7.0), np.zeros(7)], data, measure)
+    with pytest.raises(rf.MeasureError, match=words):
+        rf.MART(n_trees=1, min_documents=1, validation_measure=measure, progress=False).fit(data)

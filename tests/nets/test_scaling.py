@@ -81,6 +81,33 @@ def test_heavy_tails_choose_logarithms(data):
     assert "'b'" in reason
 
 
+@pytest.mark.parametrize("documents", [40, 192, 400, 1900, 5000])
+@pytest.mark.parametrize("seed", range(3))
+def test_heavy_tails_are_found_on_few_documents_and_ordinary_features_left_alone(documents, seed):
+    """Of n values none lies more than √(n − 1) standard deviations from the mean: these alone cannot decide."""
+    rng = np.random.default_rng(seed)
+    ordinary = {
+        "normal": rng.normal(size=documents),
+        "uniform": rng.random(documents),
+        "counts": rng.poisson(3.0, documents),
+        "few counts": rng.poisson(0.2, documents),
+        "exponential": rng.exponential(size=documents),
+        "log-normal": np.exp((1.0 if documents <= 400 else 0.5) * rng.normal(size=documents)),
+        "missing": np.where(rng.random(documents) < 0.5, np.nan, rng.normal(size=documents)),
+        "unknown": np.full(documents, np.nan),
+        "constant": np.ones(documents),
+    }
+    if documents < 400:  # beyond, a single 1 lies more than 20 standard deviations from the mean
+        ordinary["rare"] = np.arange(documents) == 3
+    everything = rf.Dataset(np.column_stack(list(ordinary.values())), group=[documents])
+    assert Scaling.chosen(everything)[0].kind == "standard"
+    for heavy in (np.exp(8.0 * rng.normal(size=documents)), -np.exp(6.0 * rng.normal(size=documents))):
+        data = rf.Dataset(np.column_stack([*ordinary.values(), heavy]), group=[documents])
+        chosen, reason = Scaling.chosen(data)
+        assert chosen.kind == "log1p"
+        assert f"feature '{len(ordinary) + 1}' reaches" in reason
+
+
 def test_monstrous_values_stay_finite(data):
     for kind in KINDS:
         scaling = Scaling.of(data, kind)

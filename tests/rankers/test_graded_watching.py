@@ -8,6 +8,7 @@ import pytest
 import rankforce as rf
 from rankforce.models.storage import to_bytes
 from rankforce.rankers.graded_watching import GradedWatch, tiers_of
+from rankforce.rankers.watching import TrainingWarning
 
 
 class Part:
@@ -120,7 +121,9 @@ def test_training_keeps_both_histories_and_resumes_with_the_same_choice(parts, r
 def test_tiers_asked_for_and_tiers_that_validation_data_lacks(parts, ranker):
     train, held_out = parts
     grades_only = rf.Dataset(held_out.features, held_out.labels["grades"], held_out.qid)
-    assert set(ranker().fit(train, validation=grades_only).history_) == {"train", "validation"}
+    with pytest.warns(TrainingWarning, match=r"CNDCG:clicks is not watched: .* no label source 'clicks'"):
+        without = ranker().fit(train, validation=grades_only)
+    assert set(without.history_) == {"train", "validation"}
     asked = ranker(validation_measure=["NDCG@3", "CNDCG@3:clicks"]).fit(train, validation=held_out)
     assert set(asked.history_) == {"train", "validation", "validation CNDCG@3:clicks"}
     assert asked.watched_measure_ == rf.NDCG(3)

@@ -528,3 +528,31 @@ def test_an_edited_measure_is_seen_and_a_process_without_it_is_not_disturbed(tmp
         "import rankforce as rf; d = rf.make_artificial(20, 10, 4); rf.LambdaMART(n_trees=2, progress=False).fit(d)"
     )
     subprocess.run([sys.executable, "-c", innocent], check=True, cwd=tmp_path)
+
+
+class Endless(rf.Cost):
+    def pair_of_gap(self, gap, change, normaliser):
+        return np.nan, 1.0
+
+
+@pytest.mark.compiled_only
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"cost": Endless()}, r"^NDCG \(Endless\(\)\): forces on query \S+ are not finite.*your measure or λ-function"),
+        ({"learning_rate": 1e300}, r"learning_rate=1e\+300 is too large"),
+        ({"sigma": 1e300}, r"not finite at equal scores; too large: sigma = 1e\+300"),
+    ],
+)
+def test_forces_that_are_no_numbers_name_what_may_be_at_fault(data, settings, words):
+    with pytest.raises(rf.RankforceError, match=words):
+        fitted(data, **settings)
+
+
+@pytest.mark.compiled_only
+def test_weights_too_large_for_forces_are_named(data):
+    large = data.replace(weights=np.full(data.n_documents, 1e300))
+    with pytest.raises(rf.DataError, match=r"too large: the largest weight = 1e\+300"):
+        fitted(large)
+    with pytest.raises(rf.DataError, match="weights add up to infinity"):
+        data.replace(weights=np.full(data.n_documents, 1e308))

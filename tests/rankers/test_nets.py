@@ -382,3 +382,15 @@ def test_what_never_varied_in_training_changes_no_score_later(tmp_path):
     np.testing.assert_array_equal(ranker.predict(features), before)
     ranker.save(tmp_path / "net.json")
     np.testing.assert_array_equal(rf.load(tmp_path / "net.json").predict(features), before)
+
+
+class Endless(rf.Cost):
+    def pair_of_gap(self, gap, change, normaliser):
+        return np.nan, 1.0
+
+
+@pytest.mark.compiled_only
+def test_a_cost_that_gives_no_numbers_is_named():
+    data = rf.make_artificial(queries=5, documents=6, features=2, seed=0)
+    with pytest.raises(rf.SettingsError, match=r"λ-function of NDCG \(Endless\(\)\) is your own, it must give finite"):
+        rf.LambdaRank(cost=Endless(), epochs=2, progress=False).fit(data)

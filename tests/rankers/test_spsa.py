@@ -107,7 +107,7 @@ def test_mistakes(data: rf.Dataset) -> None:
         ({"steps": 0}, "steps must be"),
         ({"epochs": 0}, "epochs must be"),
         ({"distance": 0.0}, "distance must be"),
-        ({"distance": 1e-12}, "the same everywhere at distance=1e-12"),
+        ({"distance": 1e-12}, "the same everywhere at distance=1e-12 of the first weights: give a larger one"),
         ({"learning_rate": "auto"}, "a choice of learning rates needs validation data"),
         ({"learning_rate": None}, "learning_rate must be"),
         ({"learning_rate": -1.0}, "learning_rate must be"),
@@ -116,3 +116,13 @@ def test_mistakes(data: rf.Dataset) -> None:
     ):
         with pytest.raises(RankforceError, match=message):
             ranker(**wrong).fit(data)
+
+
+def test_labels_without_any_order_are_named_and_no_distance():
+    features = np.random.default_rng(0).normal(size=(12, 2))
+    for labels in (np.ones(12), np.zeros(12), np.repeat([1.0, 2.0], 6)):
+        data = rf.Dataset(features, labels, group=[6, 6])
+        with pytest.raises(
+            rf.DataError, match="nothing to learn from: no query has two documents with different labels"
+        ):
+            rf.SPSA(progress=False).fit(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import sys
@@ -73,6 +74,32 @@ def test_fit_searches_prints_the_frontier_and_keeps_it(parts, ranker, tmp_path, 
     assert tuple(tier["weight"] for tier in kept["objective"]["tier"]) == weights
     assert len(kept["weight_search"]["candidates"]) == len(searched.frontier_.candidates) == 7
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_longer_training_goes_on_while_the_search_finds_the_same_weights(parts, ranker, tmp_path, monkeypatch):
+    train, held_out = parts
+    graded = rf.Graded(["NDCG@5", "CNDCG@5:clicks"], "search")
+    length = next(iter(SHORT[ranker]))
+    path = tmp_path / "kept"
+    found = rf.search_weights(ranker(graded, **{length: 3}), train, held_out, shares=(0.1, 0.3))
+
+    def searched(weights):
+        monkeypatch.setattr(
+            "rankforce.rankers.maximising.search_weights",
+            lambda *given, **also: dataclasses.replace(found, candidates=found.candidates[:1], weights=weights),
+        )
+
+    searched((0.75, 0.25))
+    ranker(graded, **{length: 3}).fit(train, validation=held_out, checkpoint=path)
+    longer = ranker(graded, **{length: 5}).fit(train, validation=held_out, checkpoint=path)
+    direct = ranker(graded.with_weights((0.75, 0.25)), **{length: 5}).fit(train, validation=held_out)
+    assert np.array_equal(longer.predict(held_out), direct.predict(held_out))
+    searched((0.5, 0.5))
+    with pytest.raises(rf.SettingsError, match=r"found \[0.75, 0.25\] and now.*weights=\[0.75") as no:
+        ranker(graded, **{length: 7}).fit(train, validation=held_out, checkpoint=path)
+    assert "objective was" not in str(no.value)
+    given = ranker(graded.with_weights((0.75, 0.25)), **{length: 7})
+    assert len(given.fit(train, validation=held_out, checkpoint=path).history_["train"]) == 7
 
 
 class PowerCut(Exception):

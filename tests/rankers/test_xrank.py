@@ -11,7 +11,7 @@ from sklearn.base import clone
 import rankforce as rf
 from rankforce.lambdas.forces import Ranking
 from rankforce.models.storage import to_bytes
-from rankforce.rankers.watching import WatchedMeasure
+from rankforce.rankers.watching import TrainingWarning, WatchedMeasure
 
 QUICK = {"n_steps": 20, "min_documents": 10, "progress": False}
 FORMS = [{"form": "simple"}, {"form": "full"}, {"form": "martingale"}, {"split": "max_ndcg"}]
@@ -186,7 +186,8 @@ def test_boosting_leaves_unlabelled_documents_out(data):
 
 def test_a_constant_matrix_leaves_one_place():
     data = rf.Dataset(np.ones((6, 2)), [0, 1, 2, 0, 1, 2], [1, 1, 1, 2, 2, 2])
-    ranker = rf.XRank(progress=False).fit(data)
+    with pytest.warns(TrainingWarning, match="features constant"):
+        ranker = rf.XRank(progress=False).fit(data)
     assert ranker.model_.n_places == 1
     assert ranker.best_iteration_ == 0
     assert ranker.predict(data).tolist() == [0.0] * 6
@@ -217,3 +218,14 @@ def test_document_weights_and_worthless_data_are_refused(data):
         rf.XRank(**QUICK).fit(data.replace(weights=np.ones(len(data))))
     with pytest.raises(rf.RankforceError, match="worth anything"):
         rf.XRank(**QUICK).fit(data.replace(labels={"grades": np.zeros(len(data))}))
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"form": "full"}, {"form": "martingale", "n_steps": 3}, {"split": "max_ndcg"}, {"n_graphs": 2}]
+)
+def test_a_graph_that_splits_nothing_is_warned_of(settings):
+    rng = np.random.default_rng(0)
+    features, labels = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    for seen, fewest in ((features * 0.0, 1), (features, 10**6)):
+        with pytest.warns(TrainingWarning, match=f"Are all features constant, or is min_documents={fewest} too large"):
+            rf.XRank(min_documents=fewest, progress=False, **settings).fit(seen, labels, group=[20, 20])

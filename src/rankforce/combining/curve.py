@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.errors import DataError, missing_dependency
+from rankforce.errors import DataError
+from rankforce.pictures import figure_class, save_picture
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
@@ -72,13 +73,7 @@ class Curve:
 
     def plot(self, path: str | Path, *, mark: float | None = None, title: str = "", label: str = "") -> None:
         """Draw the curve into a picture file (the format by its ending), with a line at ``mark``. Needs matplotlib."""
-        try:
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise missing_dependency("matplotlib", "report", "a picture of the curve") from None
-        figure: Any = Figure(figsize=(7.0, 4.0), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure: Any = figure_class()(figsize=(7.0, 4.0), layout="constrained")
         axes = figure.subplots()
         right = self._right()
         ends = np.minimum(self.ends, right)
@@ -91,7 +86,7 @@ class Curve:
         axes.set_xlabel({"alpha": "α, share of the second ranker", "theta": "θ"}[self.axis])
         axes.set_ylabel(label)
         axes.set_title(title)
-        figure.savefig(path)
+        save_picture(figure, path)
 
     def _right(self) -> float:
         """Where a picture ends: where the last bounded piece does, within reason."""

@@ -94,7 +94,7 @@ def best_pair(
     known = target.known
     scaled = [Scaled.of(known.of_kept(one), name) for one, name in zip((s, t), names, strict=True)]
     axis = "theta" if search == "all" else "alpha"
-    arcs = _arcs(scaled[0], scaled[1], search)
+    arcs = _arcs(scaled[0].paired_with(scaled[1]), scaled[1].paired_with(scaled[0]), search)
     swept = [
         sweep(arc.p, arc.q, known, target.shares, target.constant, end=arc.end, most_changes=most_changes)
         for arc in arcs

@@ -14,11 +14,12 @@ full and goes on once all others have come as far.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.combining.pieces import Pieces
+from rankforce.combining.pieces import EQUAL_BITS, Pieces
 from rankforce.errors import DataError
 from rankforce.kernels.ordering import order_documents
 from rankforce.kernels.sweeping import sweep_queries
@@ -29,8 +30,9 @@ from rankforce.threads import over_queries
 MOST_CHANGES = 1_000_000  # held at once; with all that is needed to merge them about 100 bytes each
 LEAST_ROOM = 64  # per query
 LARGEST = 400  # scores are scaled to magnitudes below 2^400, so that neither products nor their rests leave float64
-MOST_BITS = 900  # between the largest score and the last bit of the smallest
+MOST_BITS = 900  # between the largest score and the last bit of the smallest; between the sizes of rankers
 _WHOLE_BITS = 61
+_FINEST_BITS = EQUAL_BITS + 62  # of a unit: what is equal to EQUAL_BITS still fits a whole number of 63 bits
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +61,26 @@ class Scaled:
     def __neg__(self) -> Scaled:
         return Scaled(0.0 - self.scores, self.exponent)
 
+    def paired_with(self, other: Scaled) -> Scaled:
+        """Itself, but of the other's scale if all its scores are 0 and it has none of its own."""
+        return self if self.scores.any() else dataclasses.replace(self, exponent=other.exponent)
+
+
+def check_sizes(scores: Sequence[np.ndarray], names: Sequence[str]) -> None:
+    """Refuse rankers whose scores (finite) no float64 weights can balance."""
+    sizes = [float(np.abs(one).max(initial=0.0)) for one in scores]
+    largest = int(np.argmax(sizes))
+    smallest = min((place for place, size in enumerate(sizes) if size > 0.0), key=sizes.__getitem__, default=largest)
+    if np.frexp(sizes[largest])[1] > MOST_BITS:
+        raise DataError(
+            f"{names[largest]} has scores up to {sizes[largest]:g}, too large to be weighted; divide by the largest"
+        )
+    if np.frexp(sizes[largest])[1] - np.frexp(sizes[smallest])[1] > MOST_BITS:
+        raise DataError(
+            f"{names[largest]} has scores up to {sizes[largest]:g}, {names[smallest]} up to {sizes[smallest]:g}: no "
+            "weights can balance them; divide the scores of each by the largest of them"
+        )
+
 
 def sweep(
     p: Scaled,
@@ -83,6 +105,7 @@ def sweep(
     over_queries(
         starts, lambda a, b: query_values(known.kernel_tuple, known.worth, order, normalisers, starts, a, b, values)
     )
+    known.check_values(np.where(normalisers == 0.0, 0.0, values))
     values[normalisers == 0.0] = 0.0
     bound = float(np.abs(shares * values).sum()) + abs(constant)
     highest = max(abs(known.measure.LOWEST), abs(known.measure.HIGHEST))
@@ -112,16 +135,19 @@ class _Sums:
 
     def __init__(self, shares: np.ndarray, constant: float, bound: float) -> None:
         self.shares = shares
-        self.bits = _WHOLE_BITS - int(np.frexp(max(bound, 2.0**-900))[1])
+        exponent = int(np.frexp(bound)[1]) if bound > 0.0 else -_FINEST_BITS
+        self.bits = min(_WHOLE_BITS - exponent, _FINEST_BITS)
         self.constant = round(np.ldexp(constant, self.bits))
         self.largest_seen = 0.0
 
     def whole(self, values: np.ndarray, queries: np.ndarray) -> np.ndarray:
-        """The parts of these queries in the mean."""
+        """The parts of these queries in the mean; nothing of use once the values were too large (``overflow``)."""
         parts = values * self.shares[queries]
         largest = np.zeros(len(self.shares))
         np.maximum.at(largest, queries, np.abs(parts))
         self.largest_seen = max(self.largest_seen, float(largest.sum()))
+        if self.overflow:
+            return np.zeros(len(parts), dtype=np.int64)
         return np.rint(np.ldexp(parts, self.bits)).astype(np.int64)
 
     @property
@@ -165,6 +191,7 @@ def _swept(
         firsts = np.concatenate([[0], np.cumsum(counts)])
         used = np.arange(firsts[-1]) + np.repeat(slots[:-1] - firsts[:-1], counts)
         places, after = places[used], after[used]
+        known.check_values(after, queries)
         whole = sums.whole(after, queries)
         if sums.overflow:
             return None

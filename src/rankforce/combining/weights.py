@@ -9,6 +9,7 @@ import numpy as np
 
 from rankforce.combining.net import learned_net, linear_weights
 from rankforce.combining.pair import Chosen, best_pair
+from rankforce.combining.sweep import check_sizes
 from rankforce.combining.target import MeanMeasure
 from rankforce.data.dataset import Dataset
 from rankforce.measures.measure import Measure
@@ -65,6 +66,7 @@ def best_weights(
             weights = linear_weights(net)
             return Found(weights, target.mean(weighted_sum(weights, scores)), singles, ())
         return Found(None, target.mean(stacked_scores(net, scores)), singles, (), net)
+    check_sizes(scores, names)
     if len(scores) == 2:
         chosen = best_pair(scores[0], scores[1], target, how.search, names=(names[0], names[1]))
         return Found(np.array(chosen.weights), chosen.value, singles, (chosen,))
@@ -85,10 +87,17 @@ def _start(
     """Where a search starts: all rankers alike, the best one alone, then random shares of the rankers' deviations."""
     if number == 1:
         return np.eye(len(scores))[int(np.argmax(singles))]
-    deviations = np.array([float(np.std(one)) for one in scores])
+    deviations = np.array([_deviation(one) for one in scores])
     shares = np.ones(len(scores)) if number == 0 else generator.exponential(size=len(scores))
-    weights = shares / np.where(deviations > 0.0, deviations, 1.0)
+    smallest = deviations[deviations > 0.0].min(initial=1.0)  # of which shares are taken, or 1 / deviation overflows
+    weights = shares * np.where(deviations > 0.0, smallest / np.where(deviations > 0.0, deviations, 1.0), 1.0)
     return np.asarray(weights / weights.sum())
+
+
+def _deviation(scores: np.ndarray) -> float:
+    """The standard deviation, of scores of any size: their squares may leave float64."""
+    largest = float(np.abs(scores).max(initial=0.0))
+    return largest * float(np.std(scores / largest)) if largest > 0.0 else 0.0
 
 
 def _ascend(

@@ -309,7 +309,7 @@ class Dataset:
             differing = np.flatnonzero(grouped != np.repeat(firsts, self.query_sizes))
             if len(differing):
                 q = int(np.searchsorted(self.query_starts, differing[0], side="right")) - 1
-                raise DataError(f"query_weights differ within query {self.query_ids[q]!r}: one weight per query")
+                raise DataError(f"query_weights differ within query {self.query_ids[q].item()!r}: one weight per query")
             return _frozen(firsts)
         return _frozen(_weights(values, self.n_queries, "query_weights"))
 
@@ -409,6 +409,9 @@ def _weights(values: Any, n: int, what: str) -> np.ndarray:
     bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if len(bad):
         raise DataError(f"{what} must be finite and not negative: entry {int(bad[0])} is {array[bad[0]]:g}")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(array.sum()):
+            raise DataError(f"{what} add up to infinity: divide them by the largest, {array.max():g}")
     return array
 
 
@@ -437,12 +440,17 @@ def _group(qid: Any, group: Any, n: int) -> tuple[np.ndarray, np.ndarray, np.nda
         sizes = frames.as_numbers(group, "group")
         if sizes.ndim != 1 or sizes.dtype.kind == "b" or not (np.isfinite(sizes) & (sizes == np.floor(sizes))).all():
             raise DataError("group must hold the sizes of the queries, whole numbers")
-        sizes = sizes.astype(dtypes.OFFSET)
-        if (sizes < 1).any() or sizes.sum() != n:
+        if (sizes < 1).any():
+            place = int(np.argmax(sizes < 1))
             raise DataError(
-                f"group sizes must be positive and add up to the number of documents: they add up to "
-                f"{int(sizes.sum())}, there are {n} documents"
+                f"group sizes must be positive: entry {place} (from 0) is {int(sizes[place])}; leave it out"
             )
+        total = sum(map(int, sizes.tolist()))  # beyond 64 bits, too
+        if total != n:
+            raise DataError(
+                f"group sizes must add up to the number of documents: they add up to {total}, there are {n} documents"
+            )
+        sizes = sizes.astype(dtypes.OFFSET)
         ids = np.arange(1, len(sizes) + 1)
         rows = np.arange(n, dtype=dtypes.OFFSET)
     else:

@@ -21,6 +21,8 @@ def as_ids(values: Any, n: int, what: str) -> np.ndarray:
     if array.shape != (n,):
         raise DataError(f"{what} must have one entry per document ({n}), not shape {array.shape}")
     kind = array.dtype.kind
+    if kind == "f" and isinstance(values, (list, tuple)) and all(map(_is_whole, values)):
+        return _from_objects(list(values), what)  # NumPy takes numbers of 64 bits with and without sign for floats
     if kind == "f":
         return _from_floats(array, what)
     if kind == "u" and n and array.max() > _LARGEST:
@@ -38,8 +40,17 @@ def _from_floats(array: np.ndarray, what: str) -> np.ndarray:
     whole = (array == np.floor(array)) & (np.abs(array) < 2.0**53)  # beyond, neighbours share a float
     if not whole.all():
         row = int(np.flatnonzero(~whole)[0])
+        if array[row] == np.floor(array[row]) and np.isfinite(array[row]):
+            raise DataError(
+                f"{what} of row {row} (from 0) is {array[row]:g}, a float: beyond 2^53 one float stands for several "
+                "whole numbers; give ids as whole numbers or text"
+            )
         raise DataError(f"{what} must hold whole numbers or text: row {row} (from 0) is {array[row]}")
     return array.astype(np.int64)
+
+
+def _is_whole(one: Any) -> bool:
+    return isinstance(one, (int, np.integer)) and not isinstance(one, bool)
 
 
 def _from_objects(entries: list[Any], what: str) -> np.ndarray:
@@ -51,7 +62,7 @@ def _from_objects(entries: list[Any], what: str) -> np.ndarray:
             raise _missing(what, row)
         if isinstance(one, (float, np.floating)) and abs(float(one)) < 2.0**53 and one == np.floor(one):
             entries[row] = int(one)
-        elif isinstance(one, (bool, np.bool_)) or not isinstance(one, (int, np.integer)):
+        elif not _is_whole(one):
             raise DataError(f"{what} must hold whole numbers or text: row {row} (from 0) is {one!r}")
         numbers += 1
     if entries and numbers == len(entries) and all(-_LARGEST - 1 <= one <= _LARGEST for one in entries):

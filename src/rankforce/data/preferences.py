@@ -81,8 +81,8 @@ class Preferences:
                 pair = int(np.flatnonzero(wrong)[0])
                 told = problem.format(
                     better=self.better[pair],
-                    query=self.data.query_ids[first[pair]],
-                    other=self.data.query_ids[second[pair]],
+                    query=self.data.query_ids[first[pair]].item(),
+                    other=self.data.query_ids[second[pair]].item(),
                     probability=self.probability[pair],
                     weight=self.weight[pair],
                 )

@@ -20,8 +20,9 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.diagnostics.findings import counted, listed
 from rankforce.diagnostics.weight_space import WeightSpace, weight_space
-from rankforce.errors import SettingsError, missing_dependency
+from rankforce.errors import SettingsError
 from rankforce.measures.measure import Measure
+from rankforce.pictures import figure_class, save_picture
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.settings import check_number
 from rankforce.threads import over_pieces, thread_count, using_threads
@@ -315,11 +316,7 @@ class LocalOptimality:
 
     def plot(self, path: Any = None) -> Any:
         """Draw the measure along all directions (ascending ones in red) as a matplotlib figure; also into a file."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise missing_dependency("matplotlib", "report", "a plot") from None
-        figure = Figure(figsize=(7, 4.5), layout="constrained")
+        figure = figure_class()(figsize=(7, 4.5), layout="constrained")
         axes = figure.subplots()
         steps = np.concatenate([[0.0], self.directions.lengths])
         rising = set(self.directions.ascending.tolist())
@@ -333,5 +330,5 @@ class LocalOptimality:
         axes.set_ylabel(self.measure)
         axes.set_title(f"{len(self.directions):,} random directions, {len(rising):,} ascending")
         if path is not None:
-            figure.savefig(path)
+            save_picture(figure, path)
         return figure

@@ -14,6 +14,7 @@ from rankforce.diagnostics.weight_space import weight_space
 from rankforce.errors import SettingsError, missing_dependency
 from rankforce.evaluation import tables
 from rankforce.measures.measure import Measure
+from rankforce.pictures import figure_class, save_picture
 from rankforce.rankers.settings import check_number
 from rankforce.threads import over_queries, using_threads
 
@@ -146,11 +147,7 @@ class Smoothness:
 
     def plot(self, path: Any = None) -> Any:
         """Draw the curves as a matplotlib figure, one below the other; also into a file."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise missing_dependency("matplotlib", "report", "a plot") from None
-        figure = Figure(figsize=(6, 2.2 * len(self.curves)), layout="constrained")
+        figure = figure_class()(figsize=(6, 2.2 * len(self.curves)), layout="constrained")
         every = np.atleast_1d(figure.subplots(len(self.curves), 1, sharex=True))
         for axes, (count, curve) in zip(every, self.curves.items(), strict=True):
             axes.plot(self.positions, curve, linewidth=0.9)
@@ -159,5 +156,5 @@ class Smoothness:
             axes.set_ylabel(self.measure)
         every[-1].set_xlabel(self.weight)
         if path is not None:
-            figure.savefig(path)
+            save_picture(figure, path)
         return figure

@@ -170,6 +170,7 @@ class Ranking:
         if self.ties == "expected" and not job.exact:
             variances = self._sample(job)
         job.values[job.empty & (job.judged.normalisers != 0.0)] = 0.0
+        job.judged.check_values(job.values)
         return QueryValues(job.values, variances)
 
     def _sample(self, job: _Job) -> np.ndarray | None:

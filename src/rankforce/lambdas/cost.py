@@ -75,6 +75,8 @@ class Cost(LambdaFunction):
         The widest range of scores within a query for which coordinates serve; beyond it ``pair_of_gap`` is used.
     """
 
+    REQUIRED: ClassVar[tuple[str, ...]] = ("pair_of_gap",)
+
     @property
     def reach(self) -> int:
         """Only pairs at most so many ranks apart are pulled. A subclass that acts nearby overrides this."""

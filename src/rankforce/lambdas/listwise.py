@@ -24,4 +24,5 @@ class ListwiseCost(LambdaFunction):
     multiply the forces afterwards; where they differ the sum is no longer zero.
     """
 
+    REQUIRED: ClassVar[tuple[str, ...]] = ("forces",)
     HAS_CURVATURE: ClassVar[bool] = False

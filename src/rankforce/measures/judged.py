@@ -14,6 +14,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset
+from rankforce.errors import MeasureError
 from rankforce.kernels.ordering import reorder_documents
 from rankforce.kernels.values import query_normalisers, query_values
 from rankforce.measures.measure import Measure
@@ -93,6 +94,7 @@ class Judged:
         self.starts = self.source.starts
         self.worth = np.array(measure.worth(self.labels), dtype=dtypes.WORTH)
         self.kernel_tuple = measure.kernel_tuple()
+        self._query_ids = data.query_ids
 
     @cached_property
     def normalisers(self) -> np.ndarray:
@@ -104,6 +106,7 @@ class Judged:
             self.starts,
             lambda a, b: query_normalisers(self.kernel_tuple, self.worth, order, labelled, self.starts, a, b, result),
         )
+        self._check_numbers(result, np.isfinite(result), "normaliser")
         return result
 
     def of_kept(self, values: np.ndarray) -> np.ndarray:
@@ -134,7 +137,25 @@ class Judged:
             lambda a, b: query_values(self.kernel_tuple, self.worth, order, normalisers, self.starts, a, b, result),
             FEW_IN_A_PASS if self.measure.swap_kind == "columns" else FEW,  # with columns it is a sum over documents
         )
+        self.check_values(result)
         return result
+
+    def check_values(self, values: np.ndarray, queries: np.ndarray | None = None) -> None:
+        """Refuse values of the queries (of these, if not of all) that are no numbers, but for blank queries."""
+        normalisers = self.normalisers if queries is None else self.normalisers[queries]
+        self._check_numbers(values, np.isfinite(values) | (normalisers == 0.0), "value", queries)
+
+    def _check_numbers(
+        self, values: np.ndarray, fine: np.ndarray, method: str, queries: np.ndarray | None = None
+    ) -> None:
+        if fine.all():
+            return
+        first = int(np.argmin(fine))
+        query = self._query_ids[first if queries is None else queries[first]]
+        raise MeasureError(
+            f"{self.measure}: {method} gives {values[first]:g} on query {query}; it must be a finite number on every "
+            "query (a query that cannot score has the normaliser 0)"
+        )
 
 
 def judged(data: Dataset, measure: Measure) -> Judged:

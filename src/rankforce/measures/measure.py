@@ -37,7 +37,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.errors import MeasureError
+from rankforce.errors import MeasureError, RankforceError
 from rankforce.kernel_values import NO_CUTOFF, KernelValue
 
 MAIN_LABEL = "grades"
@@ -71,6 +71,8 @@ class Measure(KernelValue):
     PYTHON_SIDE: ClassVar[frozenset[str]] = frozenset(
         {"worth", "check", "column_count", "kernel_tuple", "labels_of", "written_form", "with_label", "require_number"}
     )
+    REQUIRED: ClassVar[tuple[str, ...]] = ("normaliser", "value")
+    ERROR: ClassVar[type[RankforceError]] = MeasureError
     COLUMNS: ClassVar[int] = 0
     ALIASES: ClassVar[tuple[str, ...]] = ()  # other names under which ``rf.measure`` reads it
     LOWEST: ClassVar[float] = 0.0  # the values a measure can take

@@ -17,6 +17,10 @@ from rankforce.errors import DataError, SettingsError
 
 KINDS = ("none", "standard", "query", "log1p")
 HEAVY_TAIL = 20.0  # standard deviations from the mean: beyond, a feature is one for logarithms
+# Of n values none lies more than √(n − 1) standard deviations from the mean. With fewer documents than this, quartiles,
+# which a tail does not move, decide as well.
+FEW_DOCUMENTS = 2000
+HEAVY_TAIL_IN_QUARTILES = 100.0  # interquartile ranges from the median
 NO_VARIATION = float(np.finfo(np.float64).max)  # divided by it, whatever a feature may become later is 0
 _CELLS_AT_A_TIME = 2**22
 _LARGEST = float(np.finfo(dtypes.FEATURE).max)
@@ -73,7 +77,9 @@ class Scaling:
     def chosen(cls, data: Dataset) -> tuple[Scaling, str]:
         """(the scaling that suits the data, why): log1p if a feature has a heavy tail, standard otherwise.
 
-        A tail is heavy if a value lies more than ``HEAVY_TAIL`` standard deviations from the mean of its feature.
+        A tail is heavy if a value lies more than ``HEAVY_TAIL`` standard deviations from the mean of its feature, or,
+        with fewer than ``FEW_DOCUMENTS`` documents, more than ``HEAVY_TAIL_IN_QUARTILES`` interquartile ranges from the
+        median (where the quartiles are equal: ranges of the middle nine tenths).
         """
         standard = cls.of(data, "standard")
         farthest = np.zeros(data.n_features)
@@ -84,6 +90,12 @@ class Scaling:
         reach = f"feature {data.feature_names[worst]!r} reaches {farthest[worst]:.0f} standard deviations"
         if farthest[worst] > HEAVY_TAIL:
             return cls.of(data, "log1p"), f"{reach} from its mean"
+        if data.n_documents < FEW_DOCUMENTS:
+            ranges = _in_ranges(data.features)
+            widest = int(np.argmax(ranges))
+            if ranges[widest] > HEAVY_TAIL_IN_QUARTILES:
+                told = f"feature {data.feature_names[widest]!r} reaches {ranges[widest]:.0f} interquartile ranges"
+                return cls.of(data, "log1p"), f"{told} from its median"
         return standard, f"no heavy tails: {reach}"
 
     def inputs(self, features: np.ndarray, starts: np.ndarray | None = None) -> np.ndarray:
@@ -116,6 +128,21 @@ class Scaling:
             deviation = np.sqrt((np.where(known, values, 0.0) ** 2).sum(axis=0) / count)
             values /= np.where(deviation > 0, deviation, 1.0)
             inputs[first:last] = _finite(values)
+
+
+def _in_ranges(features: np.ndarray) -> np.ndarray:
+    """How far the extremes of each feature lie from its median, in interquartile ranges; 0 where there is no range."""
+    known = features[:, ~np.isnan(features).all(axis=0)].astype(np.float64)
+    result = np.zeros(features.shape[1])
+    if not known.size:
+        return result
+    lowest, low, first, median, third, high, highest = np.nanquantile(
+        known, (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1), axis=0
+    )
+    spread = np.where(third > first, third - first, high - low)
+    reach = np.maximum(highest - median, median - lowest)
+    result[~np.isnan(features).all(axis=0)] = np.divide(reach, spread, out=np.zeros_like(reach), where=spread > 0.0)
+    return result
 
 
 def _transformed(features: np.ndarray, logarithmic: bool) -> np.ndarray:

@@ -16,7 +16,7 @@ from rankforce import dtypes
 from rankforce.binning.binned import MEMORY, Binned
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed, combine, uniform
-from rankforce.errors import SettingsError
+from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.leaves import add_leaf_values
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
@@ -38,6 +38,7 @@ from rankforce.trees.grower import GROWTHS, Grower, Grown
 from rankforce.trees.tree import Tree
 
 FEW_DOCUMENTS = 20_000  # below, trees that fit less noise are worth more than trees that fit more detail
+SUSPICIOUS = 1e6  # a setting or weight above this may be why forces leave float64
 
 
 class RunningScores:
@@ -161,11 +162,14 @@ class BoostedTrees(Resumable):
         other data, settings or processor is refused.
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
-        training = Training(data, as_validation(validation, data), self._start, self._watch)
+        held_out = as_validation(validation, data)
+        watched = self._watched_on(data, held_out)
+        training = Training(data, held_out, self._start, lambda data: WatchedMeasure(data, watched))
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
-    def _watch(self, data: Dataset) -> Watched:
-        return WatchedMeasure(data, self._watched_measure())
+    def _watched_on(self, data: Dataset, held_out: Dataset | None) -> Measure:
+        """The measure that is watched on these data."""
+        return self._watched_measure()
 
     def _learn(self, training: Training, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
         data, held_out = training.data, training.held_out
@@ -210,7 +214,10 @@ class BoostedTrees(Resumable):
             if held_out is not None:
                 validating.restart(ensemble.outputs_of(last, held_out))
         watch.callbacks = callbacks
+        watched = self._watched_on(data, held_out)
         with Interruption() as interruption, Progress(type(self).__name__, self.n_trees, "trees", self.progress) as bar:
+            if watched != self._watched_measure():
+                bar.say(f"watching {watched}, which fits the labels")
             for m in range(len(rounds), 0 if stop else self.n_trees):
                 queries, rows = _sampled_queries(data, self.query_fraction, self.seed, m)
                 features = _sampled_features(data.n_features, self.feature_fraction, self.seed, m)
@@ -220,10 +227,14 @@ class BoostedTrees(Resumable):
                     pull, curvature = learner.pull(running, m, queries)
                     number = m * len(learners) + place
                     taking_part = learner.documents if rows is None else learner.among(rows)
-                    grown = grower.grow(pull, curvature, tree_number=number, rows=taking_part, features=features)
+                    try:
+                        grown = grower.grow(pull, curvature, tree_number=number, rows=taking_part, features=features)
+                    except DataError:
+                        self._check_numbers(data, pull, curvature, f"at tree {m + 1}")
+                        raise
                     step = np.clip(learner.leaf_values(pull, curvature, grown), grown.lower, grown.upper)
                     grown_trees.append(grown)
-                    trees.append(grown.structure.with_values(self.learning_rate * step))
+                    trees.append(grown.structure.with_values(self._shrunk(step)))
                 if queries is None and features is None and all(tree.n_leaves == 1 for tree in trees):
                     self._explain_no_split(m, data)
                     break
@@ -250,7 +261,7 @@ class BoostedTrees(Resumable):
                 if ending:
                     break
         self.history_ = watch.history
-        self.watched_measure_ = self._watched_measure()
+        self.watched_measure_ = watched
         self.best_iteration_ = min(watch.best_iteration, len(rounds)) if self.early_stopping else len(rounds)
         provenance = Provenance.of_training(
             data,
@@ -317,6 +328,31 @@ class BoostedTrees(Resumable):
             raise SettingsError("early_stopping needs validation data: fit(train, validation=...)")
         if self.line_search is not None and self.line_search_on == "validation" and held_out is None:
             raise SettingsError("line_search_on='validation' needs validation data: fit(train, validation=...)")
+
+    def _shrunk(self, step: np.ndarray) -> np.ndarray:
+        """Leaf values: steps times the learning rate."""
+        values = self.learning_rate * step
+        if not (np.abs(values) <= np.finfo(np.float32).max).all():
+            raise SettingsError(
+                f"learning_rate={self.learning_rate:g} is too large: the values of leaves leave float32"
+            )
+        return values
+
+    def _check_numbers(self, data: Dataset, forces: np.ndarray, curvatures: np.ndarray, when: str) -> None:
+        """Refuse forces or curvatures (``by_query`` order) that are no numbers, and say whose fault it may be."""
+        fine = np.isfinite(forces) & np.isfinite(curvatures)
+        if fine.all():
+            return
+        query = data.query_ids[np.searchsorted(data.query_starts, int(np.argmin(fine)), side="right") - 1]
+        suspects = {name: getattr(self, name, None) for name in ("learning_rate", "sigma", "max_step", "anchor")}
+        suspects |= {"the largest weight": None if data.weights is None else data.weights.max(initial=0.0)}
+        weights = data.query_weights
+        suspects |= {"the largest query weight": None if weights is None else weights.max(initial=0.0)}
+        large = [f"{name} = {value:g}" for name, value in suspects.items() if value is not None and value > SUSPICIOUS]
+        raise DataError(
+            f"{self._objective_name()}: forces on query {query} are not finite {when}; "
+            + (f"too large: {', '.join(large)}" if large else "check what your measure or λ-function returns there")
+        ) from None
 
     def _explain_no_split(self, m: int, data: Dataset) -> None:
         if m == 0:

@@ -25,6 +25,7 @@ from rankforce.replacing import remove_leftovers
 
 # Settings that may change between an interrupted training and the one that goes on from it: they decide when training
 # ends, not what a tree or an epoch does.
+SEARCH = "weight_search"  # how the weights of an objective were found; what they are, the objective says
 MAY_CHANGE = frozenset({"n_trees", "epochs"}) | NOT_KEPT
 
 
@@ -55,8 +56,16 @@ class Identity:
             if _agree(mine, theirs):
                 continue
             if isinstance(mine, dict) and isinstance(theirs, dict):
-                for key in sorted({*mine, *theirs}):
-                    if not _agree(mine.get(key), theirs.get(key)):
+                for key in sorted({*mine, *theirs} - {SEARCH}):
+                    if _agree(mine.get(key), theirs.get(key)):
+                        continue
+                    if key == "objective" and mine.get(SEARCH) and theirs.get(SEARCH):
+                        then, now = (one[SEARCH]["weights"] for one in (theirs, mine))
+                        found.append(
+                            f'weights="search" found {then} and now, with other settings, finds {now}: to go on, give '
+                            f"weights={then}"
+                        )
+                    else:
                         found.append(f"{key} was {theirs.get(key)!r} and is {mine.get(key)!r}")
             else:
                 found.append(f"the {name} is not the same")

@@ -43,7 +43,10 @@ def names_queries(X: Any) -> bool:
 
 
 def with_features(data: Dataset) -> Dataset:
-    """The data set, unless there is nothing in it to rank by."""
+    """The data set, unless there is nothing in it to rank by, or nothing that counts."""
+    for weights, what in ((data.weights, "document"), (data.query_weights, "query")):
+        if weights is not None and len(weights) and not weights.any():
+            raise DataError(f"nothing to learn from: every {what} has the weight 0")
     if data.n_features == 0:
         raise DataError(
             f"the data has 0 feature(s) (shape={data.features.shape}) while a minimum of 1 is required. "

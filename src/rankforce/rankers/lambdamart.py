@@ -314,7 +314,8 @@ class LambdaPull(Learner):
             if preferences is not None:
                 raise SettingsError("an anchor ties scores to grades, which preferences replace: leave anchor out")
             equal = np.zeros(data.n_documents, dtype=dtypes.SCORE)
-            _, curvatures = self.forces.at(equal, Ranking(data, settings.seed).update(equal))
+            forces, curvatures = self.forces.at(equal, Ranking(data, settings.seed).update(equal))
+            settings._check_numbers(data, forces, curvatures, "at equal scores")
             self.anchor = Anchor(self.terms[0], self.settled["anchor"], settings.sigma, curvatures)
 
     @property

@@ -48,7 +48,8 @@ class LambdaRank(Maximising, NetRanker):
         epoch, on the mean gradient of all queries.
     scaling : "auto", "standard", "log1p", "query" or "none"
         How features become inputs: see ``docs/nets.md``. ``"auto"`` takes log1p if a feature has a heavy tail (a value
-        more than 20 standard deviations from its mean), else standard, and says so (``scaling_``).
+        more than 20 standard deviations from its mean or, with fewer than 2,000 documents, more than 100 interquartile
+        ranges from its median), else standard, and says so (``scaling_``).
     preset : "2006" or "2009", optional
         Training as in two papers; needs validation data. By gradient steps; "2006": 300 epochs, rates 10⁻⁷ … 10⁻²,
         × 0.8 whenever the training measure falls, anew from random weights after 50 epochs without a new best;

@@ -12,6 +12,8 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.measures.catalogue import measure
 from rankforce.measures.gains import gains
 from rankforce.measures.measure import Measure
+from rankforce.measures.ndcg import NDCG
+from rankforce.measures.pairwise_accuracy import PairwiseAccuracy
 from rankforce.models.expected_grade import ExpectedGrade, GradeLink, logistic
 from rankforce.rankers import mart_migration
 from rankforce.rankers.boosting import BoostedTrees
@@ -29,6 +31,7 @@ from rankforce.rankers.settings import check_choice, check_number
 
 COSTS = ("regression", "binary", "balanced", "multiclass", "ordinal")
 LINK_OF = {"multiclass": "softmax", "ordinal": "ordinal"}
+MOST_EXPONENT = 1023.0  # sums of gains 2^label − 1 beyond are infinite
 MOST_GRADES = 64  # more different labels are no scale of grades, and every one costs a tree per round
 
 
@@ -71,7 +74,9 @@ class MART(FromOtherLibraries, BoostedTrees):
     min_documents : int
         Least number of documents in a leaf, exactly; documents without a label or with weight 0 do not count.
     validation_measure : str or Measure, optional
-        The ranking measure that early stopping and the history watch; default NDCG of the label.
+        The ranking measure that early stopping and the history watch; default NDCG of the label: with a linear gain
+        where 2^label would be infinite (labels above about 1000) or some label is negative, and the pairwise accuracy
+        in place of NDCG where no label is positive but some are negative. ``watched_measure_`` says which it was.
     n_leaves, learning_rate, l2, min_gain, max_depth, growth, max_bins, feature_fraction, query_fraction, monotone,
     base_model, early_stopping, line_search, line_search_on, memory, seed, threads, progress
         As for ``LambdaMART``. Multiclass cannot be ``monotone``; ordinal can. A ``base_model`` of multiclass and
@@ -258,6 +263,19 @@ class MART(FromOtherLibraries, BoostedTrees):
             return measure(self.validation_measure)
         default = measure("NDCG")
         return default if self.label == MAIN_LABEL else default.with_label(self.label)
+
+    def _watched_on(self, data: Dataset, held_out: Dataset | None) -> Measure:
+        """As asked; else NDCG if its gains fit the labels, for MART itself has no gain."""
+        usual = self._watched_measure()
+        known = [one.labels[self.label] for one in (data, held_out) if one is not None and self.label in one.labels]
+        labels = np.concatenate([one[~np.isnan(one)] for one in known]) if known else np.empty(0)
+        if self.validation_measure is not None or not len(labels):
+            return usual
+        if labels.min() < 0.0 and labels.max() <= 0.0:
+            return PairwiseAccuracy(label=self.label)
+        if labels.min() < 0.0 or labels.max() + np.log2(len(labels)) >= MOST_EXPONENT:
+            return NDCG(gain="linear", label=self.label)
+        return usual
 
     def _objective_name(self) -> str:
         name = cost_name(self.cost)

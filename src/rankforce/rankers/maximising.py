@@ -110,4 +110,12 @@ class Maximising(abc.ABC):
         else:
             first, *later = self._objective().tier_measures
             tiers = (first, *(one for one in later if one.label in data.labels))
+            for one in later:
+                if one not in tiers:
+                    warnings.warn(
+                        f"{one} is not watched: the validation data has no label source {one.label!r}; neither the "
+                        "history nor early stopping knows this tier",
+                        TrainingWarning,
+                        stacklevel=6,
+                    )
         return WatchedTiers(data, tiers) if len(tiers) > 1 else WatchedMeasure(data, tiers[0])

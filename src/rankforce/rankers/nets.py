@@ -141,7 +141,7 @@ class NetRanker(Resumable):
         best = leading(runs)
         for run in runs:
             if run.diverged and (run is best or len(runs) == 1):
-                self._explain_divergence(run)
+                self._explain_divergence(run, training.objective)
         self.history_ = best.history
         self.watched_measure_ = self._watched_measure()
         self.best_iteration_ = best.best_iteration
@@ -163,12 +163,15 @@ class NetRanker(Resumable):
         )
         self.model_ = _net(blank, best, provenance)
 
-    def _explain_divergence(self, run: Run) -> None:
+    def _explain_divergence(self, run: Run, objective: str | None) -> None:
         told = f"the weights grew without bound at learning_rate={run.rate:g}: use a lower one"
         if self.scaling == "none":
             told += ", or scaling='auto'"
         if not run.history:
-            raise SettingsError(told)
+            told += f". If the measure or λ-function of {objective} is your own, it must give finite numbers"
+            raise SettingsError(
+                f"{told}; sigma={self.sigma:g} and the weights of the data must not be too large, either"
+            )
         warnings.warn(f"{told}. Training ended after epoch {len(run.history['train'])}", TrainingWarning, stacklevel=5)
 
     def predict_pairs(self, X_a: Any, X_b: Any) -> np.ndarray:

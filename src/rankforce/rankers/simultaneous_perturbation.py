@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.errors import SettingsError
+from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.objective import Objective, Term
 from rankforce.measures.catalogue import measure
+from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
 from rankforce.models.net import Net
 from rankforce.nets.updates import Learning, Source, Updates
@@ -169,14 +170,26 @@ class SimultaneousPerturbation(Updates):
         self.steps = steps
         self._measured = threading.local()  # scores and ranking: each training that runs beside others has its own
         stability = STABILITY * total
+        self._check_orders_matter()
         try:
             a = first_gain(self._slope, self.value, blank.weights, distance, stability, 1.0)
         except SettingsError:
             raise SettingsError(
                 f"{source.objective.main_measure} is the same everywhere at distance={distance:g} of the first "
-                "weights: give a larger one"
+                "weights: give a larger one, if the features are not constant"
             ) from None
         self.gains = Gains(a, distance, stability)  # for first moves of 1; those of a training are its learning rate
+
+    def _check_orders_matter(self) -> None:
+        applied = judged(self.data, self.source.objective.main_measure)
+        order, starts = applied.source.ideal_order(applied.worth), applied.starts
+        ranked = applied.worth[order]
+        falls = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1
+        if np.isin(falls, starts).all():
+            raise DataError(
+                "nothing to learn from: no query has two documents with different labels that matter to "
+                f"{applied.measure} ({applied.measure.label})"
+            )
 
     @property
     def n_pairs(self) -> int:

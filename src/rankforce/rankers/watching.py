@@ -12,7 +12,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
-from rankforce.errors import SettingsError
+from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.significance import standard_error
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
@@ -82,6 +82,8 @@ class WatchedMeasure(Watched):
         self._weights = np.where(scored, self._weights, 0.0)
         self._scored = scored
         self._total = math.fsum(self._weights)
+        if self._total == 0 and scored.any():
+            raise DataError(f"{measure} cannot be watched: every query that can score has the query weight 0")
         if self._total == 0:
             raise SettingsError(
                 f"{measure} cannot be watched: no query of the data has a document that is worth anything to it"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from rankforce.models.combination import Combination
 from rankforce.rankers.growing import BoostedGraphs, Ground, Growing
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.stepwise import Stepwise
+from rankforce.rankers.watching import TrainingWarning
 
 FORMS: dict[str, type[Growth]] = {"simple": Simple, "full": Full, "martingale": Martingale}
 SPLITS = ("forces", "max_ndcg")
@@ -168,6 +170,17 @@ class XRank(Stepwise):
                 data, held_out, ground, learned, form, self.n_steps, self.feature_fraction, self.seed
             )
         return self._grown
+
+    def _explain_nothing_learned(self, model: Any, data: Dataset) -> None:
+        graphs: Any = model.models if isinstance(model, Combination) else [model]
+        if any(graph.n_tests for graph in graphs):
+            return
+        warnings.warn(
+            f"no split of the {data.n_documents} training documents raises {self._objective_name()}: all documents get "
+            f"the same score. Are all features constant, or is min_documents={self.min_documents} too large?",
+            TrainingWarning,
+            stacklevel=4,
+        )
 
     def _learned_measure(self) -> NDCG:
         chosen = measure(self.measure)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -89,6 +91,11 @@ def clicks(
     for target in (table, into):
         check_output(target, data, *logs, force=force)
     joined = None if data is None else rf.read(data, **reading_options(read))  # a mistake here is found at once
+    if joined is not None and name in joined.labels:
+        raise SettingsError(
+            f"--name {name}: {data} has a label source of that name already, which would be lost; give the new one "
+            f"another name: --name {_free_name(name, joined.labels)}"
+        )
     labels = rf.click_labels(
         logs,
         rate.replace("-", "_"),
@@ -122,6 +129,10 @@ def clicks(
         output.show_json(told)
     else:
         output.show("\n".join(words))
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    return next(one for number in itertools.count(2) if (one := f"{name}_{number}") not in taken)
 
 
 def _prior(written: str) -> str | float:

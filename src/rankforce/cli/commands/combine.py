@@ -81,9 +81,14 @@ def combine(
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.rankings import read_judgments
     from rankforce.cli.writing import check_output
+    from rankforce.pictures import check_picture
 
     for target in (out, run, plot):
         check_output(target, data, validation, *rankings)
+    if plot is not None:
+        check_picture(plot)
+        if method == "net":
+            raise rf.SettingsError("--plot draws the curve of a sweep, and a net has none: leave --plot out")
     import_measures(imports or ())
     documents, members = read_joint_rankings(rankings, read_judgments(data, read), missing_queries)
     if unretrieved == "lowest":

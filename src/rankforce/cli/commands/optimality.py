@@ -36,6 +36,7 @@ def optimality(
     seed: options.Seed = 0,
     imports: options.Imports = None,
     read: options.Reading = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
     json: options.Json = False,
 ) -> None:
     """Test whether a model is at a local optimum of a measure.
@@ -46,7 +47,10 @@ def optimality(
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import reading_options
+    from rankforce.pictures import check_picture
 
+    if plot is not None:
+        check_picture(plot)
     import_measures(imports or ())
     result = rf.local_optimality(
         rf.load(model),
@@ -59,6 +63,7 @@ def optimality(
         strict=strict,
         each_weight=each_weight,
         seed=seed,
+        progress=not quiet,
     )
     if plot is not None:
         result.plot(plot)

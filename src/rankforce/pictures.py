@@ -1,0 +1,39 @@
+"""Files of pictures that matplotlib draws: what can be written is found out before anything is computed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from rankforce.errors import SettingsError, missing_dependency
+
+
+def figure_class() -> Any:
+    """matplotlib's Figure, which needs no display."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise missing_dependency("matplotlib", "report", "a picture") from None
+    return Figure
+
+
+def check_picture(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that matplotlib cannot write: by its ending, or because its folder is missing."""
+    kinds = sorted(figure_class()().canvas.get_supported_filetypes())
+    kind = Path(path).suffix
+    if kind.removeprefix(".").lower() not in kinds:
+        raise SettingsError(
+            f"{path}: a picture is drawn as .{', .'.join(kinds)}, not as {kind or 'nothing'!r}: end the name in .png"
+        )
+    if not Path(path).parent.is_dir():
+        raise SettingsError(f"{path}: cannot be written: there is no folder {Path(path).parent}")
+
+
+def save_picture(figure: Any, path: str | os.PathLike[str]) -> None:
+    """Write a figure into a file whose ending says the format."""
+    check_picture(path)
+    try:
+        figure.savefig(path)
+    except OSError as failure:
+        raise SettingsError(f"{path}: cannot be written: {failure.strerror or failure}") from None
