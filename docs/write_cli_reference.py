@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from rankforce.cli.main import build
+from rankforce.cli.application import build
 
 INTRODUCTION = """\
 # The command line

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankforce.cli.main import build
+from rankforce.cli.application import build
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 

@@ -264,3 +264,5 @@ def test_the_curve_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     result.curve.plot(tmp_path / "curve.png", mark=result.place, label="NDCG@5")
     assert (tmp_path / "curve.png").stat().st_size > 1000
+    with pytest.raises(rf.SettingsError, match=r"cannot be a .xyz file: choose one of .*png"):
+        result.curve.plot(tmp_path / "curve.xyz")

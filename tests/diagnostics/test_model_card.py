@@ -73,7 +73,7 @@ def test_which_files_are_models(ranker, data, tmp_path):
 def test_from_the_shell(ranker, data, tmp_path):
     from typer.testing import CliRunner
 
-    from rankforce.cli.main import build
+    from rankforce.cli.application import build
 
     ranker.save(tmp_path / "model.json")
     data.write(tmp_path / "data.txt")

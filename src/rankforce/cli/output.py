@@ -48,7 +48,7 @@ def show(*parts: Table | str) -> None:
     """Print tables and paragraphs: drawn on a terminal, plain elsewhere."""
     if not on_terminal():
         for part in parts:
-            typer.echo(str(part))
+            write_line(str(part))
         return
     from rich import box
     from rich.console import Console
@@ -65,6 +65,16 @@ def show(*parts: Table | str) -> None:
         for row in part.rows:
             drawn.add_row(*row)
         console.print(drawn)
+
+
+def write_line(text: str) -> None:
+    """Text and a line feed to standard output. If it cannot be written (a full disk), the error says where to."""
+    try:
+        typer.echo(text)
+    except BrokenPipeError:
+        raise  # the reader has seen enough
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def show_written(path: Path, data: Dataset, json: bool) -> None:
@@ -93,7 +103,7 @@ def note(message: str) -> None:
 
 def show_json(value: Any) -> None:
     """Print a value as JSON on standard output. What is not a number (NaN, infinity) becomes null."""
-    typer.echo(json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False))
+    write_line(json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def as_json(value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.errors import DataError, missing_dependency
+from rankforce.evaluation.pictures import save_figure
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
@@ -91,7 +92,7 @@ class Curve:
         axes.set_xlabel({"alpha": "α, share of the second ranker", "theta": "θ"}[self.axis])
         axes.set_ylabel(label)
         axes.set_title(title)
-        figure.savefig(path)
+        save_figure(figure, path)
 
     def _right(self) -> float:
         """Where a picture ends: where the last bounded piece does, within reason."""

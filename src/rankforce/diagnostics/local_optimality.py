@@ -21,6 +21,7 @@ from rankforce.data.hashing import checked_seed
 from rankforce.diagnostics.findings import counted, listed
 from rankforce.diagnostics.weight_space import WeightSpace, weight_space
 from rankforce.errors import SettingsError, missing_dependency
+from rankforce.evaluation.pictures import save_figure
 from rankforce.measures.measure import Measure
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.settings import check_number
@@ -333,5 +334,5 @@ class LocalOptimality:
         axes.set_ylabel(self.measure)
         axes.set_title(f"{len(self.directions):,} random directions, {len(rising):,} ascending")
         if path is not None:
-            figure.savefig(path)
+            save_figure(figure, path)
         return figure

@@ -13,6 +13,7 @@ from rankforce.data.hashing import checked_seed, combine
 from rankforce.diagnostics.weight_space import weight_space
 from rankforce.errors import SettingsError, missing_dependency
 from rankforce.evaluation import tables
+from rankforce.evaluation.pictures import save_figure
 from rankforce.measures.measure import Measure
 from rankforce.rankers.settings import check_number
 from rankforce.threads import over_queries, using_threads
@@ -159,5 +160,5 @@ class Smoothness:
             axes.set_ylabel(self.measure)
         every[-1].set_xlabel(self.weight)
         if path is not None:
-            figure.savefig(path)
+            save_figure(figure, path)
         return figure

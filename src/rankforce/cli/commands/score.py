@@ -54,6 +54,6 @@ def score(
         output.show_json({"model": str(model), "documents": len(scores), "out": None if out is None else str(out)}
                          | ({"scores": scores} if out is None else {}))  # fmt: skip
     elif out is None:
-        typer.echo("\n".join(map(repr, scores.tolist())))
+        output.write_line("\n".join(map(repr, scores.tolist())))
     else:
         output.show(f"{out}: {len(scores):,} scores")
