@@ -177,7 +177,7 @@ def test_reading_options_reach_the_reader(run: Any, tmp_path: Path) -> None:
         ("s.txt", "", "empty"),
         ("s.txt", "nan\n" * 7, "NaN"),
         ("scores:absent.txt", None, "absent.txt"),
-        ("s.npy", "no array", "not a NumPy array"),
+        ("s.npy", "no array", "not an array of numbers"),
         ("s.gz", "no gzip", "gzip"),
     ],
 )

@@ -77,7 +77,7 @@ def write_line(text: str) -> None:
         raise OSError(error.errno, error.strerror, "standard output") from None
 
 
-def show_written(path: Path, data: Dataset, json: bool) -> None:
+def show_written(path: Path, data: Dataset, labels: Sequence[str], json: bool) -> None:
     """Say what was written where."""
     if json:
         show_json(
@@ -86,13 +86,13 @@ def show_written(path: Path, data: Dataset, json: bool) -> None:
                 "documents": data.n_documents,
                 "queries": data.n_queries,
                 "features": data.n_features,
-                "labels": list(data.labels),
+                "labels": list(labels),
             }
         )
     else:
         show(
             f"{path}: {data.n_documents:,} documents, {data.n_queries:,} queries, {data.n_features:,} features, "
-            f"labels: {', '.join(data.labels) or 'none'}"
+            f"labels: {', '.join(labels) or 'none'}"
         )
 
 

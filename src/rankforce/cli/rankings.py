@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
-from rankforce.cli.reading import reading_options
+from rankforce.cli.reading import input_file, read_data, reading_options
 from rankforce.errors import DataError, FileFormatError, SettingsError
 
 if TYPE_CHECKING:
@@ -41,14 +41,13 @@ def read_judgments(written: str, options: Sequence[str] | None = None) -> Datase
 
     kind, colon, what = written.partition(":")
     if colon and kind == "qrels":
-        path, qrels = Path(what), True
+        path, qrels = Path(input_file(what)), True
     else:
-        path = Path(written)
+        path = Path(input_file(written))
         qrels = path.is_file() and _looks_like_qrels(path)
-    chosen = reading_options(options)
     if not qrels:
-        return rf.read(path, **chosen)
-    if chosen:
+        return read_data(path, options)
+    if reading_options(options):
         raise SettingsError(f"{path} holds TREC judgments, which have no options: leave --read out")
     return rf.read_qrels(path)
 

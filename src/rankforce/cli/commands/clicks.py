@@ -68,6 +68,7 @@ def clicks(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     read: options.Reading = None,
+    write: options.Writing = None,
     json: options.Json = False,
 ) -> None:
     """Make labels from session logs.
@@ -77,15 +78,15 @@ def clicks(
     stops has found something. Documents never shown stay unlabelled. Logs larger than memory are read in chunks.
     """
     import rankforce as rf
-    from rankforce.cli.reading import reading_options
-    from rankforce.cli.writing import check_output
+    from rankforce.cli.reading import read_data
+    from rankforce.cli.writing import check_output, write_data
     from rankforce.errors import SettingsError
 
     if (data is None) != (into is None):
         raise SettingsError("--data DATA --into OUT go together: the data that gets the labels, and where to write it")
     for target in (table, into):
         check_output(target, data, *logs, force=force)
-    joined = None if data is None else rf.read(data, **reading_options(read))  # a mistake here is found at once
+    joined = None if data is None else read_data(data, read)  # a mistake here is found at once
     labels = rf.click_labels(
         logs,
         rate.replace("-", "_"),
@@ -106,7 +107,7 @@ def clicks(
         words.append(f"{table}: {len(labels):,} rows")
     if joined is not None and into is not None:
         values = labels.for_data(joined)
-        joined.with_label(name, values).write(into)
+        write_data(joined.with_label(name, values), into, write)
         count = int((values == values).sum())
         told |= {
             "data": str(data),

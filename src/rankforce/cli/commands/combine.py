@@ -82,6 +82,8 @@ def combine(
     from rankforce.cli.rankings import read_judgments
     from rankforce.cli.writing import check_output
 
+    if len(rankings) < 2:
+        raise rf.SettingsError(f"one ranking is nothing to combine: name another after {rankings[0]}")
     for target in (out, run, plot):
         check_output(target, data, validation, *rankings)
     import_measures(imports or ())

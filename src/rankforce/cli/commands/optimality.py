@@ -45,12 +45,12 @@ def optimality(
     """
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
-    from rankforce.cli.reading import reading_options
+    from rankforce.cli.reading import read_data
 
     import_measures(imports or ())
     result = rf.local_optimality(
         rf.load(model),
-        rf.read(data, **reading_options(read)),
+        read_data(data, read),
         measure,
         epsilon=epsilon,
         delta=delta,
