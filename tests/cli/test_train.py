@@ -40,6 +40,15 @@ def test_broken_settings_and_models_are_refused(run: Any, training: Path, tmp_pa
     assert "broken.json" in outcome.err
 
 
+def test_a_setting_that_there_is_not(run: Any, training: Path, tmp_path: Path) -> None:
+    for name, words in (
+        ("nosuch", "has no setting 'nosuch'. It has: "),
+        ("n_leafs", "did you mean n_leaves? It has: "),
+    ):
+        for command in (["train", training, "-o", tmp_path / "x.json", "--set"], ["tune", training, "--try"]):
+            assert words in run(*command, f"{name}=1").err
+
+
 def test_options_that_lack_a_file(run: Any, training: Path, tmp_path: Path) -> None:
     out = tmp_path / "model.json"
     early = run("train", training, "-o", out, "--early-stopping", 3)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rankforce.plurals import counted
+
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
 
@@ -91,8 +93,8 @@ def show_written(path: Path, data: Dataset, labels: Sequence[str], json: bool) -
         )
     else:
         show(
-            f"{path}: {data.n_documents:,} documents, {data.n_queries:,} queries, {data.n_features:,} features, "
-            f"labels: {', '.join(labels) or 'none'}"
+            f"{path}: {counted(data.n_documents, 'document')}, {counted(data.n_queries, 'query')}, "
+            f"{counted(data.n_features, 'feature')}, labels: {', '.join(labels) or 'none'}"
         )
 
 

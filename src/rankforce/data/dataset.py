@@ -18,6 +18,7 @@ from rankforce.data import frames
 from rankforce.data.hashing import combine, hash_ids
 from rankforce.data.identifiers import as_ids
 from rankforce.errors import DataError
+from rankforce.plurals import counted
 
 MAIN_LABEL = "grades"
 _PARTS = frozenset(
@@ -112,8 +113,8 @@ class Dataset:
     def __repr__(self) -> str:
         sources = ", ".join(self.labels) or "no labels"
         return (
-            f"Dataset({self.n_documents:,} documents, {self.n_queries:,} queries, {self.n_features:,} features, "
-            f"labels: {sources})"
+            f"Dataset({counted(self.n_documents, 'document')}, {counted(self.n_queries, 'query')}, "
+            f"{counted(self.n_features, 'feature')}, labels: {sources})"
         )
 
     @cached_property

@@ -23,6 +23,7 @@ from rankforce.diagnostics.feature_strength import FeatureStrength, feature_stre
 from rankforce.diagnostics.findings import Finding
 from rankforce.diagnostics.labels import LabelSource, label_source
 from rankforce.diagnostics.leaks import Leak, leaks
+from rankforce.plurals import counted
 
 _CHUNK = 16_384  # rows looked at together: small beside the features
 _SAMPLE = 50_000  # rows from which percentiles are taken
@@ -183,5 +184,5 @@ def _values_line(source: LabelSource, documents: int) -> str:
 
 
 def _queries_line(source: LabelSource) -> str:
-    text = f"{source.mixed_queries:,} queries with different labels, {source.blank_queries:,} blank"
+    text = f"{counted(source.mixed_queries, 'query')} with different labels, {source.blank_queries:,} blank"
     return text + (f", {source.unlabelled_queries:,} unlabelled" if source.unlabelled_queries else "")

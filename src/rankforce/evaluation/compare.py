@@ -19,6 +19,7 @@ from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
 from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import Interval, Significance
 from rankforce.measures.measure import Measure
+from rankforce.plurals import counted
 
 EQUAL = 1e-12  # values nearer than this are a tie: they differ by rounding only
 
@@ -231,7 +232,7 @@ class Comparison:
 
     @property
     def _title(self) -> str:
-        return f"{self.names[1]} against {self.names[0]}: {self.a.n_queries:,} queries"
+        return f"{self.names[1]} against {self.names[0]}: {counted(self.a.n_queries, 'query')}"
 
     @property
     def _table(self) -> tuple[list[str], list[list[str]]]:

@@ -17,6 +17,7 @@ from rankforce.evaluation.explanation import Explanation
 from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.significance import Interval
 from rankforce.measures.measure import Measure
+from rankforce.plurals import counted
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -126,7 +127,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {tables.number(value)}" for name, value in self.mean.items())
-        return f"<Evaluation of {self.n_queries:,} queries: {means}>"
+        return f"<Evaluation of {counted(self.n_queries, 'query')}: {means}>"
 
     def _repr_html_(self) -> str:
         header, rows = self._table
@@ -196,7 +197,7 @@ class Evaluation:
 
     @property
     def _title(self) -> str:
-        return f"{self.n_queries:,} queries, {self.n_documents:,} documents"
+        return f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}"
 
     @property
     def _table(self) -> tuple[list[str], list[list[str]]]:

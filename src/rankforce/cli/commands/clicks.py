@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from rankforce.cli import options, output
+from rankforce.plurals import counted
 
 
 def clicks(
@@ -104,7 +105,7 @@ def clicks(
     if table is not None:
         labels.write(table)
         told["table"] = str(table)
-        words.append(f"{table}: {len(labels):,} rows")
+        words.append(f"{table}: {counted(len(labels), 'row')}")
     if joined is not None and into is not None:
         values = labels.for_data(joined)
         write_data(joined.with_label(name, values), into, write)
@@ -115,7 +116,7 @@ def clicks(
             "labelled_documents": count,
             "data_documents": joined.n_documents,
         }
-        words.append(f"{into}: label source {name!r} on {count:,} of {joined.n_documents:,} documents")
+        words.append(f"{into}: label source {name!r} on {count:,} of {counted(joined.n_documents, 'document')}")
     if json:
         output.show_json(told)
     else:

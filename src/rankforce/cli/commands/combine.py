@@ -12,9 +12,7 @@ from rankforce.cli import options, output
 
 def combine(
     data: Annotated[str, typer.Argument(metavar="DATA", help=options.DATA_HELP)],
-    rankings: Annotated[
-        list[str], typer.Argument(metavar="RANKING...", help="Two or more, each " + options.RANKING_HELP)
-    ],
+    rankings: Annotated[list[str], typer.Argument(metavar="RANKING", help="Two or more, each " + options.RANKING_HELP)],
     measure: Annotated[
         str, typer.Option("--measure", "-m", metavar="MEASURE", help="What the combination is to be best for.")
     ] = "NDCG@10",

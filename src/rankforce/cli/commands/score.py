@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from rankforce.cli import options, output
+from rankforce.plurals import counted
 
 
 def score(
@@ -56,4 +57,4 @@ def score(
     elif out is None:
         output.write_line("\n".join(map(repr, scores.tolist())))
     else:
-        output.show(f"{out}: {len(scores):,} scores")
+        output.show(f"{out}: {counted(len(scores), 'score')}")
