@@ -18,7 +18,7 @@ PACKAGE = Path(rankforce.__file__).parent
 
 # Lower layers know nothing of higher ones; packages of one layer may know each other.
 LAYERS = (
-    ("errors", "dtypes", "plurals"),
+    ("errors", "dtypes", "html_tables", "plurals"),
     ("replacing", "jit", "kernel_cache", "kernel_values", "intrinsics", "written_forms"),
     ("threads", "meanwhile"),
     ("kernels",),

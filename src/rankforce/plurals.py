@@ -5,9 +5,11 @@ from __future__ import annotations
 _MANY = {"query": "queries", "leaf": "leaves"}
 
 
-def counted(number: int, thing: str) -> str:
-    """``1,000 documents``; a thing may be several words, of which the last one counts: ``1 judged query``."""
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun: ``1 query``, ``2,000 queries``; ``many`` where more than the last word changes."""
     if number == 1:
-        return f"1 {thing}"
-    before, space, last = thing.rpartition(" ")
-    return f"{number:,} {before}{space}{_MANY.get(last, last + 's')}"
+        return f"1 {one}"
+    if many is None:
+        before, space, last = one.rpartition(" ")
+        many = before + space + _MANY.get(last, last + "s")
+    return f"{number:,} {many}"

@@ -23,6 +23,7 @@ from rankforce.diagnostics.feature_strength import FeatureStrength, feature_stre
 from rankforce.diagnostics.findings import Finding
 from rankforce.diagnostics.labels import LabelSource, label_source
 from rankforce.diagnostics.leaks import Leak, leaks
+from rankforce.html_tables import html_table
 from rankforce.plurals import counted
 
 _CHUNK = 16_384  # rows looked at together: small beside the features
@@ -80,6 +81,12 @@ class Inspection:
             text += ["", "Nothing suspicious was found."]
         return "\n".join(text)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the report as a table, the findings below it."""
+        rows = [[name, value] for name, value in self.lines()]
+        notes = [f"! {one.what} {one.remedy}" for one in self.findings] or ["Nothing suspicious was found."]
+        return html_table("Inspection", ["", "found"], rows, notes)
+
     def lines(self) -> Iterator[tuple[str, str]]:
         """(what, value) for people, in the order of a report."""
         least, median, most = self.documents_per_query
@@ -96,7 +103,7 @@ class Inspection:
             yield (
                 "best features",
                 "; ".join(
-                    f"{one.feature}: {one.accuracy:.0%} right on {one.decided:.0%} of the pairs"
+                    f"{one.feature}: {_rightly(one)} on {one.decided:.0%} of the pairs"
                     for one in self.strongest_features[:3]
                 ),
             )
@@ -159,6 +166,11 @@ def _heavy_tails(data: Dataset, lowest: np.ndarray, highest: np.ndarray, varying
         if high > low and furthest > _HEAVY_TAIL * (high - low):
             result[data.feature_names[j]] = float(furthest / (high - low))
     return dict(sorted(result.items(), key=lambda entry: -entry[1]))
+
+
+def _rightly(one: FeatureStrength) -> str:
+    """How often a feature is right; of one that points the other way, how often its reverse is."""
+    return f"{one.accuracy:.0%} right" + (f" (reversed {one.certainty:.0%})" if one.accuracy < 0.5 else "")
 
 
 def _features_line(report: Inspection) -> str:

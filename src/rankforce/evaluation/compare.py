@@ -18,6 +18,7 @@ from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
 from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import Interval, Significance
+from rankforce.html_tables import html_table
 from rankforce.measures.measure import Measure
 from rankforce.plurals import counted
 
@@ -180,7 +181,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         header, rows = self._table
-        return tables.html_table(self._title, header, rows, self._notes)
+        return html_table(self._title, header, rows, self._notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as numbers, text, lists and dictionaries that JSON can hold; None where there is no number."""

@@ -16,6 +16,7 @@ from rankforce.evaluation.by_measure import ByMeasure, Value
 from rankforce.evaluation.explanation import Explanation
 from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.significance import Interval
+from rankforce.html_tables import html_table
 from rankforce.measures.measure import Measure
 from rankforce.plurals import counted
 
@@ -131,7 +132,7 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         header, rows = self._table
-        return tables.html_table(self._title, header, rows, self._notes)
+        return html_table(self._title, header, rows, self._notes)
 
     def to_dict(self, per_query: bool = False) -> dict[str, Any]:
         """Everything as numbers, text, lists and dictionaries that JSON can hold; None where there is no number."""
