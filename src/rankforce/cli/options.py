@@ -111,5 +111,5 @@ Writing = Annotated[
     ),
 ]
 
-DATA_HELP = "Data file (LETOR text, Parquet, CSV), or TREC qrels."
+DATA_HELP = "Data file (LETOR text, Parquet, CSV; - is standard input), or TREC qrels."
 RANKING_HELP = "a file of scores, the name of a feature, a model file, or a TREC run."
