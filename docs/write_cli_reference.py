@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from rankforce.cli.main import build
+from rankforce.cli.application import build
 
 INTRODUCTION = """\
 # The command line
@@ -24,6 +24,10 @@ by `python docs/write_cli_reference.py`.
 rows; or `.npy`), the name of a feature, a model file, or a TREC run. What it is, is found out from the file or the
 word; `scores:FILE`, `feature:NAME`, `model:FILE` and `run:FILE` say it. In the same places data can be TREC judgments
 (`qrels:FILE`, or found out), which go with a TREC run.
+
+**Data files** are LETOR text, Parquet or CSV, by the ending of the name; `-` is LETOR text from standard input.
+`--read NAME=VALUE` gives an option of `rankforce.read`, `--write NAME=VALUE` one of writing: `--read absent=missing`,
+`--read 'delimiter=;'`, `--write label=clicks`. Errors name such options as they are typed.
 
 **Measures** are written `NAME[@cutoff][(parameter=value,...)][:label]`: `NDCG@10`, `ERR@10(max_grade=4)`,
 `NDCG@10:clicks`. `--import my_measures.py` runs a Python file; the measures defined in it are then known by

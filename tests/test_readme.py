@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from rankforce.cli.main import build
+import rankforce as rf
+from rankforce.cli.application import build
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
@@ -38,3 +40,25 @@ def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         if "://" not in target:
             assert (Path(__file__).parents[1] / target).exists(), target
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/defaults.md"])
+def test_running_text_is_wrapped(name: str) -> None:
+    text = (Path(__file__).parents[1] / name).read_text(encoding="utf-8")
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL).splitlines()
+    assert [line for line in prose if len(line) > 120 and not line.lstrip().startswith("|")] == []
+
+
+def test_the_gain_that_is_shown_is_over_the_best_single_feature(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "readme"}
+    exec(compile(blocks("python")[0], "README.md", "exec"), names)
+    alone = {
+        name: rf.evaluate(name, names["train"], "NDCG@10").mean["NDCG@10"] for name in names["train"].feature_names
+    }
+    assert alone[names["best"]] == max(alone.values())
+    data = rf.make_artificial(queries=200, documents=30, features=10)  # as the shell example generates it
+    alone = {name: rf.evaluate(name, data, "NDCG@10").mean["NDCG@10"] for name in data.feature_names}
+    assert f"feature:{max(alone, key=alone.__getitem__)} trees.json" in README

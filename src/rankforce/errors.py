@@ -85,6 +85,10 @@ class MissingDependencyError(RankforceError, ImportError):
     """An optional package is needed: the message says which one and how to install it."""
 
 
+class RankforceWarning(UserWarning):
+    """Base of all warnings that rankforce gives."""
+
+
 def missing_dependency(package: str, extra: str, purpose: str) -> MissingDependencyError:
     """The error for an optional package that is not installed."""
     return MissingDependencyError(

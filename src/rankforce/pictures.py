@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rankforce.errors import SettingsError, missing_dependency
+from rankforce.replacing import check_replaceable, replacing
 
 
 def figure_class() -> Any:
@@ -26,14 +27,11 @@ def check_picture(path: str | os.PathLike[str]) -> None:
         raise SettingsError(
             f"{path}: a picture is drawn as .{', .'.join(kinds)}, not as {kind or 'nothing'!r}: end the name in .png"
         )
-    if not Path(path).parent.is_dir():
-        raise SettingsError(f"{path}: cannot be written: there is no folder {Path(path).parent}")
+    check_replaceable(path, SettingsError)
 
 
 def save_picture(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure into a file whose ending says the format."""
+    """Write a figure into a file whose ending says the format, whole or not at all."""
     check_picture(path)
-    try:
-        figure.savefig(path)
-    except OSError as failure:
-        raise SettingsError(f"{path}: cannot be written: {failure.strerror or failure}") from None
+    with replacing(path, SettingsError) as file:
+        figure.savefig(file, format=Path(path).suffix.removeprefix(".").lower())

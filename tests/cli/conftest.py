@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rankforce.cli.main import build
+from rankforce.cli.application import build
 
 
 class Outcome(NamedTuple):

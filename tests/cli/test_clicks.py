@@ -79,3 +79,15 @@ def test_mistakes_leave_with_2(run: Any, log: Path, arguments: list[str], messag
     out = run("clicks", log, *arguments)
     assert out.code == 2
     assert message in out.err
+
+
+def test_a_header_after_blank_lines(run: Any, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("\n\nuser,query,document,position,clicked\n1,7,a,1,1\n")
+    assert "log.csv, line 3: no column says the session" in run("clicks", log).err
+    log.write_text("\n\nsession;query;document;position;clicked\n1;7;a;1;1\n")
+    outcome = run("clicks", log)
+    assert "log.csv, line 3: there is no ',' in the header" in outcome.err
+    assert "put commas between the cells of a log, or tabs if its name ends in .tsv, not ';'" in outcome.err
+    log.write_text("\n\nsession,query,document,position,clicked\n1,7,a,1,1\n")
+    assert run("clicks", log).out.startswith("1 label (last-click rate) of 1 query, 0 of them 0\nfrom 1 impression, ")

@@ -74,7 +74,7 @@ def test_runs_are_combined_on_judgments_and_on_data(run: Any, many: Path, tmp_pa
 
 def test_mistakes(run: Any, many: Path, tmp_path: Path) -> None:
     for arguments, words in (
-        (("feature:1",), "at least two"),
+        (("feature:1",), "nothing to combine"),
         (("feature:1", "feature:9"), "no feature '9'"),
         (("feature:1", "feature:2", "--folds", 1), "folds must be"),
         (("feature:1", "feature:2", "--measure", "NDGC"), "NDGC"),

@@ -92,7 +92,7 @@ def test_queries_missing_from_a_run(run: Any, tmp_path: Path) -> None:
     zero = run(*arguments)
     assert mean(zero) == pytest.approx(0.5)
     assert "lacks 2 judged queries" in zero.err
-    assert "1 queries without judgments" in zero.err
+    assert "1 query without judgments" in zero.err
     assert mean(run(*arguments, "--missing-queries", "skip")) == pytest.approx(1.0)
     refused = run(*arguments, "--missing-queries", "raise")
     assert refused.code == 2
@@ -185,9 +185,9 @@ def test_reading_options_reach_the_reader(run: Any, tmp_path: Path) -> None:
         ("scores:s.txt", "1\n2\nx\n", "line 3: not a score: 'x'"),
         ("s.txt", "1 2 3\n", "cannot tell what kind of ranking"),
         ("s.txt", "", "empty"),
-        ("s.txt", "nan\n" * 7, "NaN"),
+        ("s.txt", "nan\n" * 7, "line 1: not a score: 'nan'"),
         ("scores:absent.txt", None, "absent.txt"),
-        ("s.npy", "no array", "not a NumPy array"),
+        ("s.npy", "no array", "not an array of numbers"),
         ("s.gz", "no gzip", "gzip"),
     ],
 )
@@ -203,6 +203,28 @@ def test_rankings_that_are_none(
     assert outcome.err.startswith("rankforce: ")
     assert "Traceback" not in outcome.err
     assert outcome.out == ""
+
+
+def test_what_is_no_score_is_named_by_file_and_line(run: Any, data: Path, tmp_path: Path) -> None:
+    for odd in ("nan", "inf", "abc"):
+        (tmp_path / "scores.txt").write_text(f"1\n2\n3\n4\n{odd}\n6\n7\n")
+        outcome = run("evaluate", data, tmp_path / "scores.txt")
+        assert outcome.code == 2
+        assert f"scores.txt, line 5: not a score: '{odd}'\n" in outcome.err
+    np.save(tmp_path / "scores.npy", [1, 2, 3, 4, math.nan, 6, 7])
+    assert (
+        "scores.npy: entry 4 (counted from 0) is no score: 'nan'\n"
+        in run("evaluate", data, tmp_path / "scores.npy").err
+    )
+    (tmp_path / "scores.txt").write_text("-inf\n2\n3\n4\n5\n6\n7\n")
+    assert run("evaluate", data, tmp_path / "scores.txt").code == 0
+
+
+def test_blank_lines_count(run: Any, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd.txt").write_text("\n\nneither of these\n")
+    assert (
+        "odd.txt, line 3: cannot tell what kind of ranking this is" in run("evaluate", data, tmp_path / "odd.txt").err
+    )
 
 
 def test_a_word_that_is_a_feature_and_a_file(run: Any, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,9 +17,9 @@ import pytest
 import typer
 
 import rankforce as rf
-from rankforce.cli import output
+from rankforce.cli import application, main, output
+from rankforce.cli.application import build, command_names
 from rankforce.cli.failures import reporting_failures
-from rankforce.cli.main import build, command_names
 
 REPOSITORY = Path(__file__).parents[2]
 NOW = {"compare", "convert", "demo", "evaluate", "generate", "inspect"}
@@ -149,6 +149,38 @@ def test_ctrl_c_leaves_with_130() -> None:
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert err == "rankforce: interrupted\n"
+
+
+def test_ctrl_c_at_the_start_leaves_with_130(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(application, "build", interrupted)
+    with pytest.raises(SystemExit) as stopped:
+        main.main()
+    assert stopped.value.code == 130
+    assert capsys.readouterr().err == "rankforce: interrupted\n"
+
+
+def test_what_takes_time_is_imported_where_ctrl_c_is_awaited() -> None:
+    done = python("-c", "import sys, rankforce.cli.main\nprint([one for one in sys.modules if 'typer' in one])")
+    assert done.stdout == "[]\n"
+
+
+def test_a_full_disk_is_named(run: Any, data: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rankforce.cli.main", "evaluate", str(data), "1"],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, env=os.environ | {"RANKFORCE_QUIET": "1"},
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (2, "rankforce: standard output: No space left on device\n")
+    pytest.importorskip("matplotlib")
+    outcome = run("combine", data, "1", "2", "--plot", "/dev/full")
+    assert (outcome.code, outcome.err) == (2, "rankforce: /dev/full: cannot be written: No space left on device\n")
 
 
 def test_a_reader_that_stops_early_is_no_error(tmp_path: Path) -> None:

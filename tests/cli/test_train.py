@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,15 @@ def test_broken_settings_and_models_are_refused(run: Any, training: Path, tmp_pa
     outcome = run("evaluate", training, tmp_path / "broken.json")
     assert outcome.code == 2
     assert "broken.json" in outcome.err
+
+
+def test_a_setting_that_there_is_not(run: Any, training: Path, tmp_path: Path) -> None:
+    for name, words in (
+        ("nosuch", "has no setting 'nosuch'. It has: "),
+        ("n_leafs", "did you mean n_leaves? It has: "),
+    ):
+        for command in (["train", training, "-o", tmp_path / "x.json", "--set"], ["tune", training, "--try"]):
+            assert words in run(*command, f"{name}=1").err
 
 
 def test_options_that_lack_a_file(run: Any, training: Path, tmp_path: Path) -> None:
@@ -131,3 +142,21 @@ def test_several_tiers(run: Any, tmp_path: Path) -> None:
         outcome = run("train", table, *wrong, *small)
         assert outcome.code == 2
         assert words in outcome.err
+
+
+def test_the_objective_files_of_the_guide(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rf.make_artificial(queries=10, documents=8, features=3, clicks=True).write("train.csv")
+    guide = (Path(__file__).parents[2] / "docs" / "objectives.md").read_text(encoding="utf-8")
+    for name, text in zip(
+        ("tiers.toml", "changing.toml"), re.findall(r"```toml\n(.*?)```", guide, re.DOTALL), strict=True
+    ):
+        Path(name).write_text(text)
+        [line] = re.findall(rf"^rankforce (train .* {name}.*)$", guide, re.MULTILINE)
+        outcome = run(*shlex.split(line), "--trees", 2, "--quiet")
+        assert outcome.code == 0, outcome.err
+    refused = run("train", "train.csv", "-o", "model.json", "--objective", "changing.toml", "--quiet")
+    assert refused.err == (
+        "rankforce: SigmoidCost(sigma=1.0, mu=1.0) has no positive curvature, which Newton's step divides by: "
+        "use --set step=gradient\n"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import json
 import os
@@ -91,6 +92,7 @@ def test_blank_uniform_and_unlabelled_queries() -> None:
     [
         (np.full(240, 3.0), "one_label"),
         (np.arange(240.0), "large_labels"),
+        (np.tile([0.0, 2000.0], 120), "large_labels"),
         (np.where(np.arange(240) % 5 == 0, -1.0, np.arange(240) % 2), "negative_labels"),
     ],
 )
@@ -274,3 +276,38 @@ def test_what_is_known_of_mq2008() -> None:
     assert report.labels[0].blank_queries == 132
     assert report.answering_features == ()
     assert shared_queries(train, test).findings == ()
+
+
+def test_labels_whose_gain_is_infinite_are_called_so() -> None:
+    labels = np.tile([0.0, 2000.0], 10)
+    data = rf.Dataset(np.arange(20.0)[:, None], labels, qid=np.repeat(np.arange(10), 2))
+    [found] = [one for one in rf.inspect(data).findings if one.kind == "large_labels"]
+    assert "is infinite: measures refuse it. Use gain=linear" in found.remedy
+    with pytest.raises(rf.MeasureError, match="is infinite"):
+        rf.evaluate("1", data, "NDCG")
+    rf.evaluate("1", data, "NDCG(gain=linear)")
+
+
+def test_a_feature_that_points_the_other_way_is_called_so() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 400).astype(float)
+    X = np.column_stack([-labels + rng.normal(size=400), labels + rng.normal(size=400)])
+    report = rf.inspect(rf.Dataset(X, labels, qid=np.repeat(np.arange(20), 20), feature_names=["down", "up"]))
+    shares = {one.feature: one.accuracy for one in report.strongest_features}
+    text = str(report)
+    assert f"down: {shares['down']:.0%} right (reversed {1 - shares['down']:.0%}) on" in text
+    assert f"up: {shares['up']:.0%} right on" in text
+
+
+def test_notebooks_show_tables_and_escape_names() -> None:
+    data = rf.Dataset([[1.0], [2.0]], [1.0, np.nan], qid=[1, 1], feature_names=["<b>"])
+    shown = data._repr_html_()
+    assert "Dataset(2 documents, 1 query, 1 feature)" in shown
+    assert "features: &lt;b&gt;" in shown
+    assert '<td style="text-align:left">grades</td><td style="text-align:right">1</td>' in shown
+    report = rf.inspect(data)
+    shown = report._repr_html_()
+    assert all(html.escape(one.what) in shown for one in report.findings)
+    assert "<b>" not in shown
+    nameless = rf.Dataset(np.empty((2, 0)), None, qid=[1, 1])
+    assert "features: none" in nameless._repr_html_()

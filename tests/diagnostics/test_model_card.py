@@ -9,6 +9,7 @@ import pytest
 
 import rankforce as rf
 from rankforce.diagnostics.model_card import model_card
+from rankforce.models.combination import Combination
 from rankforce.models.storage import is_model_file
 
 
@@ -79,7 +80,7 @@ def test_which_files_are_models(ranker, data, tmp_path):
 def test_from_the_shell(ranker, data, tmp_path):
     from typer.testing import CliRunner
 
-    from rankforce.cli.main import build
+    from rankforce.cli.application import build
 
     ranker.save(tmp_path / "model.json")
     data.write(tmp_path / "data.txt")
@@ -91,3 +92,19 @@ def test_from_the_shell(ranker, data, tmp_path):
     read = json.loads(CliRunner().invoke(build(), ["inspect", "--json", *files]).stdout)
     assert read["models"][files[0]]["settings"]["n_leaves"] == 4
     assert list(read["files"]) == files[1:]
+
+
+def test_of_a_combination(data, ranker):
+    net = rf.LambdaRank("NDCG@5", hidden=0, epochs=2, progress=False).fit(
+        data.replace(features=np.nan_to_num(data.features))
+    )
+    mixed = Combination.of([ranker.model_, net.model_], [0.5, 0.5])
+    card = model_card(mixed)
+    np.testing.assert_allclose([one.gain for one in card.features], ranker.feature_importances_)
+    assert sum(one.splits for one in card.features) == len(ranker.model_.feature)
+    assert str(card).endswith(f"gain (the mean of shares) and splits are of {ranker.model_!r}")
+    twice = model_card(Combination.of([ranker.model_, ranker.model_], [0.5, 0.5]))
+    np.testing.assert_allclose([one.gain for one in twice.features], ranker.feature_importances_)
+    without = str(model_card(Combination.of([net.model_, net.model_], [0.5, 0.5])))
+    assert "splits" not in without
+    assert "–" not in without

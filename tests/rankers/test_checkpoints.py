@@ -367,7 +367,7 @@ def test_what_a_killed_writer_left_is_removed(data, tmp_path):
 def test_from_the_shell(data, tmp_path):
     from typer.testing import CliRunner
 
-    from rankforce.cli.main import build
+    from rankforce.cli.application import build
 
     train, path, out = tmp_path / "train.txt", tmp_path / "checkpoint", tmp_path / "model.json"
     data.write(train)

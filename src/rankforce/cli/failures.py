@@ -1,16 +1,22 @@
-"""What a command does when it cannot go on: one message on standard error, an exit code, no traceback."""
+"""What a command does when it cannot go on: one message on standard error, an exit code, no traceback.
+
+Warnings of rankforce are lines on standard error, too. Both say what to type, not what to write in Python.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import typer
 
-from rankforce.errors import RankforceError
+from rankforce.cli import output
+from rankforce.errors import RankforceError, RankforceWarning
 
 # Exit codes. 0: done.
 NEGATIVE_VERDICT = 1  # the command ran and its answer is no (a warning under --strict, a comparison that was lost)
@@ -24,8 +30,14 @@ def reporting_failures(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def wrapped(*arguments: Any, **options: Any) -> Any:
+        def typed(message: str) -> str:
+            from rankforce.cli.remedies import command_remedies
+
+            return command_remedies(message, command, options)
+
         try:
-            return command(*arguments, **options)
+            with _warnings_as_remarks(typed):
+                return command(*arguments, **options)
         except BrokenPipeError:
             # The reader (head, less) has seen enough. What is still buffered must not fail at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -35,6 +47,9 @@ def reporting_failures(command: Callable[..., Any]) -> Callable[..., Any]:
         except (typer.Exit, typer.Abort):
             raise
         except RankforceError as error:
+            from rankforce.cli.remedies import reword
+
+            reword(error, typed)
             _stop(str(error), BAD_INPUT)
         except OSError as error:
             if error.filename is None:
@@ -50,6 +65,25 @@ def reporting_failures(command: Callable[..., Any]) -> Callable[..., Any]:
             )
 
     return wrapped
+
+
+@contextlib.contextmanager
+def _warnings_as_remarks(typed: Callable[[str], str]) -> Iterator[None]:
+    """Show each warning of rankforce once, as a remark. All others go their way."""
+    told = set()
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def remark(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+            if not issubclass(category, RankforceWarning):
+                show(message, category, *place, **more)
+            elif str(message) not in told:
+                told.add(str(message))
+                output.note(typed(str(message)))
+
+        warnings.showwarning = remark
+        warnings.simplefilter("always", RankforceWarning)
+        yield
 
 
 def _stop(message: str, code: int) -> None:

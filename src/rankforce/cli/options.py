@@ -100,5 +100,16 @@ Reading = Annotated[
     ),
 ]
 
-DATA_HELP = "Data file (LETOR text, Parquet, CSV), or TREC qrels."
+Writing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--write",
+        metavar="NAME=VALUE",
+        help="An option of writing the data file: label=grades chooses the label of LETOR text, weights=drop leaves "
+        "weights out, unlabelled=allow writes nan; also absent, first_index; delimiter of CSV; repeatable.",
+        show_default=False,
+    ),
+]
+
+DATA_HELP = "Data file (LETOR text, Parquet, CSV; - is standard input), or TREC qrels."
 RANKING_HELP = "a file of scores, the name of a feature, a model file, or a TREC run."

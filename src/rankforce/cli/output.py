@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rankforce.plurals import counted
+
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
 
@@ -48,7 +50,7 @@ def show(*parts: Table | str) -> None:
     """Print tables and paragraphs: drawn on a terminal, plain elsewhere."""
     if not on_terminal():
         for part in parts:
-            typer.echo(str(part))
+            write_line(str(part))
         return
     from rich import box
     from rich.console import Console
@@ -67,7 +69,17 @@ def show(*parts: Table | str) -> None:
         console.print(drawn)
 
 
-def show_written(path: Path, data: Dataset, json: bool) -> None:
+def write_line(text: str) -> None:
+    """Text and a line feed to standard output. If it cannot be written (a full disk), the error says where to."""
+    try:
+        typer.echo(text)
+    except BrokenPipeError:
+        raise  # the reader has seen enough
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def show_written(path: Path, data: Dataset, labels: Sequence[str], json: bool) -> None:
     """Say what was written where."""
     if json:
         show_json(
@@ -76,13 +88,13 @@ def show_written(path: Path, data: Dataset, json: bool) -> None:
                 "documents": data.n_documents,
                 "queries": data.n_queries,
                 "features": data.n_features,
-                "labels": list(data.labels),
+                "labels": list(labels),
             }
         )
     else:
         show(
-            f"{path}: {data.n_documents:,} documents, {data.n_queries:,} queries, {data.n_features:,} features, "
-            f"labels: {', '.join(data.labels) or 'none'}"
+            f"{path}: {counted(data.n_documents, 'document')}, {counted(data.n_queries, 'query')}, "
+            f"{counted(data.n_features, 'feature')}, labels: {', '.join(labels) or 'none'}"
         )
 
 
@@ -93,7 +105,7 @@ def note(message: str) -> None:
 
 def show_json(value: Any) -> None:
     """Print a value as JSON on standard output. What is not a number (NaN, infinity) becomes null."""
-    typer.echo(json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False))
+    write_line(json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def as_json(value: Any) -> Any:

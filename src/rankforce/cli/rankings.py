@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
-from rankforce.cli.reading import reading_options
+from rankforce.cli.reading import input_file, read_data, reading_options
 from rankforce.errors import DataError, FileFormatError, SettingsError
+from rankforce.plurals import counted
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     Qrels = Mapping[str, Mapping[str, float]]
 
 KINDS = ("scores", "feature", "model", "run")
+_FINITE = "a document that was not retrieved has score -inf, every other a finite one"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,14 +44,13 @@ def read_judgments(written: str, options: Sequence[str] | None = None) -> Datase
 
     kind, colon, what = written.partition(":")
     if colon and kind == "qrels":
-        path, qrels = Path(what), True
+        path, qrels = Path(input_file(what)), True
     else:
-        path = Path(written)
+        path = Path(input_file(written))
         qrels = path.is_file() and _looks_like_qrels(path)
-    chosen = reading_options(options)
     if not qrels:
-        return rf.read(path, **chosen)
-    if chosen:
+        return read_data(path, options)
+    if reading_options(options):
         raise SettingsError(f"{path} holds TREC judgments, which have no options: leave --read out")
     return rf.read_qrels(path)
 
@@ -80,10 +82,11 @@ def _joined(written: str, what: str, judgments: Dataset | Qrels, missing_queries
     qrels = judgments if isinstance(judgments, Mapping) else _qrels_of(judgments)
     joined = judged_run(qrels, rf.read_run(what), missing_queries=missing_queries)  # type: ignore[arg-type]
     if joined.queries_without_run:
-        treatment = {"zero": "nothing retrieved for them", "skip": "left out"}[missing_queries]
-        output.note(f"{what} lacks {len(joined.queries_without_run):,} judged queries: {treatment}")
+        treatment = {"zero": "counted as if nothing was retrieved", "skip": "left out"}[missing_queries]
+        output.note(f"{what} lacks {counted(len(joined.queries_without_run), 'judged query')}: {treatment}")
     if joined.queries_without_judgments:
-        output.note(f"{what} has {len(joined.queries_without_judgments):,} queries without judgments: left out")
+        unjudged = counted(len(joined.queries_without_judgments), "query")
+        output.note(f"{what} has {unjudged} without judgments: left out")
     return Ranking(written, "run", joined.scores, joined.data)
 
 
@@ -122,7 +125,7 @@ def _kind_of(written: str, feature_names: Sequence[str]) -> str:
 def _kind_of_file(path: Path) -> str:
     if path.suffix == ".npy":
         return "scores"
-    line = _first_line(path)
+    number, line = _first_line(path)
     if line.startswith(("{", "<", "##", "tree")):
         return "model"
     words = line.split()
@@ -133,7 +136,7 @@ def _kind_of_file(path: Path) -> str:
     raise FileFormatError(
         "cannot tell what kind of ranking this is",
         path=path,
-        line=1,
+        line=number,
         text=line,
         remedy="scores: one number per line; a TREC run: six words per line; or say which: "
         + ", ".join(f"{kind}:{path}" for kind in ("scores", "model", "run")),
@@ -143,23 +146,23 @@ def _kind_of_file(path: Path) -> str:
 def _looks_like_qrels(path: Path) -> bool:
     if path.name.endswith((".qrels", ".qrel")):
         return True
-    words = _first_line(path).split()
+    words = _first_line(path)[1].split()
     # query, iteration, document, judgment; a LETOR line has qid: in its second word
     return len(words) == 4 and ":" not in words[1] and _is_number(words[3])
 
 
-def _first_line(path: Path) -> str:
-    """The first line with anything in it, of a plain or gzip file, at most 4096 bytes of it."""
+def _first_line(path: Path) -> tuple[int, str]:
+    """The first line with anything in it and its number, of a plain or gzip file, within its first 4096 bytes."""
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rb") as stream:
             start = stream.read(4096)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileFormatError(f"damaged gzip file ({error})", path=path, remedy="copy or download it again") from None
-    lines = [line for line in start.decode("utf-8", errors="replace").splitlines() if line.strip()]
-    if not lines:
-        raise FileFormatError("the file is empty", path=path)
-    return lines[0].strip()
+    for number, line in enumerate(start.decode("utf-8", errors="replace").splitlines(), start=1):
+        if line.strip():
+            return number, line.strip()
+    raise FileFormatError("the file is empty", path=path)
 
 
 def _is_number(text: str) -> bool:
@@ -175,12 +178,7 @@ def _read_scores(what: str, data: Dataset) -> Any:
 
     path = Path(what)
     if path.suffix == ".npy":
-        try:
-            return np.load(path, allow_pickle=False)
-        except (ValueError, EOFError):
-            raise FileFormatError(
-                "not an array of numbers as NumPy saves it", path=path, remedy="numpy.save writes one; or give text"
-            ) from None
+        return _read_score_array(path)
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8") as stream:
@@ -195,12 +193,31 @@ def _read_scores(what: str, data: Dataset) -> Any:
             raise FileFormatError(
                 "not a score", path=path, line=place + 1, text=line, remedy="write one number per line, in row order"
             ) from None
+        if not scores[place] < math.inf:  # NaN is not, either
+            raise FileFormatError("not a score", path=path, line=place + 1, text=line, remedy=_FINITE)
     if len(scores) != data.n_documents:
         raise FileFormatError(
-            f"{len(scores):,} scores for {data.n_documents:,} documents",
+            f"{counted(len(scores), 'score')} for {counted(data.n_documents, 'document')}",
             path=path,
             remedy="write one score per row of the data, in the same order",
         )
+    return scores
+
+
+def _read_score_array(path: Path) -> Any:
+    """The scores that NumPy saved. Their number and shape are checked where they meet the data."""
+    import numpy as np
+
+    try:
+        scores = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError):
+        raise FileFormatError(
+            "not an array of numbers as NumPy saves it", path=path, remedy="numpy.save writes one; or give text"
+        ) from None
+    if np.issubdtype(scores.dtype, np.floating) and not (scores < math.inf).all():
+        place = int(np.flatnonzero(~(scores < math.inf))[0])
+        problem = f"entry {place} (counted from 0) is no score"
+        raise FileFormatError(problem, path=path, text=str(scores.flat[place]), remedy=_FINITE)
     return scores
 
 

@@ -1,32 +1,34 @@
-"""``--read name=value``: options of ``rankforce.read`` from the command line."""
+"""Data files that commands read: ``-`` is standard input, ``--read name=value`` gives options of ``rankforce.read``."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rankforce.errors import SettingsError
+from rankforce.cli.named_values import named_values
+from rankforce.cli.remedies import reading_spellings, typed_remedies
 
-_LISTS = ("features", "labels", "ignore")
+if TYPE_CHECKING:
+    from rankforce.data.dataset import Dataset
+
+STANDARD_INPUT = "/dev/stdin"
+
+
+def read_data(path: str | os.PathLike[str], written: Sequence[str] | None = None) -> Dataset:
+    """The data of a file, read with the options that were written after ``--read``."""
+    from rankforce.data.files import read
+
+    options = reading_options(written)
+    with typed_remedies(reading_spellings):
+        return read(input_file(path), **options)
+
+
+def input_file(path: str | os.PathLike[str]) -> str:
+    """The name of a file to read; ``-`` is standard input."""
+    return STANDARD_INPUT if os.fspath(path) == "-" else os.fspath(path)
 
 
 def reading_options(written: Sequence[str] | None) -> dict[str, Any]:
-    """``["absent=missing", "first_index=0"]`` as keyword arguments.
-
-    Whole numbers, true and false are read as such; ``features``, ``labels`` and ``ignore`` are lists with commas.
-    """
-    options: dict[str, Any] = {}
-    for one in written or ():
-        name, equals, text = one.partition("=")
-        if not equals or not name.isidentifier():
-            raise SettingsError(f"--read {one}: write NAME=VALUE, for example --read absent=missing")
-        if name in options:
-            raise SettingsError(f"--read {name} is given twice")
-        options[name] = text.split(",") if name in _LISTS else _value(text)
-    return options
-
-
-def _value(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if text.lstrip("-").isdecimal() else text
+    """What was written after ``--read``, as keyword arguments of ``rankforce.read``."""
+    return named_values(written, "--read", "absent=missing")

@@ -21,7 +21,7 @@ def read_settings(given: Sequence[str], ranker: type) -> dict[str, Any]:
             raise SettingsError(f"--set {entry}: write --set name=value")
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = f"; did you mean {near[0]}?" if near else "."
             raise SettingsError(f"{ranker.__name__} has no setting {name!r}{hint} It has: {', '.join(known)}")
         try:
             result[name] = ast.literal_eval(text.strip())

@@ -6,13 +6,17 @@ import csv
 import io
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankforce.cli.named_values import named_values
+from rankforce.cli.remedies import typed_remedies, writing_spellings
 from rankforce.errors import SettingsError
 from rankforce.replacing import check_replaceable, replacing
 
 if TYPE_CHECKING:
+    from rankforce.data.dataset import Dataset
     from rankforce.evaluation.result import Evaluation
 
 
@@ -38,6 +42,14 @@ def _files(given: str | Path | None) -> list[str]:
     """The regular files that a word of the command line may name."""
     words = [] if given is None else [str(given), str(given).partition(":")[2]]
     return [word for word in words if word and os.path.isfile(word)]
+
+
+def write_data(data: Dataset, path: Path, written: Sequence[str] | None = None) -> list[str]:
+    """Write a data file with the options that were written after ``--write``; the label sources that it holds."""
+    options = named_values(written, "--write", "label=grades")
+    with typed_remedies(writing_spellings):
+        data.write(path, **options)
+    return [options["label"]] if "label" in options else list(data.labels)
 
 
 def write_per_query(path: Path, result: Evaluation, **first: Any) -> None:

@@ -16,6 +16,7 @@ from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.files import table_path
 from rankforce.data.tables import arrow, delimiter_of, is_parquet
 from rankforce.errors import DataError, SettingsError, missing_dependency
+from rankforce.plurals import counted
 from rankforce.replacing import replacing
 
 RATES = ("last_click", "click")
@@ -180,9 +181,10 @@ class ClickLabels:
         told, settings = self.to_dict(), self.settings
         name = "last-click rate" if settings.rate == "last_click" else "click-through rate"
         words = [
-            f"{told['labels']:,} labels ({name}) of {told['queries']:,} queries, {told['zero_labels']:,} of them 0",
-            f"from {told['impressions']:,} impressions, {told['clicks']:,} clicks, {told['last_clicks']:,} of them the "
-            f"last of their {settings.last_of}",
+            f"{counted(told['labels'], 'label')} ({name}) of {counted(told['queries'], 'query')}, "
+            f"{told['zero_labels']:,} of them 0",
+            f"from {counted(told['impressions'], 'impression')}, {counted(told['clicks'], 'click')}, "
+            f"{told['last_clicks']:,} of them the last of their {settings.last_of}",
         ]
         if told["below_min_impressions"]:
             words.append(
@@ -197,7 +199,7 @@ class ClickLabels:
         return "\n".join(words)
 
     def __repr__(self) -> str:
-        return f"<ClickLabels of {len(self._query_codes):,} queries: {len(self):,} documents shown>"
+        return f"<ClickLabels of {counted(len(self._query_codes), 'query')}: {counted(len(self), 'document')} shown>"
 
 
 _MEANS: dict[Any, str] = {"query": "query", "global": "log"}

@@ -71,18 +71,24 @@ def _first_undecodable_line(path: Path) -> int | None:
     return None
 
 
-def header_of(path: Path, delimiter: str, example: str = "qid,label,...") -> list[str]:
+def header_of(
+    path: Path, delimiter: str, example: str = "qid,label,...", remedy: str = "say delimiter={!r}"
+) -> tuple[int, list[str]]:
+    """The line of the names of the columns, the first that is not blank, and the names.
+
+    ``remedy`` is what to do about another delimiter, which it is filled with.
+    """
     first = next(rows(path, delimiter, header=True), None)
     if first is None:
-        remedy = f"the first line names the columns: {example}"
-        raise FileFormatError("the file is empty", path=path, remedy=remedy)
-    names = first[1]
+        named = f"the first line names the columns: {example}"
+        raise FileFormatError("the file is empty", path=path, remedy=named)
+    line, names = first
     if len(names) == 1:
         other = next((sign for sign in ",;\t|" if sign != delimiter and sign in names[0]), None)
         if other is not None:
             problem = f"there is no {delimiter!r} in the header"
-            raise FileFormatError(problem, path=path, line=1, text=names[0], remedy=f"say delimiter={other!r}")
-    return names
+            raise FileFormatError(problem, path=path, line=line, text=names[0], remedy=remedy.format(other))
+    return line, names
 
 
 def refuse_broken_row(path: Path, delimiter: str, header: Sequence[str], what: Mapping[str, str]) -> None:

@@ -18,9 +18,12 @@ from rankforce.data import frames
 from rankforce.data.hashing import combine, hash_ids
 from rankforce.data.identifiers import as_ids
 from rankforce.errors import DataError
+from rankforce.html_tables import html_table
+from rankforce.plurals import counted
 
 MAIN_LABEL = "grades"
 LABEL_NAMES = ("label", "grade", "grades", "relevance")  # what columns of tables are called that hold it
+_NAMES_SHOWN = 20  # of features, in a notebook
 _PARTS = frozenset(
     {"features", "feature_names", "query_ids", "rows", "query_starts", "labels"}
     | {"weights", "query_weights", "document_ids"}
@@ -119,9 +122,20 @@ class Dataset:
     def __repr__(self) -> str:
         sources = ", ".join(self.labels) or "no labels"
         return (
-            f"Dataset({self.n_documents:,} documents, {self.n_queries:,} queries, {self.n_features:,} features, "
-            f"labels: {sources})"
+            f"Dataset({counted(self.n_documents, 'document')}, {counted(self.n_queries, 'query')}, "
+            f"{counted(self.n_features, 'feature')}, labels: {sources})"
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: sizes, and the range of each label source."""
+        rows = []
+        for name, values in self.labels.items():
+            labelled = values[~np.isnan(values)]
+            ends = [f"{labelled.min():g}", f"{labelled.max():g}"] if len(labelled) else ["–", "–"]
+            rows.append([name, *ends, f"{len(values) - len(labelled):,}"])
+        names = ", ".join(self.feature_names[:_NAMES_SHOWN]) + (", ..." if self.n_features > _NAMES_SHOWN else "")
+        title = repr(self).partition(", labels:")[0] + ")"
+        return html_table(title, ["label", "lowest", "highest", "unlabelled"], rows, [f"features: {names or 'none'}"])
 
     @cached_property
     def contiguous(self) -> bool:

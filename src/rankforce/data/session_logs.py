@@ -36,6 +36,7 @@ COLUMN_NAMES = {
 }
 _NEEDED = ("session", "query", "document", "clicked")
 _EXAMPLE = "session,query,document,position,clicked"
+_DELIMITERS = "put commas between the cells of a log, or tabs if its name ends in .tsv, not {!r}"
 _BLOCK = 1 << 24  # bytes of CSV text read at once
 
 Fail = Callable[[int, str, str, str, str], NoReturn]
@@ -174,7 +175,7 @@ def _from_csv(path: Path, names: Mapping[str, str | None], bar: ByteProgress) ->
     from pyarrow import csv as arrow_csv
 
     separator = delimiter_of(path, None)
-    header = header_of(path, separator, _EXAMPLE)
+    header_line, header = header_of(path, separator, _EXAMPLE, _DELIMITERS)
 
     def fail(row: int, column: str, problem: str, text: str, remedy: str) -> NoReturn:
         line, _ = next(itertools.islice(csv_rows(path, separator), row, None), (None, []))
@@ -184,7 +185,7 @@ def _from_csv(path: Path, names: Mapping[str, str | None], bar: ByteProgress) ->
         )
 
     def refuse(problem: str, remedy: str) -> NoReturn:
-        raise FileFormatError(problem, path=path, line=1, remedy=remedy)
+        raise FileFormatError(problem, path=path, line=header_line, remedy=remedy)
 
     roles = _roles(header, names, refuse)
     wanted = list(dict.fromkeys(roles.values()))

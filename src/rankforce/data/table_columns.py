@@ -98,7 +98,7 @@ class ColumnOptions:
         free = [name for name in columns if name not in claimed and not re.fullmatch(_PANDAS_INDEX, name)]
         if self.features is None and "" in free:
             remedy = f"if it is the index of a data frame, leave it out: ignore=['']; {listed}"
-            raise FileFormatError("a column has no name", path=path, line=1, remedy=remedy)
+            raise FileFormatError("a column has no name", path=path, remedy=remedy)
         self._refuse_surrounding_space(free, path, listed)
         found: dict[str, Any] = {role: self._found(role, name, free, path, listed) for role, name in given.items()}
         if found["qid"] is None:

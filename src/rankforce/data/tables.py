@@ -217,7 +217,7 @@ def _read_csv(path: Path, options: ColumnOptions, delimiter: str | None) -> dict
     from pyarrow import csv as arrow_csv
 
     separator = delimiter_of(path, delimiter)
-    header = header_of(path, separator)
+    _, header = header_of(path, separator)
     roles = options.roles(header, path)
     types = dict.fromkeys(roles.ids, pa.string())
     types |= dict.fromkeys(roles.numeric, pa.float64())

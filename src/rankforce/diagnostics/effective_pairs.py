@@ -19,7 +19,8 @@ from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation.evaluate import read_measures, scores_of
-from rankforce.evaluation.tables import html_table, text_table
+from rankforce.evaluation.tables import text_table
+from rankforce.html_tables import html_table
 from rankforce.kernels.effective_pairs import count_effective_pairs
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import Cost, LambdaFunction

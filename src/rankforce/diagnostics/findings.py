@@ -23,11 +23,6 @@ class Finding:
         return dataclasses.asdict(self)
 
 
-def counted(number: int, one: str, many: str) -> str:
-    """A number with its noun: ``1 query``, ``2,000 queries``."""
-    return f"{number:,} {one if number == 1 else many}"
-
-
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence, the first few of them if there are many."""
     shown = ", ".join(names[:_SHOWN])

@@ -23,6 +23,8 @@ from rankforce.diagnostics.feature_strength import FeatureStrength, feature_stre
 from rankforce.diagnostics.findings import Finding
 from rankforce.diagnostics.labels import LabelSource, label_source
 from rankforce.diagnostics.leaks import Leak, leaks
+from rankforce.html_tables import html_table
+from rankforce.plurals import counted
 
 _CHUNK = 16_384  # rows looked at together: small beside the features
 _SAMPLE = 50_000  # rows from which percentiles are taken
@@ -79,6 +81,12 @@ class Inspection:
             text += ["", "Nothing suspicious was found."]
         return "\n".join(text)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the report as a table, the findings below it."""
+        rows = [[name, value] for name, value in self.lines()]
+        notes = [f"! {one.what} {one.remedy}" for one in self.findings] or ["Nothing suspicious was found."]
+        return html_table("Inspection", ["", "found"], rows, notes)
+
     def lines(self) -> Iterator[tuple[str, str]]:
         """(what, value) for people, in the order of a report."""
         least, median, most = self.documents_per_query
@@ -95,7 +103,7 @@ class Inspection:
             yield (
                 "best features",
                 "; ".join(
-                    f"{one.feature}: {one.accuracy:.0%} right on {one.decided:.0%} of the pairs"
+                    f"{one.feature}: {_rightly(one)} on {one.decided:.0%} of the pairs"
                     for one in self.strongest_features[:3]
                 ),
             )
@@ -161,6 +169,11 @@ def _heavy_tails(data: Dataset, lowest: np.ndarray, highest: np.ndarray, varying
     return dict(sorted(result.items(), key=lambda entry: -entry[1]))
 
 
+def _rightly(one: FeatureStrength) -> str:
+    """How often a feature is right; of one that points the other way, how often its reverse is."""
+    return f"{one.accuracy:.0%} right" + (f" (reversed {one.certainty:.0%})" if one.accuracy < 0.5 else "")
+
+
 def _features_line(report: Inspection) -> str:
     text = f"{report.features:,}"
     if report.missing_share:
@@ -184,5 +197,5 @@ def _values_line(source: LabelSource, documents: int) -> str:
 
 
 def _queries_line(source: LabelSource) -> str:
-    text = f"{source.mixed_queries:,} queries with different labels, {source.blank_queries:,} blank"
+    text = f"{counted(source.mixed_queries, 'query')} with different labels, {source.blank_queries:,} blank"
     return text + (f", {source.unlabelled_queries:,} unlabelled" if source.unlabelled_queries else "")

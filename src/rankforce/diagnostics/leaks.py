@@ -18,6 +18,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.diagnostics.feature_strength import MOST_PAIRS, feature_strengths
 from rankforce.diagnostics.findings import listed
+from rankforce.errors import RankforceWarning
 
 _DOCUMENTS = 20_000  # documents on which a feature is judged to determine a label
 _DETERMINES = 0.97  # share of the label's variance that groups of equal or neighbouring values explain
@@ -26,7 +27,7 @@ _IN_A_GROUP = 30  # documents: noise then explains at most 1/30 of the variance
 _QUICK = 20  # times fewer pairs and documents where a fit asks: a leak shows on few
 
 
-class LeakWarning(UserWarning):
+class LeakWarning(RankforceWarning):
     """A feature encodes a label of the objective."""
 
 

@@ -18,11 +18,12 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
-from rankforce.diagnostics.findings import counted, listed
+from rankforce.diagnostics.findings import listed
 from rankforce.diagnostics.weight_space import WeightSpace, weight_space
 from rankforce.errors import SettingsError
 from rankforce.measures.measure import Measure
 from rankforce.pictures import figure_class, save_picture
+from rankforce.plurals import counted
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.settings import check_number
 from rankforce.threads import over_pieces, thread_count, using_threads

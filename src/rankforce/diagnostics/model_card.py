@@ -9,8 +9,11 @@ from typing import Any
 from rankforce.errors import SettingsError
 from rankforce.evaluation import tables
 from rankforce.models.bagged import Bagged
+from rankforce.models.combination import Combination
 from rankforce.models.model import Model
+from rankforce.models.stacked import Stacked
 from rankforce.models.tree_ensemble import TreeEnsemble
+from rankforce.plurals import counted
 
 _SHOWN = 20  # features in the printed table
 _HISTORY_SHOWN = 6  # iterations in the printed history
@@ -37,6 +40,7 @@ class ModelCard:
     objective: str
     settings: dict[str, Any]
     features: tuple[FeatureCard, ...]  # in the order of the model
+    split_models: tuple[str, ...]  # of a combination: those of its models that gain and splits are of
     history: dict[str, tuple[float, ...]]
     data_fingerprint: str
     versions: dict[str, str]
@@ -81,20 +85,22 @@ class ModelCard:
 
     def _feature_table(self) -> str:
         shown = sorted(self.features, key=lambda one: -(one.gain or 0.0))[:_SHOWN]
-        rows = [
-            [
-                one.name,
-                "–" if one.gain is None else f"{100.0 * one.gain:.1f} %",
-                "–" if one.splits is None else f"{one.splits:,}",
-                "–" if one.low is None else f"{one.low:g}",
-                "–" if one.high is None else f"{one.high:g}",
-                "–" if one.missing is None else tables.per_cent(one.missing),
-            ]
-            for one in shown
-        ]
-        table = tables.text_table(["feature", "gain", "splits", "low", "high", "missing"], rows)
+        columns = {
+            "gain": ["" if one.gain is None else f"{100.0 * one.gain:.1f} %" for one in shown],
+            "splits": ["" if one.splits is None else f"{one.splits:,}" for one in shown],
+            "low": ["" if one.low is None else f"{one.low:g}" for one in shown],
+            "high": ["" if one.high is None else f"{one.high:g}" for one in shown],
+            "missing": ["" if one.missing is None else tables.per_cent(one.missing) for one in shown],
+        }
+        columns = {name: cells for name, cells in columns.items() if any(cells)}  # without a value it says nothing
+        rows = [[one.name, *(cells[place] or "–" for cells in columns.values())] for place, one in enumerate(shown)]
+        lines = [tables.text_table(["feature", *columns], rows)]
         rest = len(self.features) - len(shown)
-        return table if not rest else f"{table}\n... and {rest} features of less gain"
+        if rest:
+            lines.append(f"... and {counted(rest, 'feature')}" + (" of less gain" if "gain" in columns else ""))
+        if self.split_models:
+            lines.append(f"gain (the mean of shares) and splits are of {' and '.join(self.split_models)}")
+        return "\n".join(lines)
 
 
 def model_card(model: Model) -> ModelCard:
@@ -117,6 +123,7 @@ def model_card(model: Model) -> ModelCard:
         objective=provenance.objective,
         settings=dict(settings),
         features=_features(model),
+        split_models=tuple(map(repr, _split_models(model))),
         history={name: tuple(values) for name, values in provenance.history.items()},
         data_fingerprint=data,
         versions=dict(versions),
@@ -147,7 +154,11 @@ def _features(model: Model) -> tuple[FeatureCard, ...]:
 
 
 def _importance(model: Model, kind: str) -> dict[str, float] | None:
-    """Gain or splits by feature; of an average, over all its models; None where nothing is split."""
+    """Gain or splits by feature; None where nothing is split.
+
+    Of an average, over all its models. Of a combination, over those of its models that split; gains of different models
+    have different units, so that of each it is the share.
+    """
     if isinstance(model, TreeEnsemble):
         return model.feature_importance(kind)
     if isinstance(model, Bagged):
@@ -157,7 +168,19 @@ def _importance(model: Model, kind: str) -> dict[str, float] | None:
         return {
             name: math.fsum(part.get(name, 0.0) for part in parts if part is not None) for name in model.feature_names
         }
-    return None
+    shares = []
+    for one in _split_models(model):
+        found = _importance(one, kind) or {}
+        total = math.fsum(found.values()) if kind == "gain" else 1.0
+        shares.append({name: value / total for name, value in found.items()} if total > 0 else found)
+    return {name: math.fsum(part.get(name, 0.0) for part in shares) for name in model.feature_names} if shares else None
+
+
+def _split_models(model: Model) -> list[Model]:
+    """Those of the models of a combination, or under a net, that split anything."""
+    if not isinstance(model, (Combination, Stacked)):
+        return []
+    return [one for one in model.models if any((_importance(one, "split") or {}).values())]
 
 
 def _finite(value: float) -> float | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rankforce.diagnostics.findings import Finding, counted, listed
+from rankforce.diagnostics.findings import Finding, listed
+from rankforce.plurals import counted
 
 if TYPE_CHECKING:
     from rankforce.diagnostics.inspection import Inspection
 
 _SORTED_SHARE = 0.9  # share of queries with sorted rows that cannot be chance ...
 _ENOUGH_QUERIES = 5  # ... in this many queries
+_LARGE_LABEL = 30.0  # beyond it an exponential gain is beyond all measure
 
 
 def findings(report: Inspection) -> Iterator[Finding]:
@@ -70,11 +72,12 @@ def _label_findings(report: Inspection) -> Iterator[Finding]:
                 f"{source.name}: labels go down to {source.lowest:g}.",
                 "Measures give a negative label the worth of 0; if -1 means unjudged, make it missing.",
             )
-        if source.distinct > 32 and source.highest > 30.0:
+        if source.highest > _LARGE_LABEL:
+            effect = "is infinite: measures refuse it" if source.highest >= 1024.0 else "lets the largest decide alone"
             yield Finding(
                 "large_labels",
-                f"{source.name}: {source.distinct:,} different labels, up to {source.highest:g}.",
-                "The exponential gain 2^label - 1 lets the largest decide alone: use gain=linear or a table.",
+                f"{source.name}: labels go up to {source.highest:g}.",
+                f"The exponential gain 2^label - 1 {effect}. Use gain=linear or a table, as in NDCG(gain=linear).",
             )
         if source.mixed_queries >= _ENOUGH_QUERIES and source.sorted_queries >= _SORTED_SHARE * source.mixed_queries:
             yield Finding(

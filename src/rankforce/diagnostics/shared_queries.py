@@ -10,7 +10,8 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import mix
 from rankforce.diagnostics.duplicates import row_hashes
-from rankforce.diagnostics.findings import Finding, counted, listed
+from rankforce.diagnostics.findings import Finding, listed
+from rankforce.plurals import counted
 
 
 @dataclasses.dataclass(frozen=True)

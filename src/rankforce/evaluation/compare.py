@@ -19,7 +19,9 @@ from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
 from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import Interval, Significance
+from rankforce.html_tables import html_table
 from rankforce.measures.measure import Measure
+from rankforce.plurals import counted
 
 EQUAL = 1e-12  # values nearer than this are a tie: they differ by rounding only
 
@@ -181,7 +183,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         header, rows = self._table
-        return tables.html_table(self._title, header, rows, self._notes)
+        return html_table(self._title, header, rows, self._notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as numbers, text, lists and dictionaries that JSON can hold; None where there is no number."""
@@ -233,7 +235,7 @@ class Comparison:
 
     @property
     def _title(self) -> str:
-        return f"{self.names[1]} against {self.names[0]}: {self.a.n_queries:,} queries"
+        return f"{self.names[1]} against {self.names[0]}: {counted(self.a.n_queries, 'query')}"
 
     @property
     def _table(self) -> tuple[list[str], list[list[str]]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rankforce.evaluation import tables
 from rankforce.evaluation.policies import Policies
+from rankforce.html_tables import html_table
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Explanation:
         return "\n".join([self._title, tables.text_table(*self._table), *self._notes])
 
     def _repr_html_(self) -> str:
-        return tables.html_table(self._title, *self._table, self._notes)
+        return html_table(self._title, *self._table, self._notes)
 
     def to_pandas(self) -> Any:
         """One row per rank."""

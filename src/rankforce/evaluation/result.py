@@ -16,7 +16,9 @@ from rankforce.evaluation.by_measure import ByMeasure, Value
 from rankforce.evaluation.explanation import Explanation
 from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.significance import Interval
+from rankforce.html_tables import html_table
 from rankforce.measures.measure import Measure
+from rankforce.plurals import counted
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -126,11 +128,11 @@ class Evaluation:
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {tables.number(value)}" for name, value in self.mean.items())
-        return f"<Evaluation of {self.n_queries:,} queries: {means}>"
+        return f"<Evaluation of {counted(self.n_queries, 'query')}: {means}>"
 
     def _repr_html_(self) -> str:
         header, rows = self._table
-        return tables.html_table(self._title, header, rows, self._notes)
+        return html_table(self._title, header, rows, self._notes)
 
     def to_dict(self, per_query: bool = False) -> dict[str, Any]:
         """Everything as numbers, text, lists and dictionaries that JSON can hold; None where there is no number."""
@@ -196,7 +198,7 @@ class Evaluation:
 
     @property
     def _title(self) -> str:
-        return f"{self.n_queries:,} queries, {self.n_documents:,} documents"
+        return f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}"
 
     @property
     def _table(self) -> tuple[list[str], list[list[str]]]:

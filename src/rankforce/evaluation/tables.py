@@ -1,8 +1,7 @@
-"""Small tables for people: aligned text for terminals, HTML for notebooks, data frames."""
+"""Small tables for people: aligned text for terminals, numbers in them, data frames."""
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -16,23 +15,6 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [_line(header, widths), "─" * (sum(widths) + 2 * (len(widths) - 1))]
     lines += [_line(row, widths) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
-
-
-def html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
-    """A table with its title above and its notes below."""
-    heads = "".join(f'<th style="text-align:{_side(place)}">{html.escape(h)}</th>' for place, h in enumerate(header))
-    body = "".join(
-        "<tr>"
-        + "".join(f'<td style="text-align:{_side(place)}">{html.escape(c)}</td>' for place, c in enumerate(row))
-        + "</tr>"
-        for row in rows
-    )
-    below = "".join(f"<div>{html.escape(note)}</div>" for note in notes)
-    return (
-        f"<div><strong>{html.escape(title)}</strong>"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-        f'<div style="font-size:85%">{below}</div></div>'
-    )
 
 
 def number(value: float, digits: int = 4, *, sign: bool = False) -> str:
@@ -58,10 +40,6 @@ def per_cent(share: float) -> str:
 
 def level_name(level: float) -> str:
     return f"{100.0 * level:g} %"
-
-
-def _side(place: int) -> str:
-    return "left" if place == 0 else "right"
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.hashing import combine
-from rankforce.errors import MeasureError
+from rankforce.errors import MeasureError, RankforceWarning
 from rankforce.kernels.listwise_forces import add_listwise_forces
 from rankforce.kernels.local_forces import add_forces_nearby
 from rankforce.kernels.ordering import reorder_documents
@@ -29,7 +29,7 @@ from rankforce.threads import FEW_IN_A_PASS, over_queries
 _slow_measures: set[type] = set()
 
 
-class SlowMeasureWarning(UserWarning):
+class SlowMeasureWarning(RankforceWarning):
     """A measure gives no swap: it is found by brute force."""
 
 

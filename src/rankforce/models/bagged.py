@@ -11,6 +11,7 @@ from rankforce import dtypes
 from rankforce.errors import SettingsError
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
+from rankforce.plurals import counted
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,4 +54,4 @@ class Bagged(Model):
         return cls(feature_names=feature_names, provenance=provenance, models=contents.models("models"))
 
     def __repr__(self) -> str:
-        return f"Bagged({len(self.models)} models, {self.n_features} features)"
+        return f"Bagged({counted(len(self.models), 'model')}, {counted(self.n_features, 'feature')})"

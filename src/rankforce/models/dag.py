@@ -14,6 +14,7 @@ from rankforce.errors import RankforceError, SettingsError
 from rankforce.models import compiled_trees, tree_walk
 from rankforce.models.model import Model, frozen
 from rankforce.models.provenance import Provenance
+from rankforce.plurals import counted
 from rankforce.replacing import replacing
 
 NODE_FIELDS: dict[str, Any] = {
@@ -130,7 +131,10 @@ class RankingGraph(Model):
         )
 
     def __repr__(self) -> str:
-        return f"RankingGraph({self.n_tests:,} tests, {self.n_places:,} places, {self.n_features} features)"
+        return (
+            f"RankingGraph({counted(self.n_tests, 'test')}, {counted(self.n_places, 'place')}, "
+            f"{counted(self.n_features, 'feature')})"
+        )
 
 
 def _check(graph: RankingGraph) -> None:

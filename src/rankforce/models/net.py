@@ -16,6 +16,7 @@ from rankforce.models.model import Model, count_of, frozen
 from rankforce.models.provenance import Provenance
 from rankforce.nets.layout import Layout
 from rankforce.nets.scaling import Scaling
+from rankforce.plurals import counted
 
 MOST_HIDDEN = 100_000
 _ROWS_AT_A_TIME = 4096
@@ -159,5 +160,5 @@ class Net(Model):
         )
 
     def __repr__(self) -> str:
-        shape = "one layer" if self.hidden == 0 else f"{self.hidden} hidden units"
-        return f"Net({self.n_features} features, {shape}, scaling {self.scaling.kind})"
+        shape = "one layer" if self.hidden == 0 else counted(self.hidden, "hidden unit")
+        return f"Net({counted(self.n_features, 'feature')}, {shape}, scaling {self.scaling.kind})"

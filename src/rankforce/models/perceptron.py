@@ -11,6 +11,7 @@ from rankforce import dtypes
 from rankforce.errors import DataError
 from rankforce.models.model import Model, frozen
 from rankforce.models.provenance import Provenance
+from rankforce.plurals import counted
 
 KERNELS = ("linear", "quadratic")
 
@@ -89,7 +90,7 @@ class Perceptron(Model):
         )
 
     def __repr__(self) -> str:
-        return f"Perceptron({self.kernel}, {self.n_features} features, {len(self.grades)} grades)"
+        return f"Perceptron({self.kernel}, {counted(self.n_features, 'feature')}, {counted(len(self.grades), 'grade')})"
 
 
 def n_weights(kernel: str, n_features: int) -> int:

@@ -14,6 +14,7 @@ from rankforce.errors import DataError, RankforceError, SettingsError
 from rankforce.models import compiled_trees, tree_walk
 from rankforce.models.model import Model, count_of, frozen
 from rankforce.models.provenance import Provenance
+from rankforce.plurals import counted
 from rankforce.trees.tree import Tree
 
 # dtype of each array; the first six have one entry per internal node, the last two one per leaf
@@ -240,7 +241,10 @@ class TreeEnsemble(Model):
 
     def __repr__(self) -> str:
         leaves = int(self.tree_leaves.max(initial=0))
-        return f"TreeEnsemble({self.n_trees:,} trees of up to {leaves} leaves, {self.n_features} features)"
+        return (
+            f"TreeEnsemble({counted(self.n_trees, 'tree')} of up to {counted(leaves, 'leaf')}, "
+            f"{counted(self.n_features, 'feature')})"
+        )
 
     # ----------------------------------------------------------------------------------------------------------- file
 

@@ -74,7 +74,7 @@ class Space:
         for name in given:
             if name not in known:
                 near = difflib.get_close_matches(str(name), known, n=1)
-                hint = f"; did you mean {near[0]}?" if near else ""
+                hint = f"; did you mean {near[0]}?" if near else "."
                 raise SettingsError(f"{type(ranker).__name__} has no setting {name!r}{hint} It has: {', '.join(known)}")
         self.parts: dict[str, Choices | Range] = {name: _part(name, values) for name, values in given.items()}
 

@@ -273,8 +273,10 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         check_number("anchor", self.anchor, 0.0, optional=True)
         objective = self._objective()
         if self.step == "newton" and not objective.has_curvature:
+            without = sorted({str(term.cost) for term in objective.terms if term.cost and not term.cost.HAS_CURVATURE})
             raise SettingsError(
-                f"Newton's step needs a cost with a positive curvature, which {objective} has not: use step='gradient'"
+                f"{' and '.join(without)} has no positive curvature, which Newton's step divides by: "
+                "use step='gradient'"
             )
         check_choice("normalise", self.normalise, ("auto", "none", "log", "deviation"))
         if self.step == "newton" and self.normalise == "deviation":

@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rankforce.errors import SettingsError
+from rankforce.errors import RankforceWarning, SettingsError
 
 
-class MigrationWarning(UserWarning):
+class MigrationWarning(RankforceWarning):
     """A parameter of another library could not be taken over as it is."""
 
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import DataError, RankforceWarning, SettingsError
 from rankforce.evaluation.significance import standard_error
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
 
 
-class TrainingWarning(UserWarning):
+class TrainingWarning(RankforceWarning):
     """Training ended, or leaves something out, for a reason the user should know."""
 
 

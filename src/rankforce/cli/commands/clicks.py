@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from rankforce.cli import options, output
+from rankforce.plurals import counted
 
 
 def clicks(
@@ -70,6 +71,7 @@ def clicks(
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     read: options.Reading = None,
+    write: options.Writing = None,
     json: options.Json = False,
 ) -> None:
     """Make labels from session logs.
@@ -79,8 +81,8 @@ def clicks(
     stops has found something. Documents never shown stay unlabelled. Logs larger than memory are read in chunks.
     """
     import rankforce as rf
-    from rankforce.cli.reading import reading_options
-    from rankforce.cli.writing import check_output
+    from rankforce.cli.reading import read_data
+    from rankforce.cli.writing import check_output, write_data
     from rankforce.data.files import table_path
     from rankforce.errors import SettingsError
 
@@ -90,7 +92,7 @@ def clicks(
         table_path(table)  # before the log is read, which may take long
     for target in (table, into):
         check_output(target, data, *logs, force=force)
-    joined = None if data is None else rf.read(data, **reading_options(read))  # a mistake here is found at once
+    joined = None if data is None else read_data(data, read)  # a mistake here is found at once
     if joined is not None and name in joined.labels:
         raise SettingsError(
             f"--name {name}: {data} has a label source of that name already, which would be lost; give the new one "
@@ -113,10 +115,10 @@ def clicks(
     if table is not None:
         labels.write(table)
         told["table"] = str(table)
-        words.append(f"{table}: {len(labels):,} rows")
+        words.append(f"{table}: {counted(len(labels), 'row')}")
     if joined is not None and into is not None:
         values = labels.for_data(joined)
-        joined.with_label(name, values).write(into)
+        write_data(joined.with_label(name, values), into, write)
         count = int((values == values).sum())
         told |= {
             "data": str(data),
@@ -124,7 +126,7 @@ def clicks(
             "labelled_documents": count,
             "data_documents": joined.n_documents,
         }
-        words.append(f"{into}: label source {name!r} on {count:,} of {joined.n_documents:,} documents")
+        words.append(f"{into}: label source {name!r} on {count:,} of {counted(joined.n_documents, 'document')}")
     if json:
         output.show_json(told)
     else:

@@ -12,9 +12,7 @@ from rankforce.cli import options, output
 
 def combine(
     data: Annotated[str, typer.Argument(metavar="DATA", help=options.DATA_HELP)],
-    rankings: Annotated[
-        list[str], typer.Argument(metavar="RANKING...", help="Two or more, each " + options.RANKING_HELP)
-    ],
+    rankings: Annotated[list[str], typer.Argument(metavar="RANKING", help="Two or more, each " + options.RANKING_HELP)],
     measure: Annotated[
         str, typer.Option("--measure", "-m", metavar="MEASURE", help="What the combination is to be best for.")
     ] = "NDCG@10",
@@ -83,6 +81,8 @@ def combine(
     from rankforce.cli.writing import check_output
     from rankforce.pictures import check_picture
 
+    if len(rankings) < 2:
+        raise rf.SettingsError(f"one ranking is nothing to combine: name another after {rankings[0]}")
     for target in (out, run, plot):
         check_output(target, data, validation, *rankings)
     if plot is not None:

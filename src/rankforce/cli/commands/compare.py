@@ -28,7 +28,7 @@ def compare(
         typer.Option(
             metavar="better|not-worse",
             help="Leave with exit code 1 unless SECOND is significantly better (or: is not significantly worse) in "
-            "every measure, by the paired t-test at 5 %, corrected for the number of measures; and where there are "
+            "every measure, by the paired t-test at 5 %, corrected for the number of measures; also where there are "
             "too few queries for a test.",
             show_default=False,
         ),

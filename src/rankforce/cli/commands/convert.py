@@ -15,18 +15,18 @@ def convert(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="The file to write; its ending says the format.")],
     force: Annotated[bool, typer.Option("--force", help="Overwrite TARGET if it exists.")] = False,
     read: options.Reading = None,
+    write: options.Writing = None,
     json: options.Json = False,
 ) -> None:
     """Convert a data file: LETOR text (also gzip), Parquet, CSV.
 
     The endings of the files say their formats: .parquet and .csv or .tsv (also with .gz) are tables, everything else
-    is LETOR/SVMlight text (with .gz compressed). What a format cannot hold is refused, never dropped.
+    is LETOR/SVMlight text (with .gz compressed). What a format cannot hold is refused, never dropped unasked.
     """
-    import rankforce as rf
-    from rankforce.cli.reading import reading_options
-    from rankforce.cli.writing import check_output
+    from rankforce.cli.reading import read_data
+    from rankforce.cli.writing import check_output, write_data
 
     check_output(target, source, force=force)
-    data = rf.read(source, **reading_options(read))
-    data.write(target)
-    output.show_written(target, data, json)
+    data = read_data(source, read)
+    labels = write_data(data, target, write)
+    output.show_written(target, data, labels, json)

@@ -18,6 +18,7 @@ def generate(
     clicks: Annotated[bool, typer.Option("--clicks", help="Add a second label source, clicks.")] = False,
     seed: options.Seed = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite FILE if it exists.")] = False,
+    write: options.Writing = None,
     json: options.Json = False,
 ) -> None:
     """Write artificial data with a known truth.
@@ -25,9 +26,9 @@ def generate(
     Grades come from a random cubic polynomial of the features: something to learn, without a licence.
     """
     import rankforce as rf
-    from rankforce.cli.writing import check_output
+    from rankforce.cli.writing import check_output, write_data
 
     check_output(file, force=force)
     data = rf.make_artificial(queries=queries, documents=documents, features=features, clicks=clicks, seed=seed)
-    data.write(file)
-    output.show_written(file, data, json)
+    labels = write_data(data, file, write)
+    output.show_written(file, data, labels, json)

@@ -56,12 +56,11 @@ def inspect(
     if not files:
         raise SettingsError("name at least one file, or a λ-function with --forces")
     import rankforce as rf
-    from rankforce.cli.reading import reading_options
+    from rankforce.cli.reading import read_data
     from rankforce.diagnostics.model_card import model_card
     from rankforce.diagnostics.shared_queries import shared_queries
     from rankforce.models.storage import is_model_file
 
-    chosen = reading_options(read)
     reports = {}
     data = {}
     models = {}
@@ -70,7 +69,7 @@ def inspect(
         if is_model_file(path):
             models[name] = model_card(rf.load(path))
             continue
-        data[name] = rf.read(path, **chosen)
+        data[name] = read_data(path, read)
         reports[name] = rf.inspect(data[name])
     shared = [shared_queries(data[a], data[b], (a, b)) for a, b in itertools.combinations(data, 2)]
     findings = [finding for report in (*reports.values(), *shared) for finding in report.findings]

@@ -46,7 +46,7 @@ def optimality(
     """
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
-    from rankforce.cli.reading import reading_options
+    from rankforce.cli.reading import read_data
     from rankforce.pictures import check_picture
 
     if plot is not None:
@@ -54,7 +54,7 @@ def optimality(
     import_measures(imports or ())
     result = rf.local_optimality(
         rf.load(model),
-        rf.read(data, **reading_options(read)),
+        read_data(data, read),
         measure,
         epsilon=epsilon,
         delta=delta,

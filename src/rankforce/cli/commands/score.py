@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from rankforce.cli import options, output
+from rankforce.plurals import counted
 
 
 def score(
@@ -32,13 +33,13 @@ def score(
     One score per line, in the order of the rows; with --run a TREC run, for which the data needs document ids.
     """
     import rankforce as rf
-    from rankforce.cli.reading import reading_options
+    from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output
     from rankforce.replacing import replacing
 
     check_output(out, model, data)
     loaded = rf.load(model)
-    documents = rf.read(data, **reading_options(read))
+    documents = read_data(data, read)
     chosen: dict[str, Any] = {} if trees is None else {"n_trees": trees}
     if chosen and "n_trees" not in inspect.signature(loaded.predict).parameters:
         raise rf.SettingsError(f"{loaded!r} is no sum of trees: leave --trees out")
@@ -54,6 +55,6 @@ def score(
         output.show_json({"model": str(model), "documents": len(scores), "out": None if out is None else str(out)}
                          | ({"scores": scores} if out is None else {}))  # fmt: skip
     elif out is None:
-        typer.echo("\n".join(map(repr, scores.tolist())))
+        output.write_line("\n".join(map(repr, scores.tolist())))
     else:
-        output.show(f"{out}: {len(scores):,} scores")
+        output.show(f"{out}: {counted(len(scores), 'score')}")

@@ -150,7 +150,7 @@ def train(
     """
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
-    from rankforce.cli.reading import reading_options
+    from rankforce.cli.reading import read_data
     from rankforce.cli.settings import read_settings
     from rankforce.cli.writing import check_output
     from rankforce.rankers.catalogue import ranker_class
@@ -192,8 +192,7 @@ def train(
     model = construct(**chosen)
     if bag is not None:
         model = rf.Bagging(model, n_models=bag, seed=seed, progress=not quiet)
-    chosen_reading = reading_options(read)
-    held_out = None if validation is None else rf.read(validation, **chosen_reading)
+    held_out = None if validation is None else read_data(validation, read)
     inputs: dict[str, Any] = {}
     if checkpoint is not None:
         if "checkpoint" not in inspect.signature(model.fit).parameters:
@@ -201,7 +200,7 @@ def train(
         inputs = {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every, "resume": resume}
     elif resume == "always":
         raise SettingsError("--resume always needs --checkpoint FILE")
-    documents = rf.read(data, **chosen_reading)
+    documents = read_data(data, read)
     if preferences is not None:
         if "preferences" not in inspect.signature(model.fit).parameters:
             raise SettingsError(f"{type(model).__name__} cannot learn from preferences: leave --preferences out")
@@ -220,7 +219,8 @@ def train(
         )
         return
     watched = ", ".join(f"{name} {value:.4f}" for name, value in last.items())
-    output.show(f"{out}: {type(model).__name__}, {model.model_!r}; {model.watched_measure_}: {watched}")
+    learned = f"{model.watched_measure_}: {watched}" if watched else "nothing was learned"
+    output.show(f"{out}: {type(model).__name__}, {model.model_!r}; {learned}")
 
 
 def _from_parameters(kind: Any, lightgbm: Path | None, xgboost: Path | None) -> Any:

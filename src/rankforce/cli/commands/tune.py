@@ -76,7 +76,7 @@ def tune(
     """
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
-    from rankforce.cli.reading import reading_options
+    from rankforce.cli.reading import read_data
     from rankforce.cli.search_space import read_space
     from rankforce.cli.settings import read_settings
     from rankforce.cli.writing import check_output
@@ -89,11 +89,10 @@ def tune(
     chosen: dict[str, Any] = {"seed": seed, "threads": threads, "progress": not quiet}
     base = kind(**(chosen | read_settings(settings or (), kind)))
     searched = read_space(tried or (), space)
-    chosen_reading = reading_options(read)
-    held_out = None if validation is None else rf.read(validation, **chosen_reading)
+    held_out = None if validation is None else read_data(validation, read)
     result = rf.tune(
         base,
-        rf.read(data, **chosen_reading),
+        read_data(data, read),
         searched,
         validation=held_out,
         folds=folds,
