@@ -169,7 +169,7 @@ def test_what_takes_time_is_imported_where_ctrl_c_is_awaited() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_a_full_disk_is_named(run: Any, data: Path) -> None:
+def test_a_full_disk_is_named(run: Any, data: Path, tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
     with open("/dev/full", "w") as full:
@@ -179,8 +179,10 @@ def test_a_full_disk_is_named(run: Any, data: Path) -> None:
         )  # fmt: skip
     assert (done.returncode, done.stderr) == (2, "rankforce: standard output: No space left on device\n")
     pytest.importorskip("matplotlib")
-    outcome = run("combine", data, "1", "2", "--plot", "/dev/full")
-    assert (outcome.code, outcome.err) == (2, "rankforce: /dev/full: cannot be written: No space left on device\n")
+    picture = tmp_path / "full.png"
+    picture.symlink_to("/dev/full")
+    outcome = run("combine", data, "1", "2", "--plot", picture)
+    assert (outcome.code, outcome.err) == (2, f"rankforce: {picture}: cannot be written: No space left on device\n")
 
 
 def test_a_reader_that_stops_early_is_no_error(tmp_path: Path) -> None:
