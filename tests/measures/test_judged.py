@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import rankforce as rf
 from rankforce.measures.judged import Judged
@@ -40,3 +41,12 @@ def test_kernels_see_one_kind_of_array_whether_documents_are_left_out_or_not():
         assert not judged.starts.flags.writeable
         assert judged.worth.flags.writeable
         assert judged.worth.flags.c_contiguous
+
+
+def test_gains_that_add_up_beyond_all_numbers_are_refused():
+    data = rf.Dataset(np.arange(4.0)[:, None], [1023.0, 1023.0, 1023.0, 0.0], qid=[1] * 4)
+    with pytest.raises(rf.MeasureError, match="the gains of query 1 add up beyond all numbers"):
+        rf.evaluate("1", data, "NDCG")
+    with pytest.raises(rf.MeasureError, match="the gains of query 1 add up beyond all numbers"):
+        rf.LambdaMART(progress=False).fit(data)
+    assert rf.evaluate("1", data, "NDCG(gain=linear)").mean["NDCG(gain=linear)"] < 1.0

@@ -15,6 +15,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset
 from rankforce.errors import MeasureError
+from rankforce.kernel_values import is_foreign
 from rankforce.kernels.ordering import reorder_documents
 from rankforce.kernels.values import query_normalisers, query_values
 from rankforce.measures.measure import Measure
@@ -152,6 +153,11 @@ class Judged:
             return
         first = int(np.argmin(fine))
         query = self._query_ids[first if queries is None else queries[first]]
+        if np.isinf(values[first]) and not is_foreign(type(self.measure)):
+            raise MeasureError(
+                f"{self.measure}: the gains of query {query} add up beyond all numbers: its labels are too large for "
+                "this gain; use gain='linear', or a table"
+            )
         raise MeasureError(
             f"{self.measure}: {method} gives {values[first]:g} on query {query}; it must be a finite number on every "
             "query (a query that cannot score has the normaliser 0)"
