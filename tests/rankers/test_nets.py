@@ -394,3 +394,12 @@ def test_a_cost_that_gives_no_numbers_is_named():
     data = rf.make_artificial(queries=5, documents=6, features=2, seed=0)
     with pytest.raises(rf.SettingsError, match=r"λ-function of NDCG \(Endless\(\)\) is your own, it must give finite"):
         rf.LambdaRank(cost=Endless(), epochs=2, progress=False).fit(data)
+
+
+@pytest.mark.parametrize("scaling", ["auto", "standard", "query"])
+def test_features_that_never_vary_are_warned_of(scaling):
+    data = rf.make_artificial(queries=5, documents=6, features=2, seed=0)
+    same = data.replace(features=np.full((data.n_documents, 2), 3.0))
+    with pytest.warns(TrainingWarning, match="no feature varies"):
+        ranker = rf.LambdaRank(epochs=1, learning_rate=0.01, scaling=scaling, progress=False).fit(same)
+    assert len(set(ranker.predict(data if scaling != "query" else same).tolist())) == 1

@@ -112,6 +112,13 @@ class NetRanker(Resumable):
         """One training for every learning rate to be tried."""
         data, held_out, layout = training.data, training.held_out, blank.layout
         inputs = blank.scaling.of_data(data)
+        if not inputs.any():
+            warnings.warn(
+                f"no feature varies{' within a query' if blank.scaling.by_query else ''}: all documents of the "
+                f"{data.n_queries} training queries look alike to the net, and get the same score",
+                TrainingWarning,
+                stacklevel=6,
+            )
         held_out_inputs = None if held_out is None else blank.scaling.of_data(held_out)
         preset = self._preset()
         plan = Plan(
