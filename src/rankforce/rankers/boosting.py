@@ -16,13 +16,14 @@ from rankforce import dtypes
 from rankforce.binning.binned import MEMORY, Binned
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed, combine, uniform
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import SettingsError
 from rankforce.kernels.leaves import add_leaf_values
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
 from rankforce.models.expected_grade import GradeLink
 from rankforce.models.provenance import Provenance
 from rankforce.rankers.checkpoint import Checkpoint
+from rankforce.rankers.finite_forces import explaining
 from rankforce.rankers.graded_watching import GradedWatch, watch_of
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.interruption import Interruption
@@ -38,7 +39,6 @@ from rankforce.trees.grower import GROWTHS, Grower, Grown
 from rankforce.trees.tree import Tree
 
 FEW_DOCUMENTS = 20_000  # below, trees that fit less noise are worth more than trees that fit more detail
-SUSPICIOUS = 1e6  # a setting or weight above this may be why forces leave float64
 
 
 class RunningScores:
@@ -227,11 +227,8 @@ class BoostedTrees(Resumable):
                     pull, curvature = learner.pull(running, m, queries)
                     number = m * len(learners) + place
                     taking_part = learner.documents if rows is None else learner.among(rows)
-                    try:
+                    with explaining(self, data, pull, curvature, f"at tree {m + 1}"):
                         grown = grower.grow(pull, curvature, tree_number=number, rows=taking_part, features=features)
-                    except DataError:
-                        self._check_numbers(data, pull, curvature, f"at tree {m + 1}")
-                        raise
                     step = np.clip(learner.leaf_values(pull, curvature, grown), grown.lower, grown.upper)
                     grown_trees.append(grown)
                     trees.append(grown.structure.with_values(self._shrunk(step)))
@@ -337,22 +334,6 @@ class BoostedTrees(Resumable):
                 f"learning_rate={self.learning_rate:g} is too large: the values of leaves leave float32"
             )
         return values
-
-    def _check_numbers(self, data: Dataset, forces: np.ndarray, curvatures: np.ndarray, when: str) -> None:
-        """Refuse forces or curvatures (``by_query`` order) that are no numbers, and say whose fault it may be."""
-        fine = np.isfinite(forces) & np.isfinite(curvatures)
-        if fine.all():
-            return
-        query = data.query_ids[np.searchsorted(data.query_starts, int(np.argmin(fine)), side="right") - 1]
-        suspects = {name: getattr(self, name, None) for name in ("learning_rate", "sigma", "max_step", "anchor")}
-        suspects |= {"the largest weight": None if data.weights is None else data.weights.max(initial=0.0)}
-        weights = data.query_weights
-        suspects |= {"the largest query weight": None if weights is None else weights.max(initial=0.0)}
-        large = [f"{name} = {value:g}" for name, value in suspects.items() if value is not None and value > SUSPICIOUS]
-        raise DataError(
-            f"{self._objective_name()}: forces on query {query} are not finite {when}; "
-            + (f"too large: {', '.join(large)}" if large else "check what your measure or λ-function returns there")
-        ) from None
 
     def _explain_no_split(self, m: int, data: Dataset) -> None:
         if m == 0:

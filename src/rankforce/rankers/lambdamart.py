@@ -21,6 +21,7 @@ from rankforce.lambdas.preference_forces import PreferenceForces
 from rankforce.measures.measure import Measure
 from rankforce.rankers import lambdamart_migration
 from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training
+from rankforce.rankers.finite_forces import check_finite
 from rankforce.rankers.inputs import as_dataset, with_features
 from rankforce.rankers.maximising import Maximising
 from rankforce.rankers.migration import FromOtherLibraries
@@ -317,7 +318,7 @@ class LambdaPull(Learner):
                 raise SettingsError("an anchor ties scores to grades, which preferences replace: leave anchor out")
             equal = np.zeros(data.n_documents, dtype=dtypes.SCORE)
             forces, curvatures = self.forces.at(equal, Ranking(data, settings.seed).update(equal))
-            settings._check_numbers(data, forces, curvatures, "at equal scores")
+            check_finite(settings, data, forces, curvatures, "at equal scores")
             self.anchor = Anchor(self.terms[0], self.settled["anchor"], settings.sigma, curvatures)
 
     @property

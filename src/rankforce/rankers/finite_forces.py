@@ -1,0 +1,45 @@
+"""Forces that are no numbers: on which query, and whose fault it may be."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import Dataset
+from rankforce.errors import DataError
+
+SUSPICIOUS = 1e6  # a setting or weight above this may be why forces leave float64
+
+
+@contextlib.contextmanager
+def explaining(ranker: Any, data: Dataset, forces: np.ndarray, curvatures: np.ndarray, when: str) -> Iterator[None]:
+    """If the block refuses its data, and these forces or curvatures are the reason, say so."""
+    try:
+        yield
+    except DataError:
+        check_finite(ranker, data, forces, curvatures, when)
+        raise
+
+
+def check_finite(ranker: Any, data: Dataset, forces: np.ndarray, curvatures: np.ndarray, when: str) -> None:
+    """Refuse forces or curvatures (``by_query`` order) that are no numbers."""
+    fine = np.isfinite(forces) & np.isfinite(curvatures)
+    if fine.all():
+        return
+    query = data.query_ids[np.searchsorted(data.query_starts, int(np.argmin(fine)), side="right") - 1]
+    large = [f"{name} = {value:g}" for name, value in _suspects(ranker, data).items() if value > SUSPICIOUS]
+    raise DataError(
+        f"{ranker._objective_name()}: forces on query {query} are not finite {when}; "
+        + (f"too large: {', '.join(large)}" if large else "check what your measure or λ-function returns there")
+    ) from None
+
+
+def _suspects(ranker: Any, data: Dataset) -> dict[str, float]:
+    settings = {name: getattr(ranker, name, None) for name in ("learning_rate", "sigma", "max_step", "anchor")}
+    weights = {"the largest weight": data.weights, "the largest query weight": data.query_weights}
+    return {name: value for name, value in settings.items() if value is not None} | {
+        name: float(values.max()) for name, values in weights.items() if values is not None
+    }
