@@ -151,7 +151,8 @@ def catboost(loss: str) -> Train:
 
 SYSTEMS: dict[str, Train] = {
     "rankforce": rankforce(),
-    "rankforce, as published": rankforce(cost=rf.RankNetWeightPairs(), normalise="none", growth="leafwise"),
+    "rankforce, as in 2010": rankforce(preset="2010"),
+    "rankforce, as in 2011": rankforce(preset="2011"),
     "rankforce, gradient step": rankforce(step="gradient"),
     "MART, expected grade": expected_grade,
     "LightGBM": lightgbm,

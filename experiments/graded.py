@@ -9,6 +9,9 @@
     python experiments/graded.py agreement mslr
     python experiments/graded.py missing artificial     # 4. three tiers, 70 % of the click labels missing
 
+Steps and schedules are compared as the papers have them (presets "2010" and "2011") and with the program's own
+λ-function and splits; ``--preset`` trains as published in the other experiments.
+
 The defaults take a few minutes each; docs/objectives.md names the options of the runs it reports.
 
 Artificial data: a document has 16 features of relevance and 6 of taste. Relevance r and taste t are random cubic
@@ -26,8 +29,9 @@ once. MSLR has no second draw: five folds, settings chosen on a quarter of the t
 model that did not see it; the click label is log(1 + c)/max of the click count c, features 134 to 136 are no inputs.
 
 Queries of all draws (folds) are pooled. Tests are paired t-tests over queries, two-sided, Holm over the ten cut-offs of
-a measure; ± is half a 95 % interval of the mean difference. Both take the trained models as given: "up in" counts the
-draws (folds) with a higher mean, which tells of other training data.
+a measure; ± is half a 95 % interval of the mean difference. Both take the trained models as given: what other training
+data would do is told by "up in", the number of draws (folds) with a higher mean, and by "p of draws", a paired t-test
+over their means.
 """
 
 from __future__ import annotations
@@ -51,7 +55,7 @@ NDCGS = [f"NDCG@{cut}" for cut in CUTS]
 CNDCGS = [f"CNDCG@{cut}:clicks" for cut in CUTS]
 DOCUMENTS = 40  # per query
 FIRST_REPORTED = 7000  # seed of the first draw that is reported; development draws count from 0
-CONSTANT_SHARES = (0.1, 0.2, 0.3, 0.4)  # of the click tier
+CONSTANT_SHARES = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5)  # of the click tier, as the paper has them
 FALLING_SHARES = ((0.5, 0.1), (0.5, 0.2), (0.7, 0.1), (0.7, 0.2), (0.8, 0.2), (0.8, 0.3))  # of the first tree, the last
 RATES = (0.05, 0.1, 0.2, 0.5, 1.0)
 SCHEDULES: dict[str, list[rf.Linear] | list[rf.Exponential]] = {
@@ -137,7 +141,7 @@ def mslr() -> Data:
 def maker(given: argparse.Namespace, objective: Any = "NDCG", **more: Any) -> Make:
     settings: dict[str, Any] = {
         "n_trees": given.trees, "learning_rate": given.rate, "n_leaves": 15, "growth": "leafwise", "min_documents": 30,
-        "step": given.step, "threads": given.threads, "progress": False,
+        "preset": given.preset, "threads": given.threads, "progress": False,
     }  # fmt: skip
     return lambda: rf.LambdaMART(objective=objective, **(settings | more))
 
@@ -172,7 +176,7 @@ def table(title: str, old: Values, new: Values, kinds: Iterable[list[str]] = (ND
         corrected = holm([test.p_value for test in tests])
         for name, one, test, together in zip(names, counted, tests, corrected, strict=True):
             reach = t_interval(one).high - one.mean()
-            up = sum(np.nanmean(after[name]) > np.nanmean(before[name]) for before, after in zip(old, new, strict=True))
+            up = (mean_changes(old, new, name) > 0).sum()
             print(
                 f"  {name:<17}{np.nanmean(pooled(old, name)):>8.4f}{np.nanmean(pooled(new, name)):>8.4f}"
                 f"{one.mean():>+9.4f}{reach:>8.4f}{test.p_value:>9.4f}{together:>9.4f}  {up}/{len(old)}",
@@ -230,6 +234,7 @@ class Change(NamedTuple):
     """From NDCG with a λ-function to a measure with the sigmoid cost, by the gradient step."""
 
     cost: rf.Cost
+    gradient: dict[str, Any]  # settings of the gradient step
     schedule: rf.Linear | rf.Exponential
     mu: float
     measure: str
@@ -238,7 +243,7 @@ class Change(NamedTuple):
     def maker(self, given: argparse.Namespace) -> Make:
         second = rf.Term(self.measure, rf.SigmoidCost(mu=self.mu))
         objective = rf.Scheduled(rf.Term("NDCG", self.cost), second, self.schedule)
-        return maker(given, objective, step="gradient", learning_rate=self.learning_rate)
+        return maker(given, objective, learning_rate=self.learning_rate, **self.gradient)
 
     def __str__(self) -> str:
         start, pace = self.schedule.start, self.schedule.rate
@@ -247,24 +252,26 @@ class Change(NamedTuple):
 
 def changing(data: Data, given: argparse.Namespace) -> None:
     """Newton's step, the gradient step, and schedules from the λ-function of each to the sigmoid cost."""
-    for kind, cost, newton in (
-        ("published", rf.RankNetWeightPairs(), {"step": "newton", "normalise": "none"}),
-        ("default", rf.NearPairs(), {"step": "newton"}),
-    ):
-        print(f"\n{kind} λ-function {cost}; chosen by NDCG@3 on development draws")
+    ways: dict[str, tuple[rf.Cost, dict[str, Any], dict[str, Any]]] = {
+        "published": (rf.RankNetWeightPairs(), {"preset": "2010"}, {"preset": "2011"}),
+        "default": (rf.NearPairs(), {"preset": None, "step": "newton"}, {"preset": None, "step": "gradient"}),
+    }
+    for kind in given.ways:
+        cost, newton, gradient = ways[kind]
+        print(f"\n{kind}: {cost}, {newton} and {gradient}; chosen by NDCG@3 on development draws")
         measures = ("NDCG", "NDCG@3")
         makes: dict[str, dict[str, Make]] = {"newton": {}, "gradient": {}}
         for rate in RATES:
             for measure in measures:
                 common = {"objective": rf.Term(measure, cost), "learning_rate": rate}
                 makes["newton"][f"{measure}, rate {rate:g}"] = maker(given, **common, **newton)
-                makes["gradient"][f"{measure}, rate {rate:g}"] = maker(given, **common, step="gradient")
+                makes["gradient"][f"{measure}, rate {rate:g}"] = maker(given, **common, **gradient)
         chosen = {name: best(data, name, makes[name]) for name in makes}
         rate = float(chosen["gradient"].rpartition(" ")[2])
         centres = (0.0, 1.0) if given.full else (1.0,)
         for name, schedules in SCHEDULES.items():
             several = [
-                Change(cost, schedule, mu, measure, rate)
+                Change(cost, gradient, schedule, mu, measure, rate)
                 for schedule in schedules
                 if given.full or schedule.start == 0.25
                 for mu in centres
@@ -301,10 +308,22 @@ def compact_table(values: dict[str, Values]) -> None:
         differences = [pooled(values[new], measure) - pooled(values[old], measure) for measure in NDCGS]
         counted = [one[~np.isnan(one)] for one in differences]
         corrected = holm([paired_t_test(one).p_value for one in counted])
+        by_draw = [mean_changes(values[old], values[new], measure) for measure in NDCGS]
         marks = ["*" if together < 0.05 else " " for together in corrected]
         changes = (f"{one.mean():>+8.4f}{mark}" for one, mark in zip(counted, marks, strict=True))
         print(f"  {new + ' − ' + old:<27}" + "".join(changes))
-        print(f"  {'  ±':<27}" + "".join(f"{t_interval(one).high - one.mean():>8.4f} " for one in counted), flush=True)
+        print(f"  {'  ±':<27}" + "".join(f"{t_interval(one).high - one.mean():>8.4f} " for one in counted))
+        print(f"  {'  p (Holm)':<27}" + "".join(f"{p:>8.2g} " for p in corrected))
+        print(f"  {'  up in':<27}" + "".join(f"{f'{(one > 0).sum()}/{len(one)}':>8} " for one in by_draw))
+        of_draws = (paired_t_test(one).p_value for one in by_draw)
+        print(f"  {'  p of draws':<27}" + "".join(f"{p:>8.2g} " for p in of_draws), flush=True)
+
+
+def mean_changes(old: Values, new: Values, name: str) -> np.ndarray:
+    """The change of the mean over queries, of every draw."""
+    return np.array(
+        [np.nanmean(after[name]) - np.nanmean(before[name]) for before, after in zip(old, new, strict=True)]
+    )
 
 
 def agreement(data: Data, given: argparse.Namespace) -> None:
@@ -351,7 +370,10 @@ def main() -> None:
     parser.add_argument("--detail", type=float, default=0.4, help="how much clicks tell of relevance within a grade")
     parser.add_argument("--trees", type=int, default=300)
     parser.add_argument("--rate", type=float, default=0.1, help="learning rate where it is not searched for")
-    parser.add_argument("--step", choices=("newton", "gradient"), default="newton", help="where both are not compared")
+    parser.add_argument(
+        "--preset", choices=("2010", "2011"), help="LambdaMART as published, where steps are not compared"
+    )
+    parser.add_argument("--ways", nargs="+", choices=("published", "default"), default=("published", "default"))
     parser.add_argument("--also", nargs="*", default=[], help="candidates to test beside the chosen: 'share 0.2'")
     parser.add_argument("--full", action="store_true", help="changing: all starts and centres of the sweep")
     parser.add_argument("--threads", type=int)

@@ -119,6 +119,24 @@ def test_another_lambda_function(run: Any, training: Path, tmp_path: Path) -> No
     assert "did you mean LocalCost" in outcome.err
 
 
+def test_lambdamart_as_in_a_paper(run: Any, training: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model.json"
+    small = ("--out", out, "--trees", 4, "--leaves", 4, "--quiet")
+    for year, settings in (
+        ("2010", {"normalise": "none", "max_step": 1e300}),
+        ("2011", {"step": "gradient", "normalise": "deviation"}),
+    ):
+        assert run("train", training, *small, "--preset", year).code == 0
+        papers = {"cost": "RankNetWeightPairs", "growth": "leafwise", "split": "least_squares", "anchor": 0.0}
+        direct = rf.LambdaMART(n_trees=4, n_leaves=4, progress=False, **papers, **settings).fit(rf.read(training))
+        data = rf.read(training)
+        assert rf.load(out).predict(data).tobytes() == direct.predict(data).tobytes()
+    net = run("train", training, *small, "--preset", "2006")
+    assert (net.code, "'2010', '2011'" in net.err) == (2, True)
+    mart = run("train", training, *small, "--ranker", "mart", "--preset", "2010")
+    assert (mart.code, "has no setting 'preset'" in mart.err) == (2, True)
+
+
 def test_several_tiers(run: Any, tmp_path: Path) -> None:
     table = tmp_path / "train.csv"
     rf.make_artificial(queries=30, documents=10, features=4, seed=0, clicks=True).write(table)

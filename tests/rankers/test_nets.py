@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.data.hashing import combine, uniform
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.objective import Objective, Term
 from rankforce.models.storage import to_bytes
@@ -321,6 +322,61 @@ def test_presets(name, data, other):
     stuck = lambdarank(preset=name, learning_rate=1e-300, epochs=120).fit(data, validation=other)
     assert stuck.restarts_ == 2  # nothing moves: after 51 and 102 epochs it begins anew
     assert len(set(stuck.history_["validation"])) == 3
+
+
+def rates_by_epoch(ranker, data, other, path):
+    """The learning rate after the last epoch, and the scores of the training data after every epoch."""
+    fitted = ranker.fit(data, validation=other, checkpoint=path, checkpoint_every=1)
+    rate = rf.load(path).provenance.settings["state"]["runs"][0]["pace"]["rate"]
+    return rate, [fitted.model_.with_weights(weights).predict(data) for weights in fitted.weights_]
+
+
+def falls(values):
+    return int((np.diff(values) < 0).sum())
+
+
+@pytest.mark.parametrize(
+    ("trained", "first_rate", "watched"),
+    [
+        ("MAP", 0.3, "NDCG@10"),
+        ("NDCG", 0.3, "NDCG@10"),
+        ("NDCG@3(gain=linear)", 0.3, "NDCG@10(gain=linear)"),
+        ("DCG", 0.02, "NDCG@10"),  # its forces are not normalised: at 0.3 the hidden units would saturate
+        ("MRR:clicks", 0.3, "NDCG@10:clicks"),
+        ("CNDCG@2:clicks", 0.3, "CNDCG@10:clicks"),
+    ],
+)
+def test_lambdarank_of_2006_lowers_the_rate_when_ndcg_at_10_falls(trained, first_rate, watched, data, other, tmp_path):
+    data, other = (
+        one.with_label("clicks", np.random.default_rng(3).integers(0, 2, one.n_documents)) for one in (data, other)
+    )
+    ranker = lambdarank(measure=trained, preset="2006", epochs=40, learning_rate=first_rate, keep_weights=True)
+    rate, scores = rates_by_epoch(ranker, data, other, tmp_path / "kept")
+    lowered, others = (
+        falls([rf.evaluate(one, data, measure).mean[measure] for one in scores]) for measure in (watched, trained)
+    )
+    assert rate == pytest.approx(first_rate * 0.8**lowered, rel=1e-12)
+    assert lowered != others  # else the trained measure would do as well
+
+
+def test_ranknet_of_2006_lowers_the_rate_when_its_cost_rises(data, other, tmp_path):
+    ranker = ranknet(preset="2006", epochs=40, learning_rate=0.02, keep_weights=True)
+    rate, scores = rates_by_epoch(ranker, data, other, tmp_path / "kept")
+    pairs = rf.Preferences.from_grades(data)
+    costs = [np.logaddexp(0.0, one[pairs.worse] - one[pairs.better]).sum() for one in scores]
+    lowered = falls(-np.array(costs))
+    assert 0 < lowered != falls([value(one, data) for one in scores])
+    assert rate == pytest.approx(0.02 * 0.8**lowered, rel=1e-12)
+
+
+def test_lambdarank_of_2009_lowers_the_rate_by_the_trained_measure(data, other, tmp_path):
+    ranker = lambdarank(measure="MAP", preset="2009", epochs=60, learning_rate=0.3, keep_weights=True)
+    rate, scores = rates_by_epoch(ranker, data, other, tmp_path / "kept")
+    lowered = round(np.log(rate / 0.3) / np.log(0.8))
+    fell = np.diff([rf.evaluate(one, data, "MAP").mean["MAP"] for one in scores]) < 0
+    assert 0 < lowered < fell.sum()  # by chance, in 30 % of these epochs
+    draws = [float(uniform(combine(0, 8, number))) for number in range(1, 60)]
+    assert lowered == sum(draw < 0.3 for draw, down in zip(draws, fell, strict=True) if down)
 
 
 def test_impossible_settings(data, other):

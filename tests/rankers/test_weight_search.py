@@ -72,7 +72,9 @@ def test_fit_searches_prints_the_frontier_and_keeps_it(parts, ranker, tmp_path, 
     assert np.array_equal(searched.predict(held_out), direct.predict(held_out))
     kept = searched.model_.provenance.settings
     assert tuple(tier["weight"] for tier in kept["objective"]["tier"]) == weights
-    assert len(kept["weight_search"]["candidates"]) == len(searched.frontier_.candidates) == 7
+    assert len(kept["weight_search"]["candidates"]) == len(searched.frontier_.candidates) == 8
+    tried = {one.weights[1] for one in searched.frontier_.candidates}
+    assert tried >= {0.01, 0.1, 0.2, 0.3, 0.4, 0.5}  # the sweep of the multiple-objectives paper
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 
 

@@ -19,17 +19,21 @@ class Preset:
     After an epoch whose training cost is above that of the epoch before, the rate is multiplied by 0.8 with
     probability ``chance``. Training starts anew from other random weights, with the first rate, after 50 epochs
     without a new lowest training cost (``restart="cost"``) or with an unchanged validation measure ("validation").
+
+    The training cost of RankNet is its cross entropy; that of LambdaRank is minus NDCG at ``cost_cutoff`` whatever it
+    is trained for, or without such a cut-off minus the measure that it is trained for.
     """
 
     epochs: int
     rates: tuple[float, ...]
     chance: float
     restart: str
+    cost_cutoff: int | None
 
 
 PRESETS = {
-    "2006": Preset(epochs=300, rates=(1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2), chance=1.0, restart="cost"),
-    "2009": Preset(epochs=700, rates=(1e-7, 1e-6, 1e-5, 1e-4, 1e-3), chance=0.3, restart="validation"),
+    "2006": Preset(300, (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2), chance=1.0, restart="cost", cost_cutoff=10),
+    "2009": Preset(700, (1e-7, 1e-6, 1e-5, 1e-4, 1e-3), chance=0.3, restart="validation", cost_cutoff=None),
 }
 
 

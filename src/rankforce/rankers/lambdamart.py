@@ -27,10 +27,13 @@ from rankforce.rankers.maximising import Maximising
 from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
 from rankforce.rankers.preference_inputs import PreferenceInputs
+from rankforce.rankers.presets import TREE_PRESETS, TreePreset
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Callback, Instrument, Watched, checked_instruments
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
+
+MAX_STEP = 10.0  # times σ, without a preset
 
 
 class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
@@ -39,8 +42,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     Each tree is grown on the forces λ over the whole training set at the current scores: a pair i ▷ j pulls its
     documents apart with σρ|ΔZ|, where ΔZ is the change of the measure if they swapped ranks. By default the pull of a
     pair is divided by the distance of its scores (``NearPairs``) and that of a query is damped (``normalise``), which
-    learns faster, and with few documents scores are tied to the grades (``anchor``);
-    ``cost=rf.RankNetWeightPairs(), normalise="none", growth="leafwise"`` is LambdaMART as published.
+    learns faster, and with few documents scores are tied to the grades (``anchor``); ``preset="2010"`` is LambdaMART as
+    published.
 
     Parameters
     ----------
@@ -48,6 +51,11 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         What to maximise: ``"NDCG"``, ``"NDCG@10"``, ``"MAP"``, ``"ERR@10"``, or a measure of your own.
     n_trees, n_leaves, learning_rate, min_documents, max_depth, l2, min_gain
         Size and shape of the ensemble; ``min_documents`` is the least number of documents in a leaf, exactly.
+    preset : "2010" or "2011", optional
+        As in two papers: the pull of a pair is σρ|ΔZ| (``RankNetWeightPairs(sigma)``), trees are leafwise, split by
+        least squares, there is neither an anchor nor a bound of the step. "2010": Newton's step, λ's as they are;
+        "2011": the gradient step, for objectives that change. ``cost``, ``growth``, ``split``, ``step``, ``max_step``,
+        ``anchor`` and ``normalise`` override.
     growth : "auto", "leafwise" or "symmetric"
         Leafwise: the leaf that gains most is split next. Symmetric: all leaves of a level are split by the same test,
         the one with the largest sum of gains, on at most ⌈log₂ n_leaves⌉ levels; it asks fewer questions and so fits
@@ -56,11 +64,11 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     split : "auto", "newton" or "least_squares"
         What a split maximises: (Σλ)²/(Σw + l2) on both sides, or the reduction of squared error of λ (as published).
         ``"auto"``: newton with Newton's step, least squares with the gradient step.
-    step : "newton" or "gradient"
+    step : "auto", "newton" or "gradient"
         A leaf's value: Σλ/(Σw + l2), bounded by ``max_step``/σ; or the mean λ after the λ's of each query were
-        divided by their standard deviation.
-    max_step : float
-        Bound of Newton's step, times σ.
+        divided by their standard deviation. ``"auto"``: newton, unless the preset says otherwise.
+    max_step : float, optional
+        Bound of Newton's step, times σ; default 10, none with a preset.
     anchor : float, optional
         Stiffness of springs that tie the scores within a query to the grades, against the forces of the measure (1: as
         stiff as they are): part regression, part ranking, which learns more from few and noisy labels. Without it 1
@@ -113,10 +121,11 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         n_leaves: int = 31,
         learning_rate: float = 0.1,
         min_documents: int = 20,
+        preset: str | None = None,
         split: str = "auto",
-        step: str = "newton",
+        step: str = "auto",
         sigma: float = 1.0,
-        max_step: float = 10.0,
+        max_step: float | None = None,
         anchor: float | None = None,
         l2: float = 0.0,
         min_gain: float = 0.0,
@@ -145,6 +154,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         self.n_leaves = n_leaves
         self.learning_rate = learning_rate
         self.min_documents = min_documents
+        self.preset = preset
         self.split = split
         self.step = step
         self.sigma = sigma
@@ -234,33 +244,47 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         return [LambdaPull(data, self._objective(), self)]
 
     def _own_cost(self) -> LambdaFunction:
-        return NearPairs(self.sigma)
+        preset = self._preset()
+        return NearPairs(self.sigma) if preset is None else preset.cost(self.sigma)
 
     def _iterations(self) -> int:
         check_number("n_trees", self.n_trees, 1, whole=True)
         return self.n_trees
 
+    def _preset(self) -> TreePreset | None:
+        if self.preset is None:
+            return None
+        check_choice("preset", self.preset, tuple(TREE_PRESETS))
+        return TREE_PRESETS[self.preset]
+
+    def _chosen(self, name: str, otherwise: Any) -> Any:
+        """A setting as it was given; left open, as the preset has it; without one, ``otherwise``."""
+        value = getattr(self, name)
+        if value is not None and value != "auto":
+            return value
+        preset = self._preset()
+        return otherwise if preset is None else getattr(preset, name)
+
+    def _step(self) -> str:
+        return str(self._chosen("step", "newton"))
+
     def _split(self) -> str:
-        if self.split == "auto":
-            return "newton" if self.step == "newton" else "least_squares"
-        return self.split
+        return str(self._chosen("split", "newton" if self._step() == "newton" else "least_squares"))
 
     def _normalisation(self) -> str:
-        if self.normalise == "auto":
-            return "log" if self.step == "newton" else "deviation"
-        return self.normalise
+        return str(self._chosen("normalise", "log" if self._step() == "newton" else "deviation"))
+
+    def _longest_step(self) -> float:
+        return float(self._chosen("max_step", MAX_STEP)) / self.sigma
 
     def _growth(self, data: Dataset) -> str:
-        if self.growth == "auto" and len({str(term.measure) for term in self._objective().terms}) > 1:
-            return "leafwise"
-        return super()._growth(data)
+        several = len({str(term.measure) for term in self._objective().terms}) > 1
+        return str(self._chosen("growth", "leafwise" if several else super()._growth(data)))
 
     def _anchor(self, data: Dataset, preferences: Preferences | None) -> float:
-        if self.anchor is not None:
-            return self.anchor
-        usual = self.step == "newton" and self._normalisation() == "log" and self.cost is None
+        usual = self._step() == "newton" and self._normalisation() == "log" and self.cost is None
         alone = preferences is None and self.base_model is None and len(self._objective().terms) == 1
-        return 1.0 if usual and alone and self._growth(data) == "symmetric" else 0.0
+        return float(self._chosen("anchor", 1.0 if usual and alone and self._growth(data) == "symmetric" else 0.0))
 
     def _objective_name(self) -> str:
         return str(self._objective())
@@ -268,23 +292,23 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
         super()._check_settings(data, held_out)
         check_choice("split", self.split, ("auto", "newton", "least_squares"))
-        check_choice("step", self.step, ("newton", "gradient"))
+        check_choice("step", self.step, ("auto", "newton", "gradient"))
         check_number("sigma", self.sigma, 0.0, above=True)
-        check_number("max_step", self.max_step, 0.0, above=True)
+        check_number("max_step", self.max_step, 0.0, above=True, optional=True)
         check_number("anchor", self.anchor, 0.0, optional=True)
-        objective = self._objective()
-        if self.step == "newton" and not objective.has_curvature:
+        check_choice("normalise", self.normalise, ("auto", "none", "log", "deviation"))
+        objective, step = self._objective(), self._step()
+        if step == "newton" and not objective.has_curvature:
             without = sorted({str(term.cost) for term in objective.terms if term.cost and not term.cost.HAS_CURVATURE})
             raise SettingsError(
                 f"{' and '.join(without)} has no positive curvature, which Newton's step divides by: "
                 "use step='gradient'"
             )
-        check_choice("normalise", self.normalise, ("auto", "none", "log", "deviation"))
-        if self.step == "newton" and self.normalise == "deviation":
+        if step == "newton" and self._normalisation() == "deviation":
             raise SettingsError("normalise='deviation' goes with step='gradient': it leaves no curvature")
-        if self.anchor and (self.step == "gradient" or len(objective.terms) > 1):
+        if self.anchor and (step == "gradient" or len(objective.terms) > 1):
             raise SettingsError("an anchor goes with Newton's step and one measure: leave anchor out")
-        if self.step == "gradient" and self.split == "newton":
+        if step == "gradient" and self._split() == "newton":
             raise SettingsError("the gradient step goes with split='least_squares' (or 'auto')")
 
 
@@ -301,11 +325,11 @@ class LambdaPull(Learner):
         instruments: Sequence[Instrument] = (),
     ) -> None:
         self.instruments = instruments
-        self.newton = settings.step == "newton"
+        self.newton = settings._step() == "newton"
         self.split = settings._split()
         self.forces = _forces(data, objective, settings, preferences, share)
         self.l2 = settings.l2
-        self.longest_step = settings.max_step / settings.sigma
+        self.longest_step = settings._longest_step()
         if self.forces.n_pairs == 0:
             raise DataError(
                 "nothing to learn from: no query has two documents with different labels "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from rankforce.data.dataset import Dataset
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.forces import TermForces
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
+from rankforce.measures.cndcg import CNDCG
 from rankforce.measures.measure import Measure
+from rankforce.measures.ndcg import NDCG
 from rankforce.models.net import Net
 from rankforce.nets.updates import Source
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
@@ -52,9 +55,10 @@ class LambdaRank(Maximising, NetRanker):
         ranges from its median), else standard, and says so (``scaling_``).
     preset : "2006" or "2009", optional
         Training as in two papers; needs validation data. By gradient steps; "2006": 300 epochs, rates 10⁻⁷ … 10⁻²,
-        × 0.8 whenever the training measure falls, anew from random weights after 50 epochs without a new best;
-        "2009": 700 epochs, rates 10⁻⁷ … 10⁻³, × 0.8 with probability 0.3 if the training measure falls, anew if the
-        validation measure stays the same over 50 epochs. ``epochs``, ``learning_rate`` and ``optimiser`` override.
+        × 0.8 whenever NDCG@10 falls on the training data, whatever is trained for, anew from random weights after 50
+        epochs without a new best; "2009": 700 epochs, rates 10⁻⁷ … 10⁻³, × 0.8 with probability 0.3 if the trained
+        measure falls there, anew if the validation measure stays the same over 50 epochs. ``epochs``,
+        ``learning_rate`` and ``optimiser`` override.
     sigma : float
         Steepness of the logistic cost.
     pairs : "all", ("top", k) or ("sample", m)
@@ -178,9 +182,26 @@ class LambdaRank(Maximising, NetRanker):
         return runs
 
     def _training_cost(self, source: Source, data: Dataset) -> Cost:
-        trained = WatchedMeasure(data, source.objective.main_measure)
+        preset = self._preset()
+        assert preset is not None
+        watched = WatchedMeasure(data, _watched_in_training(source.objective.main_measure, preset.cost_cutoff))
 
         def cost(scores: np.ndarray, order: np.ndarray) -> float:
-            return -trained.mean(order)
+            return -watched.mean(order)
 
         return cost
+
+
+def _watched_in_training(trained: Measure, cutoff: int | None) -> Measure:
+    """The measure of the training cost: the trained one, or NDCG at a cut-off, on the same labels.
+
+    Gains and discounts are those of the trained measure, where it has any.
+    """
+    if cutoff is None:
+        return trained
+    if isinstance(trained, CNDCG):
+        return dataclasses.replace(trained, cutoff=cutoff)
+    alike: dict[str, Any] = {"label": trained.label, "judged_only": trained.judged_only}
+    if isinstance(trained, NDCG):
+        alike |= {"gain": trained.gain, "discount": trained.discount}
+    return NDCG(cutoff, **alike)

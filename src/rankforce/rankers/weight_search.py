@@ -24,7 +24,7 @@ from rankforce.measures.measure import Measure
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 
-SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)  # of the tier that is searched; the earlier ones keep their proportions
+SHARES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)  # of the tier that is searched; the earlier ones keep their proportions
 ALPHA = 0.05
 
 

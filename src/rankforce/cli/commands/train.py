@@ -72,7 +72,12 @@ def train(
         typer.Option(metavar="KIND", help="Of a net's inputs: auto, standard, log1p, query, none.", show_default=False),
     ] = None,
     preset: Annotated[
-        str | None, typer.Option(metavar="2006|2009", help="Train a net as in a paper.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="YEAR",
+            help="Train as in a paper: nets 2006, 2009; trees (lambdamart) 2010, 2011.",
+            show_default=False,
+        ),
     ] = None,
     learning_rate: Annotated[
         str | None,
