@@ -1,17 +1,22 @@
 """What measures, λ-functions and rankers have in common as named things: found by their files, written as text.
 
-A class is found because its file is in its folder, or because the user defined it: there is no list to edit.
+A class is found because its file is in its folder, or because the user defined it: there is no list to edit. Two
+functions or classes of a user's may have one name: what is written alike need not be the same.
 """
 
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+Named = TypeVar("Named", bound=Any)  # a KernelValue: a measure, a λ-function
 
 
 def classes_in(package: ModuleType, base: type, is_complete: Callable[[Any], bool]) -> dict[str, Any]:
@@ -61,3 +66,66 @@ def parameter_value(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def name_of(value: Any) -> str:
+    """A name that is the same in every process: of a function, or of an object by its written form or its class."""
+    if isinstance(value, functools.partial):
+        arguments = [_argument(one) for one in value.args]
+        arguments += [f"{name}={_argument(one)}" for name, one in value.keywords.items()]
+        return f"partial({', '.join([name_of(value.func), *arguments])})"
+    if isinstance(value, str):
+        return value
+    if isinstance(getattr(value, "__qualname__", None), str):
+        return str(value.__qualname__)
+    if type(value).__repr__ is object.__repr__:
+        return type(value).__qualname__
+    return re.sub(" at 0x[0-9a-fA-F]+", "", repr(value))
+
+
+def _argument(value: Any) -> str:
+    return name_of(value) if callable(value) else repr(value)
+
+
+def told_apart(values: Iterable[Named]) -> list[Named]:
+    """Each measure or λ-function once, in the order given.
+
+    Two that are written alike and are not the same are refused: of what is kept by name, one would overwrite the other.
+    """
+    kept: dict[str, Named] = {}
+    for value in values:
+        other = kept.setdefault(str(value), value)
+        difference = how_different(other, value)
+        if difference:
+            raise value.ERROR(
+                f"two different things are both written {value}: {difference}. Results are kept by what is written: "
+                "give functions and classes of your own different names (def steep(labels): ...), or use one at a time"
+            )
+    return list(kept.values())
+
+
+def how_different(first: Any, second: Any) -> str:
+    """In words, why two values that are written alike are not the same; empty if they are.
+
+    Functions and classes are the same if their code is, wherever they were defined.
+    """
+    if first is second or _equal(first, second):
+        return ""
+    from rankforce.code_identity import CodeIdentity, NoIdentityError, differing
+
+    name = type(first).__name__
+    try:
+        one, other = (CodeIdentity.of(value, name) for value in (first, second))
+    except NoIdentityError as error:
+        return f"whether they are the same cannot be told: {error}"
+    if one == other:
+        return ""
+    parts = differing(one.parts, other.parts)
+    return f"they differ in {', '.join(parts[:3])}" if parts else "they differ in their parameters"
+
+
+def _equal(first: Any, second: Any) -> bool:
+    try:
+        return type(first) is type(second) and bool(first == second)
+    except ValueError:  # arrays have no truth value
+        return False

@@ -16,6 +16,7 @@ import pytest
 import rankforce as rf
 from rankforce import jit
 from rankforce.rankers.checkpoint import Checkpoint, Identity
+from rankforce.rankers.own_code import OwnCode
 
 TRAINING = """
 import sys
@@ -359,7 +360,7 @@ def test_what_a_killed_writer_left_is_removed(data, tmp_path):
     foreign = tmp_path / ".checkpoint.mine.partial"
     for one in (left, foreign):
         one.write_text("x")
-    Checkpoint(path, 1, "auto", Identity.of({}, data, None))
+    Checkpoint(path, 1, "auto", Identity.of({}, OwnCode({}), data, None))
     assert not left.exists()
     assert foreign.exists()
 

@@ -30,6 +30,7 @@ from rankforce.lambdas.pairs import PairRanges
 from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import BinaryMeasure, Measure
 from rankforce.threads import over_queries, using_threads
+from rankforce.written_forms import told_apart
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,7 +144,7 @@ def effective_pairs(
     check_dataset(data)
     if isinstance(cost, (str, LambdaFunction)) or not isinstance(cost, Iterable):
         cost = [cost]
-    costs = [lambda_function(one) for one in cost]
+    costs = told_apart(lambda_function(one) for one in cost)
     if not costs:
         raise SettingsError("name at least one λ-function, for example 'RankNetWeightPairs'")
     if isinstance(relevant, bool) or not isinstance(relevant, numbers.Real):

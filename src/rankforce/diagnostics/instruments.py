@@ -123,10 +123,13 @@ class ForceAgreement(Instrument):
         first = self.objective.terms[: counts[0]]
         self._first = Forces(data, Objective(first), 0)
         self._later: dict[str, Forces] = {}
-        for term in self.objective.terms[counts[0] :]:
-            self._later[str(term.measure)] = Forces(data, Objective((term,)), 0)
+        for number, term in enumerate(self.objective.terms[counts[0] :], start=counts[0] + 1):
+            name = str(term.measure)
+            if name in self._later:  # a measure may stand in several terms
+                name = f"{name} (term {number})"
+            self._later[name] = Forces(data, Objective((term,)), 0)
             everything = Term(term.measure, term.cost, pairs=term.pairs)
-            self._later[f"{term.measure}, all pairs"] = Forces(data, Objective((everything,)), 0)
+            self._later[f"{name}, all pairs"] = Forces(data, Objective((everything,)), 0)
 
     def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
         signs = np.sign(self._first.at(scores, order, iteration)[0])

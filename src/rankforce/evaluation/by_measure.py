@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 from rankforce.errors import MeasureError
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
+from rankforce.written_forms import how_different
 
 Value = TypeVar("Value")
 
@@ -25,16 +26,22 @@ class ByMeasure(Mapping[str, Value], Generic[Value]):
     An entry is computed when it is first asked for.
     """
 
-    def __init__(self, keys: Sequence[str], compute: Callable[[str], Value]) -> None:
-        self._keys = tuple(keys)
+    def __init__(self, measures: Mapping[str, Measure], compute: Callable[[str], Value]) -> None:
+        self._measures = measures
         self._compute = compute
         self._found: dict[str, Value] = {}
 
     def name(self, key: str | Measure) -> str:
         """The key under which a measure stands here."""
-        name = key if isinstance(key, str) and key in self._keys else str(measure(key))
-        if name not in self._keys:
-            raise NotEvaluatedError(f"{name} was not evaluated (evaluated: {', '.join(self._keys)})")
+        if isinstance(key, str) and key in self._measures:
+            return key
+        asked = measure(key)
+        name = str(asked)
+        if name not in self._measures:
+            raise NotEvaluatedError(f"{name} was not evaluated (evaluated: {', '.join(self._measures)})")
+        difference = how_different(self._measures[name], asked)
+        if difference:
+            raise NotEvaluatedError(f"another {name} was evaluated: {difference}. {name!r} as text asks for that one")
         return name
 
     def __getitem__(self, key: str | Measure) -> Value:
@@ -44,10 +51,10 @@ class ByMeasure(Mapping[str, Value], Generic[Value]):
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
+        return iter(self._measures)
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._measures)
 
     def __repr__(self) -> str:
         return repr(dict(self))

@@ -22,6 +22,7 @@ from rankforce.evaluation.significance import Interval, Significance
 from rankforce.html_tables import html_table
 from rankforce.measures.measure import Measure
 from rankforce.plurals import counted
+from rankforce.written_forms import how_different
 
 EQUAL = 1e-12  # values nearer than this are a tie: they differ by rounding only
 
@@ -295,7 +296,7 @@ class Comparison:
         return Comparison, (self.a, self.b, self.names, self.graded)
 
     def _by_measure(self, compute: Callable[[np.ndarray, np.ndarray | None], Value]) -> ByMeasure[Value]:
-        return ByMeasure(self.measures, lambda name: compute(*self._differences(name)))
+        return ByMeasure(self.a.asked, lambda name: compute(*self._differences(name)))
 
     def _differences(self, name: str) -> tuple[np.ndarray, np.ndarray | None]:
         differences = self.b.per_query[name] - self.a.per_query[name]
@@ -309,7 +310,7 @@ class Comparison:
             p_values = significance.holm([tests[one].p_value for one in self.measures])
             return p_values[self.measures.index(name)]
 
-        return ByMeasure(self.measures, corrected)
+        return ByMeasure(self.a.asked, corrected)
 
 
 def _check_same(a: Evaluation, b: Evaluation) -> None:
@@ -317,6 +318,12 @@ def _check_same(a: Evaluation, b: Evaluation) -> None:
         raise SettingsError(
             f"the two evaluations have different measures: {', '.join(a.measures)} and {', '.join(b.measures)}"
         )
+    for name, asked in a.asked.items():
+        difference = how_different(asked, b.asked[name])
+        if difference:
+            raise SettingsError(
+                f"the two evaluations have different measures that are both written {name}: {difference}"
+            )
     if a.policies != b.policies:
         raise SettingsError("the two evaluations were made under different policies (ties, blank, convention, weights)")
     if len(a.query_ids) != len(b.query_ids) or (a.query_ids != b.query_ids).any():

@@ -21,6 +21,7 @@ from rankforce.measures.catalogue import measure, written_parameters
 from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import Measure
 from rankforce.threads import using_threads
+from rankforce.written_forms import told_apart
 
 LARGEST_EXACT = 2**53  # whole numbers up to here are float64 numbers
 BLANK_POLICIES = ("skip", "zero", "one", "raise")
@@ -75,7 +76,7 @@ def evaluate(
     blank = _one_of("blank", blank or "skip", BLANK_POLICIES)
     level = check_level(level)
     seed = checked_seed(seed)
-    measures = _several(measures)
+    measures = listed_measures(measures)
     asked, written = read_measures(measures), _written_out(measures)
     segments = None if by is None else _segments(by, data)
     scores = scores_of(model_or_scores, data)
@@ -88,7 +89,7 @@ def evaluate(
             for one in known:
                 tool.check_labels(one.measure, one.labels)
         measured = {
-            str(one): _measured(ranking, of, values, blank, tool)
+            str(one): _measured(one, ranking, of, values, blank, tool)
             for one, of, values in zip(asked, known, ranking.values(known), strict=True)
         }
     policies = Policies(ties, _blank_words(tool, asked) or blank, convention, _weight_words(data, tool, asked))
@@ -106,14 +107,15 @@ def evaluate(
 
 
 def read_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """The measures asked for, each once."""
-    result = list(dict.fromkeys(measure(one) for one in _several(measures)))
+    """The measures asked for, each once; different ones that are written alike are refused."""
+    result = told_apart(measure(one) for one in listed_measures(measures))
     if not result:
         raise SettingsError("name at least one measure, for example 'NDCG@10'")
     return result
 
 
-def _several(measures: Any) -> list[Any]:
+def listed_measures(measures: Any) -> list[Any]:
+    """One measure or several as a list, as they were given."""
     return [measures] if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable) else list(measures)
 
 
@@ -173,7 +175,7 @@ def scores_of(model_or_scores: Any, data: Dataset) -> np.ndarray:
 
 
 def _measured(
-    ranking: Ranking, known: Judged, found: QueryValues, blank: str, tool: Convention | None
+    asked: Measure, ranking: Ranking, known: Judged, found: QueryValues, blank: str, tool: Convention | None
 ) -> MeasuredQueries:
     data, one = ranking.data, known.measure
     values, variances = found
@@ -196,7 +198,7 @@ def _measured(
     unlabelled, top = _unlabelled_in_top(ranking, known)
     used = tool is None or (tool.query_weights and rule is not None and not rule.ignores_weights)
     weights = data.query_weights if used else None
-    return MeasuredQueries(one, values, is_blank, unlabelled, top, variances, weights, numerator_weights)
+    return MeasuredQueries(asked, one, values, is_blank, unlabelled, top, variances, weights, numerator_weights)
 
 
 def _unlabelled_in_top(ranking: Ranking, known: Judged) -> tuple[np.ndarray, np.ndarray]:

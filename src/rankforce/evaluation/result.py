@@ -19,12 +19,14 @@ from rankforce.evaluation.significance import Interval
 from rankforce.html_tables import html_table
 from rankforce.measures.measure import Measure
 from rankforce.plurals import counted
+from rankforce.written_forms import name_of
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class MeasuredQueries:
     """One measure on every query (arrays of one entry per query)."""
 
+    asked: Measure
     measure: Measure  # as computed: with what a convention fixes
     values: np.ndarray  # NaN where the policy leaves the query out
     blank: np.ndarray  # whether no ranking of the query can score
@@ -96,6 +98,11 @@ class Evaluation:
     def measures(self) -> tuple[str, ...]:
         """The measures that were evaluated, as they were written."""
         return tuple(self._measured)
+
+    @property
+    def asked(self) -> dict[str, Measure]:
+        """The measures that were asked for, by their written form."""
+        return {name: one.asked for name, one in self._measured.items()}
 
     @cached_property
     def by_segment(self) -> dict[Any, Evaluation]:
@@ -240,7 +247,7 @@ class Evaluation:
         return Evaluation, (self._measured, *of_queries, self.policies, self.level, self.seed, self.segments)
 
     def _by_measure(self, compute: Callable[[MeasuredQueries], Value]) -> ByMeasure[Value]:
-        return ByMeasure(tuple(self._measured), lambda name: compute(self._measured[name]))
+        return ByMeasure(self.asked, lambda name: compute(self._measured[name]))
 
     def _counted_values(self, one: MeasuredQueries) -> tuple[np.ndarray, np.ndarray | None]:
         counted = ~np.isnan(one.values)
@@ -300,7 +307,7 @@ def _settings(of: Measure) -> dict[str, str]:
         elif isinstance(value, (int, float)):
             result[field.name] = f"{value:g}"
         else:
-            result[field.name] = value if isinstance(value, str) else getattr(value, "__qualname__", str(value))
+            result[field.name] = name_of(value) if callable(value) else str(value)
     if of.leaves_out_unlabelled:
         result["unlabelled documents"] = "left out"
     return result

@@ -15,6 +15,7 @@ import numpy as np
 
 from rankforce.errors import SettingsError
 from rankforce.kernel_values import NO_CUTOFF, KernelValue, python_only
+from rankforce.written_forms import name_of
 
 
 class LambdaFunction(KernelValue):
@@ -47,7 +48,7 @@ class LambdaFunction(KernelValue):
     def written_form(self) -> str:
         """``NAME(parameter=value,...)``, the inverse of ``rf.cost``; ``diagonal`` is written if it is not 0."""
         shown = [
-            f"{field.name}={getattr(self, field.name)!r}"
+            f"{field.name}={_written(getattr(self, field.name))}"
             for field in dataclasses.fields(self)
             if field.repr and not (field.name == "diagonal" and self.diagonal == 0)
         ]
@@ -58,6 +59,10 @@ class LambdaFunction(KernelValue):
 
     def __str__(self) -> str:
         return self.written_form()
+
+
+def _written(value: Any) -> str:
+    return name_of(value) if callable(value) else repr(value)
 
 
 class Cost(LambdaFunction):

@@ -15,6 +15,7 @@ from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term, as_part, weighed
 from rankforce.measures.cndcg import CNDCG
 from rankforce.measures.measure import Measure
+from rankforce.written_forms import told_apart
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -42,10 +43,11 @@ class Graded(Objective):
         object.__setattr__(self, "tiers", read)
         object.__setattr__(self, "weights", shares)
         object.__setattr__(self, "terms", _terms(read, shares or (1.0,) * len(read)))
+        told_apart(term.measure for term in self.terms)
 
     @property
     def tier_measures(self) -> tuple[Measure, ...]:
-        return tuple(dict.fromkeys(measure for tier in self.tiers for measure in tier.tier_measures))
+        return tuple(told_apart(measure for tier in self.tiers for measure in tier.tier_measures))
 
     @property
     def to_be_searched(self) -> bool:

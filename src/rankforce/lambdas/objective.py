@@ -16,6 +16,7 @@ from rankforce.lambdas.cost import Cost, LambdaFunction
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.catalogue import measure as measure_of
 from rankforce.measures.measure import Measure
+from rankforce.written_forms import told_apart
 
 DEFAULT_COST = RankNetWeightPairs()
 
@@ -241,6 +242,7 @@ def chosen_objective(
     for name, given in (("cost", cost is not None), ("pairs", read != ALL_PAIRS)):
         if given and all(getattr(term, name) is not None for term in wanted.terms):
             raise SettingsError(f"every term of objective= has {name} of its own: leave {name}= out")
+    told_apart(term.measure for term in wanted.terms)
     settled = wanted.settled(iterations, taken, read)
     if not settled.to_be_searched:
         settled.check_pulls(iterations)

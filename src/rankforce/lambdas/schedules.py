@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.errors import SettingsError
+from rankforce.written_forms import name_of
 
 
 class Schedule(abc.ABC):
@@ -109,7 +110,7 @@ class OfFunction(Schedule):
         return Values(tuple(self(m) for m in range(max(iterations, 1))))
 
     def written(self) -> dict[str, Any]:
-        return {"kind": "function", "name": getattr(self.function, "__qualname__", repr(self.function))}
+        return {"kind": "function", "name": name_of(self.function)}
 
 
 def as_schedule(given: Any) -> Schedule:

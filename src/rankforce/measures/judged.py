@@ -1,7 +1,8 @@
 """A measure applied to the labels of a data set: everything about it that does not depend on scores.
 
 ``judged(data, measure)`` keeps what it makes for as long as the data set lives: whoever evaluates again on the same
-data (early stopping, a second ranker) pays for labels, ideal orders and normalisers once.
+data (early stopping, a second ranker) pays for labels, ideal orders and normalisers once. A function or class of the
+user's is looked at anew each time: what it reads may have changed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.code_identity import CodeIdentity, NoIdentityError
 from rankforce.data.dataset import Dataset
 from rankforce.errors import MeasureError
 from rankforce.kernel_values import is_foreign
@@ -24,7 +26,7 @@ from rankforce.threads import FEW, FEW_IN_A_PASS, over_queries
 MOST_KEPT = 32  # measures remembered per data set: each holds one float64 per document
 
 _sources: WeakKeyDictionary[Dataset, dict[tuple[Any, ...], LabelSource]] = WeakKeyDictionary()
-_judged: WeakKeyDictionary[Dataset, dict[Measure, Judged]] = WeakKeyDictionary()
+_judged: WeakKeyDictionary[Dataset, dict[tuple[Measure, tuple[Any, ...]], Judged]] = WeakKeyDictionary()
 
 
 class LabelSource:
@@ -165,8 +167,15 @@ class Judged:
 
 
 def judged(data: Dataset, measure: Measure) -> Judged:
-    """``Judged(data, measure)``, made once per data set and measure."""
-    return _remembered(_judged, data, measure, lambda: Judged(data, measure))
+    """``Judged(data, measure)``, made once per data set and measure, as long as the measure's code is the same."""
+    code: tuple[Any, ...] = ()
+    if is_foreign(type(measure)) or any(map(callable, vars(measure).values())):
+        try:
+            identity = CodeIdentity.of(measure, type(measure).__name__)
+        except NoIdentityError:
+            return Judged(data, measure)
+        code = (identity.content, *identity.parts.items())
+    return _remembered(_judged, data, (measure, code), lambda: Judged(data, measure))
 
 
 def _label_source(data: Dataset, measure: Measure) -> LabelSource:

@@ -39,6 +39,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.errors import MeasureError, RankforceError
 from rankforce.kernel_values import NO_CUTOFF, KernelValue
+from rankforce.written_forms import name_of
 
 MAIN_LABEL = "grades"
 
@@ -202,5 +203,5 @@ def _written(value: Any) -> str:
     if isinstance(value, tuple):
         return "/".join(map(_written, value)) + ("/" if len(value) == 1 else "")
     if callable(value):
-        return getattr(value, "__qualname__", repr(value))
+        return name_of(value)
     return str(value)

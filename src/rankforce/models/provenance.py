@@ -11,6 +11,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
+from rankforce.written_forms import name_of
 
 # What decides how fast or how talkative a training is, never what it yields: the same model has the same bytes.
 NOT_KEPT = frozenset({"threads", "progress", "memory"})
@@ -115,4 +116,4 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in sorted(value.items(), key=lambda pair: str(pair[0]))}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    return str(value)
+    return str(value) if type(value).__str__ is not object.__str__ else name_of(value)

@@ -9,6 +9,7 @@ from typing import Any
 
 from rankforce.data.streams import file_name
 from rankforce.errors import DataError, SettingsError
+from rankforce.rankers.own_code import OwnCode
 
 _KIND = "rankforce tune"
 
@@ -18,12 +19,16 @@ class Journal:
 
     The first line says what is searched: a search for something else is refused. A last line that a crash cut short is
     dropped.
+
+    code : of the user's in what is searched
     """
 
-    def __init__(self, path: str | Path, identity: dict[str, Any]) -> None:
+    def __init__(self, path: str | Path, identity: dict[str, Any], code: OwnCode) -> None:
         self.path = Path(file_name(path))
+        self.code = code
         self.records: list[dict[str, Any]] = []
-        identity = json.loads(json.dumps({"journal": _KIND, "version": 1, **identity}))
+        identity = json.loads(json.dumps({"journal": _KIND, "version": 1, **identity, "code": code.written()}))
+        code.warn(f"the journal {self.path}")
         if self.path.exists():
             self._read(identity)
         if not self.path.exists() or not self.path.stat().st_size:
@@ -69,8 +74,9 @@ class Journal:
             differences = [
                 f"{name}: {_short(records[0].get(name))} then, {_short(identity.get(name))} now"
                 for name in identity
-                if records[0].get(name) != identity[name]
+                if name != "code" and records[0].get(name) != identity[name]
             ]
+            differences += self.code.differences(records[0].get("code"))
             if differences:
                 raise SettingsError(
                     f"{self.path}: the journal belongs to another search ({'; '.join(differences)}); "

@@ -15,6 +15,7 @@ import numpy as np
 from rankforce.data.hashing import combine, hash_ids, uniform
 from rankforce.errors import SettingsError
 from rankforce.models.provenance import plain
+from rankforce.written_forms import how_different
 
 _DRAWS_WITHOUT_NEWS = 1000  # so many repeated draws in a row, and everything there is has been drawn
 
@@ -130,11 +131,25 @@ def _part(name: str, given: Any) -> Choices | Range:
     if isinstance(given, (list, range)):
         if not len(given):
             raise SettingsError(f"{name}: the list of values to try is empty")
+        _check_told_apart(name, given)
         return Choices(tuple(given))
     raise SettingsError(
         f"{name}: what to try is a list of values, (low, high) or (low, high, 'log'), not {given!r}; "
         "one value alone belongs into the ranker"
     )
+
+
+def _check_told_apart(name: str, values: Any) -> None:
+    """Raise if two choices are written alike and are not the same: trials are kept by what is written."""
+    first: dict[str, Any] = {}
+    for value in values:
+        written = key_of({name: value})
+        difference = how_different(first.setdefault(written, value), value)
+        if difference:
+            raise SettingsError(
+                f"{name}: two different choices are both written {plain(value)}: {difference}. Give functions and "
+                "classes of your own different names, and models as Paths"
+            )
 
 
 def _range(name: str, given: tuple[Any, ...]) -> Range:

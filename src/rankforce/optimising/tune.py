@@ -19,9 +19,11 @@ from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import Measure
 from rankforce.models.provenance import NOT_KEPT, plain
 from rankforce.optimising.journal import Journal
-from rankforce.optimising.space import Space, key_of
+from rankforce.optimising.space import Choices, Space, key_of
 from rankforce.rankers.cross_validation import check_ranker, cross_validate, fit_on
 from rankforce.rankers.interruption import Interruption
+from rankforce.rankers.outputs import base_of, written_base
+from rankforce.rankers.own_code import OwnCode
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Iteration
@@ -161,7 +163,7 @@ def tune(
     trying = _Trying(ranker, data, validation, folds, validation_share, chosen, seed)
     proposals = _proposals(method, searched, trials, seed)
     identity = trying.identity() | {"space": searched.written(), "method": method, "seed": seed}
-    book = None if journal is None else Journal(journal, identity)
+    book = None if journal is None else Journal(journal, identity, trying.own_code(searched))
     finished = {} if book is None else {key_of(one["settings"]): one for one in book.records}
     done: list[Trial] = []
     with Interruption() as interruption, Progress("tune", proposals.count or 0, "trials", progress) as bar:
@@ -209,13 +211,21 @@ class _Trying:
         settings = self.ranker.get_params(deep=True)
         return {
             "ranker": type(self.ranker).__name__,
-            "settings": {name: plain(value) for name, value in settings.items() if name not in NOT_KEPT},
+            "settings": {name: _written(name, value) for name, value in settings.items() if name not in NOT_KEPT},
             "data": self.data.fingerprint,
             "validation": None if self.validation is None else self.validation.fingerprint,
             "folds": None if self.validation is not None else self.folds,
             "validation_share": self.validation_share,
             "measure": str(self.measure),
         }
+
+    def own_code(self, space: Space) -> OwnCode:
+        """The code of the user's in what is searched: in the settings, in those that are tried, in the measure."""
+        holding = {name: value for name, value in self.ranker.get_params(deep=True).items() if name not in NOT_KEPT}
+        for name, part in space.parts.items():
+            if isinstance(part, Choices):
+                holding[name] = [holding[name], *part.values]
+        return OwnCode.of(holding | {"what decides": self.measure}, self.ranker)
 
     def run(self, number: int, settings: dict[str, Any], watching: _Watching | None) -> Trial:
         began = time.monotonic()
@@ -303,6 +313,11 @@ def _measure(given: str | Measure | None, ranker: Any, space: Space) -> Measure:
     if watched is None or deciding:
         raise SettingsError("say which measure decides between the trials: measure='NDCG@10'")
     return watched()
+
+
+def _written(name: str, value: Any) -> Any:
+    """A setting as a journal keeps it: models by what they hold."""
+    return written_base(base_of(value)) if name.rpartition("__")[2] == "base_model" else plain(value)
 
 
 def _falling(value: float) -> float:

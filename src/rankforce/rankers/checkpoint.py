@@ -2,8 +2,8 @@
 
 A checkpoint is a model file: ``rankforce.load`` reads it, and it scores. Beside the model it holds the history, what
 else the training must know to go on (``state``; nothing for trees), and its identity (data, validation data, settings,
-versions, processor), so that a training that goes on from it ends with the same bytes as one that was never
-interrupted, and one that would not is refused.
+code of the user's in them, versions, processor), so that a training that goes on from it ends with the same bytes as
+one that was never interrupted, and one that would not is refused.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from rankforce.errors import SettingsError
 from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
 from rankforce.models.storage import is_model_file, load, save
+from rankforce.rankers.own_code import OwnCode
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.replacing import remove_leftovers
 
@@ -34,18 +35,21 @@ class Identity:
     """What must be the same for two trainings to learn the same."""
 
     parts: dict[str, Any]
+    code: OwnCode
 
     @classmethod
-    def of(cls, settings: dict[str, Any], data: Dataset, held_out: Dataset | None) -> Identity:
+    def of(cls, settings: dict[str, Any], code: OwnCode, data: Dataset, held_out: Dataset | None) -> Identity:
         kept = {name: plain(value) for name, value in sorted(settings.items()) if name not in MAY_CHANGE}
         return cls(
             {
                 "settings": kept,
+                "code": code.written(),
                 "training data": data.fingerprint,
                 "validation data": None if held_out is None else held_out.fingerprint,
                 "versions": versions(),
                 "processor": jit.cpu_target(),
-            }
+            },
+            code,
         )
 
     def differences(self, other: dict[str, Any]) -> list[str]:
@@ -53,6 +57,9 @@ class Identity:
         found = []
         for name, mine in self.parts.items():
             theirs = other.get(name)
+            if name == "code":
+                found += self.code.differences(theirs)
+                continue
             if _agree(mine, theirs):
                 continue
             if isinstance(mine, dict) and isinstance(theirs, dict):
@@ -96,6 +103,7 @@ class Checkpoint:
         folder = self.path.resolve().parent
         if not folder.is_dir():  # better now than after the first trees
             raise SettingsError(f"{self.path}: a checkpoint cannot be written: there is no folder {folder}")
+        identity.code.warn(f"the checkpoint {self.path}")
         remove_leftovers(self.path)
 
     def last(self) -> Model | None:

@@ -14,7 +14,7 @@ from rankforce.data.fold_files import Fold
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation import tables
-from rankforce.evaluation.evaluate import evaluate
+from rankforce.evaluation.evaluate import evaluate, listed_measures, read_measures
 from rankforce.evaluation.result import Evaluation
 from rankforce.measures.measure import Measure
 from rankforce.rankers.progress import Progress
@@ -103,6 +103,8 @@ def cross_validate(
     """
     check_ranker(ranker)
     seed = checked_seed(seed)
+    measures = listed_measures(measures)
+    read_measures(measures)  # what is wrong with them is known before the first fold
     parts = _folds_of(data, folds, seed, validation_share)
     one_data = isinstance(data, Dataset)
     count = folds if one_data else (len(data) if isinstance(data, Sequence) else 0)

@@ -21,6 +21,7 @@ from rankforce.rankers.boosting import RunningScores
 from rankforce.rankers.outputs import Learner
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
+from rankforce.written_forms import name_of
 
 
 class Documents:
@@ -210,9 +211,9 @@ class OwnPull(DocumentPull):
             weights = documents.data.by_row(documents.weights)
             start = float(cost.start(labels, weights))
             if not math.isfinite(start):
-                raise SettingsError(f"{cost_name(cost)}.start must return a finite number, not {start}")
+                raise SettingsError(f"{name_of(cost)}.start must return a finite number, not {start}")
         super().__init__(documents, base_score=start, **options)
-        self.name = cost_name(cost)
+        self.name = name_of(cost)
         self.function = cost.pull if hasattr(cost, "pull") else cost
         self.labels = labels  # by row: users know no other order
 
@@ -247,14 +248,3 @@ class OwnPull(DocumentPull):
         if not np.isfinite(array).all():
             raise SettingsError(f"{self.name} returned {what} that are not finite")
         return array
-
-
-def cost_name(cost: Any) -> str:
-    """A name that is the same in every process: of a function, or of an object by its class or written form."""
-    if isinstance(cost, str):
-        return cost
-    if hasattr(cost, "__qualname__"):
-        return str(cost.__qualname__)
-    if type(cost).__repr__ is not object.__repr__:
-        return repr(cost)
-    return type(cost).__qualname__

@@ -18,16 +18,20 @@ from rankforce.lambdas.objective import Objective
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.rankers.watching import Watch, Watched, WatchedMeasure
+from rankforce.written_forms import told_apart
 
 
 def tiers_of(given: Any) -> tuple[Measure, ...]:
-    """Measures in order of importance, from one, a list, or a graded objective; each once."""
+    """Measures in order of importance, from one, a list, or a graded objective; each once.
+
+    Different ones that are written alike are refused: a history keeps their values by what is written.
+    """
     if isinstance(given, Objective):
         return given.tier_measures
     if isinstance(given, Sequence) and not isinstance(given, str):
         if not given:
             raise SettingsError("validation_measure names no measure")
-        return tuple(dict.fromkeys(measure(one) for one in given))
+        return tuple(told_apart(measure(one) for one in given))
     return (measure(given),)
 
 

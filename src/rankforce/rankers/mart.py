@@ -22,12 +22,12 @@ from rankforce.rankers.document_costs import (
     Documents,
     OwnPull,
     RegressionPull,
-    cost_name,
     grade_pulls,
 )
 from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
 from rankforce.rankers.settings import check_choice, check_number
+from rankforce.written_forms import name_of
 
 COSTS = ("regression", "binary", "balanced", "multiclass", "ordinal")
 LINK_OF = {"multiclass": "softmax", "ordinal": "ordinal"}
@@ -185,7 +185,7 @@ class MART(FromOtherLibraries, BoostedTrees):
             return self.model_.predict_proba(X)
         if self.cost not in ("binary", "balanced"):
             raise SettingsError(
-                f"{cost_name(self.cost)} gives no probabilities: use cost='binary', 'multiclass' or 'ordinal'"
+                f"{name_of(self.cost)} gives no probabilities: use cost='binary', 'multiclass' or 'ordinal'"
             )
         relevant = logistic(2.0 * self.sigma * self.model_.predict(X))
         return np.column_stack([1.0 - relevant, relevant])
@@ -195,7 +195,7 @@ class MART(FromOtherLibraries, BoostedTrees):
         """The grades that multiclass and ordinal learned, rising."""
         self._fitted()
         if not isinstance(self.model_, ExpectedGrade):
-            raise AttributeError(f"{cost_name(self.cost)} learns no grades")
+            raise AttributeError(f"{name_of(self.cost)} learns no grades")
         return self.model_.link.grades
 
     def _start(self, data: Dataset) -> Sequence[Learner]:
@@ -278,14 +278,14 @@ class MART(FromOtherLibraries, BoostedTrees):
         return usual
 
     def _objective_name(self) -> str:
-        name = cost_name(self.cost)
+        name = name_of(self.cost)
         if self.cost == "regression":
-            return f"{name} on {cost_name(self.target)}"
-        return f"{name}, {cost_name(self.values)}" if self.cost in LINK_OF else name
+            return f"{name} on {name_of(self.target)}"
+        return f"{name}, {name_of(self.values)}" if self.cost in LINK_OF else name
 
     def _settings(self) -> dict[str, Any]:
         named = {
-            name: cost_name(value)
+            name: name_of(value)
             for name in ("cost", "target", "values")
             if callable(value := getattr(self, name)) or hasattr(value, "pull")
         }

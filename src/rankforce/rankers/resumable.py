@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rankforce.data.dataset import Dataset
-from rankforce.rankers.checkpoint import Checkpoint, Identity
+from rankforce.rankers.checkpoint import MAY_CHANGE, Checkpoint, Identity
 from rankforce.rankers.outputs import base_of, written_base
+from rankforce.rankers.own_code import OwnCode
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.watching import Callback, checked_callbacks
 from rankforce.threads import using_threads
@@ -38,7 +39,8 @@ class Resumable(Ranker):
         with using_threads(self.threads):
             kept = None
             if checkpoint is not None:
-                identity = Identity.of(self._settings() | training.inputs, training.data, training.held_out)
+                settings = self._settings() | training.inputs
+                identity = Identity.of(settings, self._own_code(), training.data, training.held_out)
                 kept = Checkpoint(checkpoint, checkpoint_every, resume, identity)
             self._learn(training, callbacks, kept)
         self._note_features(training.data)
@@ -48,6 +50,12 @@ class Resumable(Ranker):
         """All settings by name, as the model file keeps them."""
         base = base_of(self.base_model)
         return {"ranker": type(self).__name__, **self.get_params(deep=False), "base_model": written_base(base)}
+
+    def _own_code(self) -> OwnCode:
+        """The code of the user's that decides what is learned."""
+        elsewhere = MAY_CHANGE | {"base_model"}  # of which the settings hold a digest
+        given = self.get_params(deep=False)
+        return OwnCode.of({name: value for name, value in given.items() if name not in elsewhere}, self)
 
     @abc.abstractmethod
     def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:

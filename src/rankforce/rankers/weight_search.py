@@ -55,8 +55,10 @@ class WeightSearch:
         """A row for each candidate: weights, means and whether it was allowed."""
         import pandas as pd
 
+        twice = len(set(self.measures)) < len(self.measures)  # a measure may be that of several tiers
+        tiers = [f"{name} (tier {t})" if twice else name for t, name in enumerate(self.measures, start=1)]
         rows = [
-            {f"weight of {name}": weight for name, weight in zip(self.measures, one.weights, strict=True)}
+            {f"weight of {name}": weight for name, weight in zip(tiers, one.weights, strict=True)}
             | dict(zip(self.measures, one.means, strict=True))
             | {"allowed": one.allowed, "chosen": one.weights == self.weights}
             for one in self.candidates
