@@ -18,6 +18,7 @@ from rankforce.data import frames
 from rankforce.data.hashing import combine, hash_ids
 from rankforce.data.identifiers import as_ids
 from rankforce.data.query_groups import Numbered, grouped_by_query
+from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.html_tables import html_table
 from rankforce.plurals import counted
@@ -121,7 +122,7 @@ class Dataset:
         return self.n_documents
 
     def __repr__(self) -> str:
-        sources = ", ".join(self.labels) or "no labels"
+        sources = ", ".join(map(displayed, self.labels)) or "no labels"
         return (
             f"Dataset({counted(self.n_documents, 'document')}, {counted(self.n_queries, 'query')}, "
             f"{counted(self.n_features, 'feature')}, labels: {sources})"

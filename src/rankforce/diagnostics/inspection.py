@@ -23,6 +23,7 @@ from rankforce.diagnostics.feature_strength import FeatureStrength, feature_stre
 from rankforce.diagnostics.findings import Finding
 from rankforce.diagnostics.labels import LabelSource, label_source
 from rankforce.diagnostics.leaks import Leak, leaks
+from rankforce.displayed_text import displayed
 from rankforce.html_tables import html_table
 from rankforce.plurals import counted
 
@@ -95,7 +96,7 @@ class Inspection:
         yield "per query", f"{least:,} to {most:,} documents, median {median:g}"
         yield "features", _features_line(self)
         for source in self.labels:
-            yield f"label {source.name}", _values_line(source, self.documents)
+            yield f"label {displayed(source.name)}", _values_line(source, self.documents)
             yield "", _queries_line(source)
         if not self.labels:
             yield "labels", "none"
@@ -103,7 +104,7 @@ class Inspection:
             yield (
                 "best features",
                 "; ".join(
-                    f"{one.feature}: {_rightly(one)} on {one.decided:.0%} of the pairs"
+                    f"{displayed(one.feature)}: {_rightly(one)} on {one.decided:.0%} of the pairs"
                     for one in self.strongest_features[:3]
                 ),
             )
