@@ -18,7 +18,8 @@ PACKAGE = Path(rankforce.__file__).parent
 
 # Lower layers know nothing of higher ones; packages of one layer may know each other.
 LAYERS = (
-    ("errors", "dtypes", "html_tables", "plurals"),
+    ("displayed_text", "dtypes", "html_tables", "plurals"),
+    ("errors",),
     (
         "replacing",
         "compile_failures",
@@ -50,7 +51,7 @@ ALLOWED_UPWARDS: dict[tuple[str, str], str] = {}
 
 # Above data and measures, an exporter sees models and nothing else.
 SEEN_BY_EXPORT = {
-    "errors", "dtypes", "plurals", "jit", "kernel_values", "intrinsics", "threads", "kernels",
+    "displayed_text", "errors", "dtypes", "plurals", "jit", "kernel_values", "intrinsics", "threads", "kernels",
     "data", "measures", "models", "export",
 }  # fmt: skip
 

@@ -5,9 +5,14 @@ A message says what is wrong, where, and what to do about it.
 
 from __future__ import annotations
 
+from rankforce.displayed_text import displayed_lines, displayed_path
+
 
 class RankforceError(ValueError):
-    """Base of all errors that rankforce raises on purpose."""
+    """Base of all errors that rankforce raises on purpose. Its text is safe to print, whatever names it repeats."""
+
+    def __str__(self) -> str:
+        return displayed_lines(super().__str__())
 
 
 class DataError(RankforceError):
@@ -36,7 +41,7 @@ class FileFormatError(DataError):
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        where = self.path
+        where = displayed_path(self.path)
         if self.line is not None:
             where += f", line {self.line}"
         if self.column is not None:
@@ -47,7 +52,7 @@ class FileFormatError(DataError):
             message += f": {shown!r}"
         if self.remedy is not None:
             message += f"\n  {self.remedy}"
-        return message
+        return displayed_lines(message)
 
     def __reduce__(self) -> tuple[object, ...]:
         place = (self.problem, self.path, self.line, self.column, self.text, self.remedy)
@@ -86,7 +91,10 @@ class MissingDependencyError(RankforceError, ImportError):
 
 
 class RankforceWarning(UserWarning):
-    """Base of all warnings that rankforce gives."""
+    """Base of all warnings that rankforce gives. Its text is safe to print, too."""
+
+    def __str__(self) -> str:
+        return displayed_lines(super().__str__())
 
 
 def missing_dependency(package: str, extra: str, purpose: str) -> MissingDependencyError:

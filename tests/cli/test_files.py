@@ -159,3 +159,28 @@ def test_rows_without_an_id_are_no_duplicates(run: Any, tmp_path: Path) -> None:
     assert "appears twice" not in run("inspect", path).out
     path.write_text("1 qid:1 1:1 2:1 # docid = x\n0 qid:1 1:2 2:3 # docid = x\n1 qid:2 1:1\n0 qid:2 2:3\n")
     assert "1 document id appears twice" in run("inspect", path).out
+
+
+def test_commands_say_which_column_became_what(run: Any, tmp_path: Path) -> None:
+    table = tmp_path / "products.csv"
+    table.write_text("query_id,grade,weight,price\n1,2,5.5,9\n1,0,1.5,8\n2,1,2,7\n2,0,3,6\n")
+    inspected = run("inspect", table)
+    assert "queries: column 'query_id'; label: column 'grade'" in inspected.out
+    assert "the column 'weight' is taken as a feature" in inspected.err
+    assert "say --read weight=weight, if it is a feature, --read weight=false" in inspected.err
+    told = json.loads(run("inspect", table, "--json", "--read", "weight=false").out)["files"][str(table)]
+    assert told["origins"] == {"queries": "column 'query_id'", "label": "column 'grade'"}
+    converted = run("convert", table, tmp_path / "out.txt", "--read", "weight=weight", "--write", "weights=drop")
+    assert converted.code == 0, converted.err
+    taken = "products.csv: queries from column 'query_id', label from column 'grade', weights from column 'weight'; 1 f"
+    assert taken in converted.err
+
+
+def test_queries_from_a_file_beside_the_data_are_said(run: Any, tmp_path: Path) -> None:
+    data = tmp_path / "data.txt"
+    data.write_text("1 1:0.5 # first\n0 1:0.25 # second\n")
+    (tmp_path / "data.txt.query").write_text("2\n")
+    outcome = run("convert", data, tmp_path / "out.txt")
+    assert outcome.code == 0, outcome.err
+    assert "data.txt: queries from file " in outcome.err
+    assert "documents from the first word of each comment; 1 feature" in outcome.err

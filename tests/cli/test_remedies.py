@@ -84,7 +84,7 @@ def test_what_to_type_about_a_log(run: Any, data: Path, tmp_path: Path) -> None:
 
 def test_what_to_type_to_write_what_a_format_cannot_hold(run: Any, tmp_path: Path) -> None:
     table, text = tmp_path / "both.csv", tmp_path / "one.txt"
-    table.write_text("qid,label,label:clicks,weight,x\n1,2,0.5,3,1\n1,,0.25,1,2\n")
+    table.write_text("qid,label,label:clicks,weight:document,x\n1,2,0.5,3,1\n1,,0.25,1,2\n")
     refused = run("convert", table, text)
     assert "choose with --write label=grades (the others are lost)" in refused.err
     assert "or pass --write weights=drop to lose them" in run("convert", table, text, "--write", "label=clicks").err

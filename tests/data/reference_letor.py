@@ -77,6 +77,7 @@ def read_reference(text: bytes) -> Reference:
         named = len(comment_words) > 2 and comment_words[0].lower() == b"docid" and comment_words[1] == b"="
         plain = [word for word in re.split(rb"[ \t]+", comment) if word]
         chosen = comment_words[2] if named else plain[0] if plain else b""
+        demand(b"\0" not in chosen and len(chosen.decode("utf-8", "replace")) <= 4096)
         result.document_ids.append(chosen.decode("utf-8", "replace"))
     demand(result.rows)
     return result

@@ -394,7 +394,7 @@ def test_sizes_of_queries_that_cannot_be_are_told_apart():
 def test_query_ids_around_64_bits_are_kept():
     for ids in ([2**63, 1], [2**63, -1], [2**70, 1], [2**64 - 1, 2**63 - 1]):
         assert Dataset(np.zeros((2, 1)), qid=ids).query_ids.tolist() == [str(one) for one in ids]
-    with pytest.raises(DataError, match=r"9.22337e\+18, a float: beyond 2\^53"):
+    with pytest.raises(DataError, match=r"9.22337e\+18, a float64: beyond 2\^53"):
         Dataset(np.zeros((2, 1)), qid=np.array([2.0**63, 1.0]))
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
 from decimal import Decimal
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import rankforce as rf
 from rankforce import DataError, Dataset
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
+pa_csv = pytest.importorskip("pyarrow.csv")
+pq = pytest.importorskip("pyarrow.parquet")
 
 COLUMNS = {
     "a": [1.5, float("nan"), 3.0, 4.0],
@@ -285,3 +289,78 @@ def test_to_pandas_loses_nothing_silently():
     data = Dataset(np.zeros((1, 1)), [1], [1], feature_names=["qid"])
     with pytest.raises(DataError, match=r"two columns .* 'qid'"):
         data.to_pandas()
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow", "polars", "numpy", "read-only"])
+def test_a_data_set_does_not_change_with_the_frame_it_was_made_of(library):
+    """Labels and weights are copies, also of memory that looks as if nobody could write to it."""
+    columns = {name: np.arange(1.0, 5.0) for name in ("x", "y", "clicks", "w", "qw")}
+    qid, documents = np.repeat([7, 8], 2), np.arange(4)
+    columns |= {"qw": np.repeat([1.0, 2.0], 2), "qid": qid, "document": documents}
+    memory = list(columns.values())
+    roles = {"labels": {"clicks": "clicks"}, "weights": "w", "query_weights": "qw", "document_ids": "document"}
+    if library == "pandas":
+        frame = pd.DataFrame(columns, copy=False)
+        data = Dataset(frame, "y", **roles)
+        memory += [frame[name].to_numpy(copy=False) for name in columns]
+    elif library == "pyarrow":
+        data = Dataset(pa.table({name: pa.array(values) for name, values in columns.items()}), "y", **roles)
+    elif library == "polars":
+        data = Dataset(pl.DataFrame({name: pl.Series(values) for name, values in columns.items()}), "y", **roles)
+    else:
+        given = {name: values.view() for name, values in columns.items()}
+        for values in given.values():
+            values.setflags(write=library == "numpy")
+        data = Dataset(
+            given["x"][:, None],
+            given["y"],
+            given["qid"],
+            labels={"clicks": given["clicks"]},
+            weights=given["w"],
+            query_weights=given["qw"],
+            document_ids=given["document"],
+        )
+    before = pickle.dumps(data)
+    kept = [data.features, *data.labels.values(), data.weights, data.query_weights, data.query_ids, data.document_ids]
+    for array in memory:
+        assert not any(np.shares_memory(array, part) for part in kept)
+        if array.flags.writeable:
+            array[:] = 77
+    assert pickle.dumps(data) == before
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [(np.float16, 11), (np.float32, 24), (np.float64, 53)])
+@pytest.mark.parametrize("role", ["qid", "document_ids"])
+def test_float_ids_that_stand_for_several_numbers_are_refused(dtype, bits, role):
+    largest = 2**bits - 1
+    roles = {"qid": [1, 1]} | {role: np.array([largest, 3], dtype=dtype)}
+    data = Dataset(np.zeros((2, 1)), [1, 0], **roles)
+    assert (data.query_ids if role == "qid" else data.document_ids)[0] == largest
+    with pytest.raises(DataError, match=rf"{role} of row 0 .* beyond 2\^{bits} one such number stands for several"):
+        Dataset(np.zeros((2, 1)), [1, 0], **(roles | {role: np.array([2**bits + 1, 3]).astype(dtype)}))
+    if dtype is not np.float64:
+        with pytest.raises(DataError, match="whole numbers or text"):
+            Dataset(np.zeros((2, 1)), [1, 0], **(roles | {role: [dtype(2**bits), "text"]}))
+
+
+@pytest.mark.parametrize("ids", [["a\0b", "a"], ["a", "a\0"], [b"a\0", b"b"], np.array(["a\0b", "a"])])
+def test_ids_with_a_nul_character_are_refused(ids, tmp_path):
+    for role in ("qid", "document_ids"):
+        with pytest.raises(DataError, match=f"{role} of row . .* NUL character"):
+            Dataset(np.zeros((2, 1)), [1, 0], **({"qid": [1, 1]} | {role: ids}))
+    for ending in ("csv", "parquet"):
+        path = tmp_path / f"ids.{ending}"
+        table = pa.table({"qid": ["a\0b", "a\0c"], "label": [1, 0], "x": [1.0, 2.0]})
+        (pa_csv.write_csv if ending == "csv" else pq.write_table)(table, path)
+        with pytest.raises(DataError, match="NUL character"):
+            rf.read(path)
+
+
+def test_very_long_ids_are_refused_and_the_limit_can_be_set(monkeypatch):
+    with pytest.raises(DataError, match=r"qid of row 1 .* has 2,000,000 characters; .*RANKFORCE_LONGEST_ID"):
+        Dataset(np.zeros((2, 1)), [1, 0], ["a", "b" * 2_000_000])
+    monkeypatch.setenv("RANKFORCE_LONGEST_ID", "3000000")
+    assert Dataset(np.zeros((2, 1)), [1, 0], ["a", "b" * 2_000_000]).n_queries == 2
+    monkeypatch.setenv("RANKFORCE_LONGEST_ID", "many")
+    with pytest.raises(rf.SettingsError, match="positive whole number, not 'many'"):
+        Dataset(np.zeros((2, 1)), [1, 0], ["a", "b"])

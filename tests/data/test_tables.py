@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 import sys
 
 import numpy as np
@@ -10,15 +11,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import rankforce as rf
 from rankforce import DataError, Dataset, FileFormatError, RankforceError
+from rankforce.data.table_columns import ColumnWarning
 from rankforce.data.tables import read_table, write_table
 from rankforce.errors import MissingDependencyError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+pa_csv = pytest.importorskip("pyarrow.csv")
+pd = pytest.importorskip("pandas")
 
 ENDINGS = ["parquet", "csv", "tsv", "csv.gz"]
-CSV = "qid,label,label:clicks,document,weight,a,b\n1,2,0.5,x,1,0.25,3\n1,,,y,2,,4\n2,0,1,z,1,1e-3,5\n"
+CSV = "qid,label,label:clicks,document,weight:document,a,b\n1,2,0.5,x,1,0.25,3\n1,,,y,2,,4\n2,0,1,z,1,1e-3,5\n"
 
 
 def assert_same(one: Dataset, other: Dataset) -> None:
@@ -128,7 +133,7 @@ def test_csv_as_people_write_it(tmp_path):
         lambda text: text.rstrip("\n"),
         lambda text: "\ufeff" + text,
         lambda text: text + "\n\n",
-        lambda text: text.replace("qid", "Query_ID").replace("label,", "Relevance,").replace("document", "DocID"),
+        lambda text: text.replace("qid", "Query_ID").replace("label,", "Relevance,").replace(",document", ",DocID"),
         lambda text: text.replace("qid", '"qid"'),
         lambda text: text.replace("1,2,0.5", "1.0,2.0,+0.5"),
         lambda text: text.replace(",,,y", ",NaN,null,y").replace("2,,4", "2,NULL,4"),
@@ -162,9 +167,51 @@ def test_options_name_columns(tmp_path):
     assert listed.document_ids.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("column", "role"), [("weight", "weight"), ("Weight", "weight"), ("query_weight", "query_weight")]
+)
+def test_a_column_called_weight_is_a_feature_until_it_is_asked_for(tmp_path, ending, column, role):
+    path = tmp_path / f"products.{ending}"
+    table = pa.table({"qid": [1, 1], "grade": [2, 0], column: [5.5, 5.5], "price": [9.0, 8.0]})
+    (pa_csv.write_csv if ending == "csv" else pq.write_table)(table, path)
+    hint = rf"{path.name}: the column '{column}' is taken as a feature; .*say {role}='{column}', .*{role}=False"
+    with pytest.warns(ColumnWarning, match=hint) as told:
+        data = rf.read(path)
+    assert told[0].filename == __file__
+    assert data.feature_names == (column, "price")
+    assert data.weights is data.query_weights is None
+    assert dict(data.origins) == {"queries": "column 'qid'", "label": "column 'grade'"}
+    assert rf.read(path, **{role: False}).feature_names == (column, "price")
+    asked = rf.read(path, **{role: column})
+    assert asked.feature_names == ("price",)
+    if role == "weight":
+        assert asked.weights.tolist() == [5.5, 5.5]
+    else:
+        assert asked.query_weights.tolist() == [5.5]
+    assert asked.origins[role.replace("_", " ") + "s"] == f"column '{column}'"
+
+
+def test_what_was_taken_from_which_column_is_remembered(tmp_path):
+    data = read_table(write(tmp_path, CSV))
+    assert dict(data.origins) == {
+        "queries": "column 'qid'",
+        "label": "column 'label'",
+        "label 'clicks'": "column 'label:clicks'",
+        "documents": "column 'document'",
+        "weights": "column 'weight:document'",
+    }
+    assert data.take_queries([0]).origins == pickle.loads(pickle.dumps(data)).origins == data.origins
+    frame = pd.DataFrame({"qid": [1, 1], "y": [1, 0], "weight": [2.0, 3.0]})
+    data = rf.Dataset(frame, "y")
+    assert data.weights is None
+    assert dict(data.origins) == {"queries": "column 'qid'", "label": "column 'y'"}
+    assert "queries: column 'qid'; label: column 'y'" in str(rf.inspect(data))
+
+
 def test_a_role_can_be_refused(tmp_path):
     path = write(tmp_path, "qid,weight,relevance\n1,5.5,2\n")
-    assert read_table(path).weights.tolist() == [5.5]
+    assert read_table(path, weight="weight").weights.tolist() == [5.5]
     data = read_table(path, weight=False, label=False)
     assert data.feature_names == ("weight", "relevance")
     assert data.weights is None
@@ -249,8 +296,8 @@ def test_text_that_is_not_utf_8_is_named_with_its_line(tmp_path, line, end, name
         ("qid,a\n1,2\n1,inf\n", 3, 2, "inf", "leave the cell empty"),
         ("qid,a\n1,1e39\n", 2, 2, None, "leave the cell empty"),
         ("qid,label,a\n1,1,2\n1,-inf,2\n", 3, 2, "-inf", "unlabelled"),
-        ("qid,weight,a\n1,1,2\n1,-1,2\n", 3, 2, "-1", "not negative"),
-        ("qid,weight,a\n1,1,2\n1,,2\n", 3, 2, "nan", "not negative"),
+        ("qid,weight:document,a\n1,1,2\n1,-1,2\n", 3, 2, "-1", "not negative"),
+        ("qid,weight:document,a\n1,1,2\n1,,2\n", 3, 2, "nan", "not negative"),
         ("qid,a\n1,2\n,3\n", 3, 1, "", "every row needs a query id"),
     ],
 )
@@ -276,7 +323,7 @@ def test_broken_cells_are_named_with_their_place(tmp_path, text, line, column, s
         (b"\xff\xfe", "UTF-8"),
         (b'qid,a\n1,"2\n', "quotation mark"),
         (b"qid,a\n1,2\n1,\x002\n", "not a"),
-        (b"qid,a,query_weight\n1,2,1\n1,2,2\n", "differ within query"),
+        (b"qid,a,weight:query\n1,2,1\n1,2,2\n", "differ within query"),
     ],
 )
 def test_broken_files(tmp_path, content, message):
@@ -328,8 +375,8 @@ def test_files_that_are_not_there(tmp_path):
         ({"qid": [1, 1], "a": [1.0, np.inf]}, "'a', row 2: an infinite feature"),
         ({"qid": [1, 1], "a": [1.0, 1e39]}, "'a', row 2: an infinite feature"),
         ({"qid": [1, 1], "label": [1.0, np.inf]}, "'label', row 2: impossible label"),
-        ({"qid": [1, 1], "weight": [1.0, -2.0]}, "'weight', row 2: impossible weight"),
-        ({"qid": [1, 1], "weight": [1.0, None]}, "'weight', row 2: impossible weight"),
+        ({"qid": [1, 1], "weight:document": [1.0, -2.0]}, "'weight:document', row 2: impossible weight"),
+        ({"qid": [1, 1], "weight:document": [1.0, None]}, "'weight:document', row 2: impossible weight"),
         ({"qid": [1, 1], "a": ["1", "2"]}, "'a' is taken as feature but holds string"),
         ({"qid": [1, 1], "label": [[1], [2]]}, "'label' is taken as label but holds list"),
         ({"qid": [1.5, 1.0], "a": [1, 2]}, "whole numbers or text"),

@@ -44,6 +44,21 @@ def test_numbered_features_are_matched_by_position() -> None:
         echo(["1", "2"], "2").predict(Dataset([[3.0, 1.0, 2.0]], qid=[1]))
 
 
+def test_numbers_from_0_are_not_taken_for_numbers_from_1() -> None:
+    """pandas names columns 0, 1, 2, ...; a model of an array has features 1, 2, 3: names would be off by one."""
+    pd = pytest.importorskip("pandas")
+    model = echo(["1", "2"], "1")
+    matrix = np.array([[10.0, 20.0, 30.0], [11.0, 21.0, 31.0]])
+    assert model.predict(pd.DataFrame(matrix[:, :2])).tolist() == [10.0, 11.0]  # by position, as a plain matrix
+    wide = pd.DataFrame(matrix)
+    for frame in (wide, wide.assign(name=[1.0, 2.0])):
+        with pytest.raises(DataError, match=r"numbers its features from 0 .* the model are numbered from 1"):
+            model.predict(frame)
+        with pytest.raises(DataError, match="from 0"):
+            model.predict(Dataset(frame, qid=[1, 1]))
+    assert echo(["0", "1"], "1").predict(wide).tolist() == [20.0, 21.0]  # both sides count from 0
+
+
 def test_impossible_matrices() -> None:
     model = random_ensemble(1, [3])
     with pytest.raises(DataError, match="X has 6 features, the model was trained on 7"):

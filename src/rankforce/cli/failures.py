@@ -16,6 +16,7 @@ from typing import Any
 import typer
 
 from rankforce.cli import output
+from rankforce.displayed_text import displayed_lines
 from rankforce.errors import RankforceError, RankforceWarning
 
 # Exit codes. 0: done.
@@ -89,5 +90,5 @@ def _warnings_as_remarks(typed: Callable[[str], str]) -> Iterator[None]:
 def _stop(message: str, code: int) -> None:
     if os.environ.get("RANKFORCE_DEBUG") and sys.exc_info()[0] is not None:
         raise  # the exception that is being handled, with its traceback
-    typer.echo(f"rankforce: {message}", err=True)
+    typer.echo(displayed_lines(f"rankforce: {message}"), err=True)
     raise typer.Exit(code) from None

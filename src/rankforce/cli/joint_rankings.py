@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
 from rankforce.cli.rankings import kind_and_name, read_ranking
+from rankforce.displayed_text import displayed
 from rankforce.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def _missing_queries(data: Dataset, runs: dict[str, np.ndarray], treatment: str)
         if treatment == "raise":
             first = data.query_ids[int(np.argmax(lacking))]
             raise DataError(
-                f"{name} lacks {count}, among them {first}; --missing-queries skip leaves them out for all rankings"
+                f"{name} lacks {count}, among them {displayed(first)}; --missing-queries skip leaves them "
+                "out for all rankings"
             )
         told = "left out for all rankings" if treatment == "skip" else "all documents score the same there"
         output.note(f"{name} lacks {count}: {told}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rankforce.displayed_text import displayed, displayed_lines, displayed_path
 from rankforce.plurals import counted
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ class Table:
 
     def __str__(self) -> str:
         """Plain aligned text, two spaces between columns."""
-        lines = [list(self.headings), *[list(row) for row in self.rows]]
+        lines = [[displayed(cell) for cell in line] for line in (self.headings, *self.rows)]
         widths = [max(len(line[place]) for line in lines) for place in range(len(self.headings))]
-        text = [] if self.title is None else [self.title]
+        text = [] if self.title is None else [displayed(self.title)]
         for line in lines:
             cells = [
                 cell.ljust(width) if place < self.left else cell.rjust(width)
@@ -56,23 +57,30 @@ def show(*parts: Table | str) -> None:
     from rich.console import Console
     from rich.table import Table as Drawn
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False, emoji=False)  # a name such as [red] or :boom: is a name
     for part in parts:
         if isinstance(part, str):
-            console.print(part, markup=False, soft_wrap=True)
+            console.print(displayed_lines(part), soft_wrap=True)
             continue
-        drawn = Drawn(box=box.SIMPLE_HEAD, title=part.title, title_justify="left", pad_edge=False)
+        drawn = Drawn(
+            box=box.SIMPLE_HEAD, title=part.title and displayed(part.title), title_justify="left", pad_edge=False
+        )
         for place, heading in enumerate(part.headings):
-            drawn.add_column(heading, justify="left" if place < part.left else "right", no_wrap=place < part.left)
+            drawn.add_column(
+                displayed(heading), justify="left" if place < part.left else "right", no_wrap=place < part.left
+            )
         for row in part.rows:
-            drawn.add_row(*row)
+            drawn.add_row(*map(displayed, row))
         console.print(drawn)
 
 
 def write_line(text: str) -> None:
-    """Text and a line feed to standard output. If it cannot be written (a full disk), the error says where to."""
+    """Text and a line feed to standard output, without a character that a terminal would obey.
+
+    If it cannot be written (a full disk), the error says where to.
+    """
     try:
-        typer.echo(text)
+        typer.echo(displayed_lines(text))
     except BrokenPipeError:
         raise  # the reader has seen enough
     except OSError as error:
@@ -93,19 +101,25 @@ def show_written(path: Path, data: Dataset, labels: Sequence[str], json: bool) -
         )
     else:
         show(
-            f"{path}: {counted(data.n_documents, 'document')}, {counted(data.n_queries, 'query')}, "
-            f"{counted(data.n_features, 'feature')}, labels: {', '.join(labels) or 'none'}"
+            f"{displayed_path(path)}: {counted(data.n_documents, 'document')}, {counted(data.n_queries, 'query')}, "
+            f"{counted(data.n_features, 'feature')}, labels: {', '.join(map(displayed, labels)) or 'none'}"
         )
 
 
 def note(message: str) -> None:
     """A remark on standard error, where it disturbs no output."""
-    typer.echo(f"rankforce: {message}", err=True)
+    typer.echo(displayed_lines(f"rankforce: {message}"), err=True)
 
 
 def show_json(value: Any) -> None:
     """Print a value as JSON on standard output. What is not a number (NaN, infinity) becomes null."""
-    write_line(json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False)
+    write_line("\n".join(map(_escaped_json, text.split("\n"))))
+
+
+def _escaped_json(line: str) -> str:
+    """A line of JSON that says the same with everything escaped, as JSON does it, that is not visible."""
+    return line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 def as_json(value: Any) -> Any:

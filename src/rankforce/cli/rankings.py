@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
 from rankforce.cli.reading import input_file, read_data, reading_options
+from rankforce.displayed_text import displayed, displayed_path
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.plurals import counted
 
@@ -83,10 +84,12 @@ def _joined(written: str, what: str, judgments: Dataset | Qrels, missing_queries
     joined = judged_run(qrels, rf.read_run(what), missing_queries=missing_queries)  # type: ignore[arg-type]
     if joined.queries_without_run:
         treatment = {"zero": "counted as if nothing was retrieved", "skip": "left out"}[missing_queries]
-        output.note(f"{what} lacks {counted(len(joined.queries_without_run), 'judged query')}: {treatment}")
+        output.note(
+            f"{displayed_path(what)} lacks {counted(len(joined.queries_without_run), 'judged query')}: {treatment}"
+        )
     if joined.queries_without_judgments:
         unjudged = counted(len(joined.queries_without_judgments), "query")
-        output.note(f"{what} has {unjudged} without judgments: left out")
+        output.note(f"{displayed_path(what)} has {unjudged} without judgments: left out")
     return Ranking(written, "run", joined.scores, joined.data)
 
 
@@ -239,4 +242,4 @@ _READERS = {"scores": _read_scores, "feature": _read_feature, "model": _read_mod
 def _some(names: Sequence[str]) -> str:
     if not names:
         return "no features"
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    return ", ".join(map(displayed, names[:8])) + (", ..." if len(names) > 8 else "")

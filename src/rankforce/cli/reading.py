@@ -6,8 +6,11 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from rankforce.cli import output
 from rankforce.cli.named_values import named_values
 from rankforce.cli.remedies import reading_spellings, typed_remedies
+from rankforce.displayed_text import displayed_path
+from rankforce.plurals import counted
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
@@ -15,13 +18,25 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "/dev/stdin"
 
 
-def read_data(path: str | os.PathLike[str], written: Sequence[str] | None = None) -> Dataset:
-    """The data of a file, read with the options that were written after ``--read``."""
+def read_data(
+    path: str | os.PathLike[str], written: Sequence[str] | None = None, *, say_origins: bool = True
+) -> Dataset:
+    """The data of a file, read with the options that were written after ``--read``; says which column became what."""
     from rankforce.data.files import read
 
     options = reading_options(written)
     with typed_remedies(reading_spellings):
-        return read(input_file(path), **options)
+        data = read(input_file(path), **options)
+    if say_origins:
+        note_origins(path, data)
+    return data
+
+
+def note_origins(path: str | os.PathLike[str], data: Dataset) -> None:
+    """Say on standard error what was taken from which column of a table (or from a file beside it)."""
+    if data.origins:
+        taken = ", ".join(f"{part} from {origin}" for part, origin in data.origins.items())
+        output.note(f"{displayed_path(path)}: {taken}; {counted(data.n_features, 'feature')}")
 
 
 def input_file(path: str | os.PathLike[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankforce.displayed_text import displayed
 from rankforce.errors import FileFormatError
 
 if TYPE_CHECKING:
@@ -28,11 +29,12 @@ def read_segments(path: Path, data: Dataset) -> list[str]:
             )
         query, segment = words[0], words[1].strip()
         if segments.setdefault(query, segment) != segment:
-            raise FileFormatError(f"query {query} is in two segments", path=path, line=number, text=line)
+            raise FileFormatError(f"query {displayed(query)} is in two segments", path=path, line=number, text=line)
     missing = [str(query) for query in data.query_ids.tolist() if str(query) not in segments]
     if missing:
         raise FileFormatError(
-            f"no segment for {len(missing):,} of {data.n_queries:,} queries, the first is query {missing[0]}",
+            f"no segment for {len(missing):,} of {data.n_queries:,} queries, "
+            f"the first is query {displayed(missing[0])}",
             path=path,
             remedy="name a segment for every query of the data",
         )

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rankforce.combining.curve import Curve
+from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError
 from rankforce.evaluation.compare import Comparison
 from rankforce.measures.measure import Measure
@@ -122,9 +123,10 @@ class Combined:
         return result
 
     def __str__(self) -> str:
-        width = max(len(name) for name in (*self.names, "combination"))
+        names = [displayed(name) for name in self.names]
+        width = max(len(name) for name in (*names, "combination"))
         lines = [f"{self.measure!s:{width}}  {'mean':>8}  {'weight':>9}"]
-        for number, (name, value) in enumerate(zip(self.names, self.singles, strict=True)):
+        for number, (name, value) in enumerate(zip(names, self.singles, strict=True)):
             weight = "" if self.weights is None else f"{self.weights[number]:9.5f}"
             lines.append(f"{name:{width}}  {value:8.4f}  {weight}".rstrip())
         lines.append(f"{'combination':{width}}  {self.value:8.4f}")
@@ -145,6 +147,6 @@ class Combined:
         difference, test = self.held_out.difference[name], self.held_out.t_test[name]
         better = "significantly better" if self.significantly_better else "not significantly better"
         return (
-            f"on {self.tested_on}: {better} than {self.names[self.best_single]}, "
+            f"on {self.tested_on}: {better} than {displayed(self.names[self.best_single])}, "
             f"{difference:+.4f} (paired t-test, p = {test.p_value:.3g}, {self.held_out.n_compared[name]:,} queries)"
         )

@@ -39,11 +39,14 @@ class Counting:
         self._open: str | None = None
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # pairs, counts (3, pairs)
         self._rows = 0
+        self._columns: dict[str, dict[str, None]] = {}  # role → the columns that it was read from
 
     def add(self, chunk: LogChunk) -> None:
         if len(chunk) == 0:
             return
         self._keys.learn(chunk)
+        for role, column in chunk.columns.items():
+            self._columns.setdefault(role, {})[column] = None
         if self._adjacent:
             self._check_adjacent(chunk)
         queries = _numbered(self._queries, [self._keys.of(one) for one in chunk.query.values])[chunk.query.codes]
@@ -66,7 +69,8 @@ class Counting:
             raise DataError("the log has no rows: there is nothing to make labels of")
         self._count_last_clicks(self._last.values())
         pairs, counts = self._merge()
-        return ClickLabels(pairs, counts, self._queries, self._documents, self._keys, settings)
+        columns = {role: list(names) for role, names in self._columns.items()}
+        return ClickLabels(pairs, counts, self._queries, self._documents, self._keys, settings, columns)
 
     def _find_last_clicks(self, chunk: LogChunk, queries: np.ndarray, pairs: np.ndarray) -> None:
         rows = np.flatnonzero(chunk.clicked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,14 +69,15 @@ class ClickLabels:
     One entry per query (or query key) and document that was shown, queries and their documents in order of first
     appearance: ``queries`` and ``documents`` (text), ``impressions``, ``clicks``, ``last_clicks`` (int64), and
     ``click_rate`` and ``last_click_rate`` (float64), smoothed, NaN below the minimum of impressions. ``values`` is the
-    one of the two that is the label.
+    one of the two that is the label. ``log_columns`` says which columns of the log each role was read from.
     """
 
     def __init__(
         self, pairs: np.ndarray, counts: np.ndarray, query_codes: dict[str, int], documents: dict[str, int],
-        keys: QueryKeys, settings: ClickSettings,
+        keys: QueryKeys, settings: ClickSettings, log_columns: Mapping[str, list[str]],
     ) -> None:  # fmt: skip
         self.settings = settings
+        self.log_columns = log_columns
         self._pairs = pairs  # number of the query << 32 | number of the document, ascending
         self._query_codes = query_codes
         self._document_codes = documents
@@ -174,6 +176,7 @@ class ClickLabels:
             "impressions": int(self.impressions.sum()),
             "clicks": int(self.clicks.sum()),
             "last_clicks": int(self.last_clicks.sum()),
+            "columns": dict(self.log_columns),
             "settings": dataclasses.asdict(self.settings) | {"query_key": self._keys.words},
         }
 
@@ -196,7 +199,8 @@ class ClickLabels:
             words.append(f"smoothed by {settings.smoothing:g} impressions at the {mean}{zeros}")
         if self._keys.words:
             words.append(f"queries pooled by {self._keys.words}")
-        return "\n".join(words)
+        columns = (f"{role} {' or '.join(map(repr, names))}" for role, names in self.log_columns.items())
+        return "\n".join([*words, f"columns of the log: {', '.join(columns)}"])
 
     def __repr__(self) -> str:
         return f"<ClickLabels of {counted(len(self._query_codes), 'query')}: {counted(len(self), 'document')} shown>"

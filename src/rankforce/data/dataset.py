@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,19 +14,21 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data import frames
+from rankforce.data.dataset_columns import MAIN_LABEL as MAIN_LABEL
+from rankforce.data.dataset_columns import as_feature_names, as_labels, as_weights, frozen
 from rankforce.data.hashing import combine, hash_ids
 from rankforce.data.identifiers import as_ids
 from rankforce.data.query_groups import Numbered, grouped_by_query
+from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.html_tables import html_table
 from rankforce.plurals import counted
 
-MAIN_LABEL = "grades"
 LABEL_NAMES = ("label", "grade", "grades", "relevance")  # what columns of tables are called that hold it
 _NAMES_SHOWN = 20  # of features, in a notebook
 _PARTS = frozenset(
     {"features", "feature_names", "query_ids", "rows", "query_starts", "labels"}
-    | {"weights", "query_weights", "document_ids"}
+    | {"weights", "query_weights", "document_ids", "origins"}
 )
 
 
@@ -63,6 +64,9 @@ class Dataset:
     rows, query_starts
         Documents by query: ``rows[query_starts[q]:query_starts[q + 1]]`` are the rows of query ``q``. Queries are in
         order of first appearance, their rows in the order given.
+    origins
+        What was taken from where, in words: ``{"queries": "column 'qid'", "label": "column 'grade'"}`` for a table or
+        a data frame; empty for arrays.
     """
 
     def __init__(
@@ -90,16 +94,17 @@ class Dataset:
         n = matrix.shape[0]
         if n == 0:
             raise DataError("a data set needs at least one document")
-        self.features = _frozen(matrix)
-        self.feature_names = _feature_names(feature_names if feature_names is not None else names, matrix.shape[1])
-        self.query_ids, self.rows, self.query_starts = map(_frozen, grouped_by_query(taken["qid"], group, n))
-        self.labels: Mapping[str, np.ndarray] = MappingProxyType(_labels(taken["y"], further, n))
-        self.weights = None if taken["weights"] is None else _frozen(_weights(taken["weights"], n, "weights"))
+        self.features = frozen(matrix)
+        self.feature_names = as_feature_names(feature_names if feature_names is not None else names, matrix.shape[1])
+        self.query_ids, self.rows, self.query_starts = map(frozen, grouped_by_query(taken["qid"], group, n))
+        self.labels: Mapping[str, np.ndarray] = MappingProxyType(as_labels(taken["y"], further, n))
+        self.weights = None if taken["weights"] is None else frozen(as_weights(taken["weights"], n, "weights"))
         self.query_weights = self._per_query_weights(taken["query_weights"])
         if names is not None and y is not None:
             _refuse_label_among_features(self, getattr(y, "name", None))
+        self.origins: Mapping[str, str] = MappingProxyType(_origins(roles, labels or {}))
         documents = taken["document_ids"]
-        self.document_ids = None if documents is None else _frozen(as_ids(documents, n, "document_ids"))
+        self.document_ids = None if documents is None else frozen(as_ids(documents, n, "document_ids"))
 
     @property
     def n_documents(self) -> int:
@@ -121,7 +126,7 @@ class Dataset:
         return self.n_documents
 
     def __repr__(self) -> str:
-        sources = ", ".join(self.labels) or "no labels"
+        sources = ", ".join(map(displayed, self.labels)) or "no labels"
         return (
             f"Dataset({counted(self.n_documents, 'document')}, {counted(self.n_queries, 'query')}, "
             f"{counted(self.n_features, 'feature')}, labels: {sources})"
@@ -158,17 +163,21 @@ class Dataset:
     @cached_property
     def row_queries(self) -> np.ndarray:
         """The number of its query (from 0) for every row."""
-        return _frozen(self.by_row(np.repeat(np.arange(self.n_queries), self.query_sizes)))
+        return frozen(self.by_row(np.repeat(np.arange(self.n_queries), self.query_sizes)))
 
     @cached_property
     def query_hashes(self) -> np.ndarray:
         """A hash of every query id: what random choices about a query are made from."""
-        return _frozen(hash_ids(self.query_ids))
+        return frozen(hash_ids(self.query_ids))
 
     @cached_property
     def qid(self) -> np.ndarray:
         """The query id of every row."""
-        return _frozen(self.query_ids[self.row_queries])
+        return frozen(self.query_ids[self.row_queries])
+
+    def query_id(self, query: int) -> int | str:
+        """The id of a query, given by its number (from 0)."""
+        return self.query_ids[query : query + 1].tolist()[0]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -240,6 +249,11 @@ class Dataset:
         """The data set with one more label source (or with another content of one it has)."""
         return self.replace(labels={**self.labels, name: values})
 
+    def with_origins(self, origins: Mapping[str, str]) -> Dataset:
+        """This data set, remembering where its parts were taken from; for those who read files."""
+        object.__setattr__(self, "origins", MappingProxyType(dict(origins)))
+        return self
+
     def replace(self, **changes: Any) -> Dataset:
         """A copy with some parts replaced: features, labels, weights, query_weights, feature_names, document_ids."""
         parts: dict[str, Any] = {
@@ -264,7 +278,7 @@ class Dataset:
             query_weights=parts["query_weights"],
             feature_names=parts["feature_names"],
             document_ids=parts["document_ids"],
-        )
+        ).with_origins(self.origins)
 
     def _take_rows(self, rows: np.ndarray) -> Dataset:
         labels = {name: values[rows] for name, values in self.labels.items()}
@@ -278,7 +292,7 @@ class Dataset:
             query_weights=None if self.query_weights is None else self.query_weights[kept],
             feature_names=self.feature_names,
             document_ids=None if self.document_ids is None else self.document_ids[rows],
-        )
+        ).with_origins(self.origins)
 
     def split(self, *shares: float, seed: int = 0) -> tuple[Dataset, ...]:
         """Whole queries dealt into parts with these shares (0.6, 0.2, 0.2), stratified by query size."""
@@ -319,24 +333,25 @@ class Dataset:
             return None
         values = frames.as_numbers(given, "query_weights")
         if values.shape == (self.n_documents,) and self.n_documents != self.n_queries:
-            grouped = self.by_query(_weights(values, self.n_documents, "query_weights"))
+            grouped = self.by_query(as_weights(values, self.n_documents, "query_weights"))
             firsts = grouped[self.query_starts[:-1]]
             differing = np.flatnonzero(grouped != np.repeat(firsts, self.query_sizes))
             if len(differing):
                 q = int(np.searchsorted(self.query_starts, differing[0], side="right")) - 1
-                raise DataError(f"query_weights differ within query {self.query_ids[q].item()!r}: one weight per query")
-            return _frozen(firsts)
-        return _frozen(_weights(values, self.n_queries, "query_weights"))
+                raise DataError(f"query_weights differ within query {self.query_id(q)!r}: one weight per query")
+            return frozen(firsts)
+        return frozen(as_weights(values, self.n_queries, "query_weights"))
 
     def __getstate__(self) -> dict[str, Any]:
         derived = {"contiguous", "row_queries", "query_hashes", "qid", "fingerprint"}
         state = {name: value for name, value in self.__dict__.items() if name not in derived}
-        return state | {"labels": dict(self.labels)}
+        return state | {"labels": dict(self.labels), "origins": dict(self.origins)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        labels = {name: _frozen(values) for name, values in state["labels"].items()}
-        for name, value in (state | {"labels": MappingProxyType(labels)}).items():
-            setattr(self, name, _frozen(value) if isinstance(value, np.ndarray) else value)
+        labels = {name: frozen(values) for name, values in state["labels"].items()}
+        origins = MappingProxyType(dict(state.get("origins", {})))
+        for name, value in (state | {"labels": MappingProxyType(labels), "origins": origins}).items():
+            setattr(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.__dict__ or name not in _PARTS:
@@ -345,6 +360,13 @@ class Dataset:
 
     def __delattr__(self, name: str) -> None:
         raise dataclasses.FrozenInstanceError(f"a data set is frozen: {name} cannot be deleted")
+
+
+def _origins(roles: Mapping[str, Any], labels: Mapping[str, Any]) -> dict[str, str]:
+    """Which parts are columns of a frame, in words."""
+    parts = {"queries": roles["qid"], "label": roles["y"]} | {f"label {name!r}": one for name, one in labels.items()}
+    parts |= {"documents": roles["document_ids"], "weights": roles["weights"], "query weights": roles["query_weights"]}
+    return {part: f"column {name!r}" for part, name in parts.items() if isinstance(name, str)}
 
 
 def _refuse_label_among_features(data: Dataset, name: str | None) -> None:
@@ -374,63 +396,3 @@ def tie_breakers(data: Dataset, seed: int) -> np.ndarray:
     """
     positions = np.arange(data.n_documents) - np.repeat(data.query_starts[:-1], data.query_sizes)
     return combine(seed, np.repeat(data.query_hashes, data.query_sizes), positions)
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.setflags(write=False)
-    return view
-
-
-def _vector(values: Any, n: int, what: str, dtype: Any) -> np.ndarray:
-    given = frames.as_numbers(values, what)
-    if given.shape != (n,):
-        raise DataError(f"{what} must have one entry per {_unit(what)} ({n}), not shape {given.shape}")
-    # a copy, unless nobody can write to it: the user's array may change, the data set may not
-    return np.array(given, dtype=dtype, copy=given.flags.writeable or None)
-
-
-def _unit(what: str) -> str:
-    return "query" if what == "query_weights" else "document"
-
-
-def _labels(y: Any, further: Mapping[str, Any], n: int) -> dict[str, np.ndarray]:
-    given = ({} if y is None else {MAIN_LABEL: y}) | dict(further)
-    if y is not None and MAIN_LABEL in further:
-        raise DataError(f"the main label is given twice: as y and as labels[{MAIN_LABEL!r}]")
-    result = {}
-    for name, values in given.items():
-        if not isinstance(name, str) or not name:
-            raise DataError(f"a label source is named by text, not {name!r}")
-        if values is None:
-            raise DataError(f"label {name!r} is None: leave it out, or give NaN for every unlabelled document")
-        array = _vector(values, n, f"label {name!r}", dtypes.LABEL)
-        if np.isinf(array).any():
-            raise DataError(f"label {name!r} of row {int(np.flatnonzero(np.isinf(array))[0])} (from 0) is infinite")
-        result[name] = _frozen(array)
-    return result
-
-
-def _weights(values: Any, n: int, what: str) -> np.ndarray:
-    array = _vector(values, n, what, dtypes.WEIGHT)
-    bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
-    if len(bad):
-        raise DataError(f"{what} must be finite and not negative: entry {int(bad[0])} is {array[bad[0]]:g}")
-    with np.errstate(over="ignore"):
-        if not np.isfinite(array.sum()):
-            raise DataError(f"{what} add up to infinity: divide them by the largest, {array.max():g}")
-    return array
-
-
-def _feature_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
-    if names is None:
-        return tuple(str(place) for place in range(1, n + 1))  # as LETOR files count
-    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
-        raise DataError(f"feature_names must be one name per feature, not {names!r:.80}")
-    result = tuple(str(name) for name in names)
-    if len(result) != n:
-        raise DataError(f"{len(result)} feature names for {n} features")
-    if len(set(result)) != n:
-        twice, _ = Counter(result).most_common(1)[0]
-        raise DataError(f"two features are named {twice!r}")
-    return result

@@ -18,6 +18,7 @@ def feature_places(
     """Where each of the ``wanted`` features stands among ``names``; None if they stand alike.
 
     Features that are only numbered, on either side, are matched by position (``named``: those of ``names`` are not).
+    Numbers that begin with 0 on one side and with 1 on the other name different features: they are refused.
     Errors say what has the names, ``of`` what the wanted ones are, how these are ``counted``, and what to do where
     some lack.
     """
@@ -25,6 +26,11 @@ def feature_places(
         return None
     known = {name: place for place, name in enumerate(names)}
     missing = [name for name in wanted if name not in known]
+    if not missing and are_numbered(wanted) and "0" in known:
+        raise DataError(
+            f"{what} numbers its features from 0 (0, 1, 2, ...), those of {of} are numbered from 1: number 1 may be "
+            "the same feature or the one before it; give both the same names, or a plain matrix of these features"
+        )
     if not missing and (named or len(names) == len(wanted)):
         return [known[name] for name in wanted]
     if not named or are_numbered(wanted):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -12,6 +12,8 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.files import read
 from rankforce.data.streams import file_name
 from rankforce.errors import DataError
+
+OnRead = Callable[[Path, Dataset], None]
 
 _FOLD = re.compile(r"fold[ _-]?(\d+)", re.IGNORECASE)
 _PARTS = {"train": ("train",), "validation": ("vali", "valid", "validation", "dev"), "test": ("test",)}
@@ -29,9 +31,12 @@ class Fold(NamedTuple):
 class FoldFiles(Sequence[Fold]):
     """Folds in files; a fold is read when it is asked for and not kept."""
 
-    def __init__(self, files: dict[str, dict[str, Path]], options: dict[str, Any]) -> None:
+    def __init__(
+        self, files: dict[str, dict[str, Path]], options: dict[str, Any], on_read: OnRead | None = None
+    ) -> None:
         self.files = files
         self._options = options
+        self._on_read = on_read
 
     def __len__(self) -> int:
         return len(self.files)
@@ -43,9 +48,12 @@ class FoldFiles(Sequence[Fold]):
     def __getitem__(self, place: int | slice) -> Fold | FoldFiles:
         name = list(self.files)[place]
         if isinstance(place, slice):
-            return FoldFiles({one: self.files[one] for one in name}, self._options)
+            return FoldFiles({one: self.files[one] for one in name}, self._options, self._on_read)
         paths = self.files[str(name)]
         parts = {part: read(path, **self._options) for part, path in paths.items()}
+        if self._on_read is not None:
+            for part, data in parts.items():
+                self._on_read(paths[part], data)
         widths = {part: data.n_features for part, data in parts.items()}
         if len(set(widths.values())) > 1:
             found = ", ".join(f"{paths[part].name} {width}" for part, width in widths.items())
@@ -59,12 +67,13 @@ class FoldFiles(Sequence[Fold]):
         return f"FoldFiles({', '.join(self.files)})"
 
 
-def read_folds(folder: str | os.PathLike[str], **options: Any) -> FoldFiles:
+def read_folds(folder: str | os.PathLike[str], *, on_read: OnRead | None = None, **options: Any) -> FoldFiles:
     """The folds in a folder: ``Fold1/train.txt``, ``Fold1/vali.txt``, ``Fold1/test.txt``, ``Fold2/...``.
 
     A sequence of (train, validation, test); ``validation`` is None where there is no such file. Files may be LETOR
     text, tables, compressed or not; ``options`` are those of ``rankforce.read``. A folder that holds the three files
-    itself is one fold. Each fold is read when it is its turn, so that one is in memory at a time.
+    itself is one fold. Each fold is read when it is its turn, so that one is in memory at a time; ``on_read`` is then
+    called with the path and the data set of each of its files.
     """
     folder = Path(file_name(folder))
     try:
@@ -77,9 +86,9 @@ def read_folds(folder: str | os.PathLike[str], **options: Any) -> FoldFiles:
         if entry.is_dir() and (match := _FOLD.fullmatch(entry.name))
     )
     if numbered:
-        return FoldFiles({name: _files_of(entry) for _, name, entry in numbered}, options)
+        return FoldFiles({name: _files_of(entry) for _, name, entry in numbered}, options, on_read)
     if _find(folder, _PARTS["train"]) is not None:
-        return FoldFiles({folder.name: _files_of(folder)}, options)
+        return FoldFiles({folder.name: _files_of(folder)}, options, on_read)
     raise DataError(
         f"{folder}: no folds found: there are neither folders Fold1, Fold2, ... nor a file train.txt "
         f"(there are: {', '.join(entry.name for entry in entries[:10]) or 'no files'})"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.displayed_text import displayed
 from rankforce.errors import DataError, missing_dependency
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def without_columns(frame: Any, wanted: Mapping[str, Any]) -> tuple[Any, dict[st
             raise DataError(f"the column {name!r} is given {count} roles, {both}: a column has one")
     for role, name in named.items():
         if name not in known:
-            shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+            shown = ", ".join(map(displayed, known[:20])) + (", ..." if len(known) > 20 else "")
             raise DataError(f"{role}={name!r}: there is no such column (there are: {shown})")
         if known.count(name) > 1:
             raise DataError(f"{role}={name!r}: {known.count(name)} columns have this name; rename all but one")

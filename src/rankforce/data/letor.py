@@ -19,6 +19,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data import letor_offences as offences
 from rankforce.data.dataset import Dataset
+from rankforce.data.limits import ID_REMEDY, longest_id
 from rankforce.data.progress import ByteProgress
 from rankforce.data.query_sizes import group_beside, read_group
 from rankforce.data.streams import ROUND, Round, TextFile
@@ -118,6 +119,7 @@ class _Reader:
         self.queries: list[np.ndarray | list[str]] = []
         self.document_ids: list[str] | None = None
         self.has_queries = False
+        self.guesses_documents = False  # their ids are words of comments that nothing names as ids
 
     # -------------------------------------------------------------------------------------------------- one round
 
@@ -208,8 +210,21 @@ class _Reader:
                 self.queries.append(columns.queries)
         if self.document_ids is None and (columns.comment_at >= 0).any():
             self.document_ids = [""] * self.documents
+            first = int(columns.comment_at[columns.comment_at >= 0][0])
+            self.guesses_documents = _NAMED_DOCUMENT.match(part.text, first) is None
         if self.document_ids is not None:
-            self.document_ids.extend(_document_id(part.text, place) for place in columns.comment_at.tolist())
+            self.document_ids.extend(self._round_documents(file, part, columns.comment_at.tolist()))
+
+    def _round_documents(self, file: TextFile, part: Round, places: list[int]) -> list[str]:
+        names = [_document_id(part.text, place) for place in places]
+        longest = longest_id()
+        for place, name in zip(places, names, strict=True):
+            if len(name) > longest:
+                problem = f"the document id has {len(name):,} characters"
+                raise self._error(file, part, place, problem, ID_REMEDY[0].upper() + ID_REMEDY[1:])
+            if "\0" in name:
+                raise self._error(file, part, place, "the document id holds a NUL character", "Remove it.")
+        return names
 
     def _text_queries(self, file: TextFile, part: Round, columns: _Columns) -> list[str]:
         result = []
@@ -299,8 +314,13 @@ class _Reader:
         qid, sizes = self._queries(), None
         if self.has_queries and group is not None:
             raise DataError(f"{file.path}: the lines name their queries (qid:), so that group= must be left out")
+        origins = {}
         if not self.has_queries:
-            sizes = read_group(group or group_beside(file.path), documents=self.documents, of=file.path)
+            sizes_file = group or group_beside(file.path)
+            sizes = read_group(sizes_file, documents=self.documents, of=file.path)
+            origins["queries"] = f"file {sizes_file!r}"
+        if self.guesses_documents:
+            origins["documents"] = "the first word of each comment"
         labels = np.concatenate(self.labels)
         self.labels.clear()
         self._resize(file, self.documents * self.width)
@@ -311,7 +331,7 @@ class _Reader:
             group=sizes,
             feature_names=[str(place) for place in range(self.first_index, self.first_index + self.width)],
             document_ids=_objects(self.document_ids) if self.document_ids and any(self.document_ids) else None,
-        )
+        ).with_origins(origins)
 
     def _queries(self) -> np.ndarray | None:
         if not self.has_queries:
@@ -418,6 +438,7 @@ _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MISSING = re.compile(rb"[+-]?nan|null", re.IGNORECASE)
 _INFINITE = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
 _DOCUMENT_ID = re.compile(rb"#[ \t]*(?:docid[ \t]*=[ \t]*)?([^ \t\r\n]+)", re.IGNORECASE)
+_NAMED_DOCUMENT = re.compile(rb"#[ \t]*docid[ \t]*=", re.IGNORECASE)
 _DOCUMENT_LINE = re.compile(rb"[ \t\r]*([^ \t\r\n#])[^\n]*\n|[^\n]*\n")
 
 

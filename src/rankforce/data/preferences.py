@@ -67,6 +67,7 @@ class Preferences:
             raise DataError("there are no preferences: give at least one pair")
         self.probability = _per_pair(probability, n, "probability")
         self.weight = _per_pair(1.0 if weight is None else weight, n, "weight")
+        self.columns: tuple[str, ...] = ()  # of the file that it was read from
         self._check()
 
     def _check(self) -> None:
@@ -81,8 +82,8 @@ class Preferences:
                 pair = int(np.flatnonzero(wrong)[0])
                 told = problem.format(
                     better=self.better[pair],
-                    query=self.data.query_ids[first[pair]].item(),
-                    other=self.data.query_ids[second[pair]].item(),
+                    query=self.data.query_id(first[pair]),
+                    other=self.data.query_id(second[pair]),
                     probability=self.probability[pair],
                     weight=self.weight[pair],
                 )
@@ -225,7 +226,9 @@ def read_preferences(path: str | Path, data: Dataset, *, delimiter: str | None =
     if not pairs:
         raise FileFormatError("the file has a header and no rows", path=file)
     better, worse, probabilities, weights = map(np.array, zip(*pairs, strict=True))
-    return Preferences(data, better, worse, probabilities, weights)
+    preferences = Preferences(data, better, worse, probabilities, weights)
+    preferences.columns = columns.named
+    return preferences
 
 
 @dataclasses.dataclass(frozen=True)
@@ -238,6 +241,11 @@ class _Columns:
     worse: int
     probability: int
     weight: int
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        places = dataclasses.asdict(self)
+        return tuple(name for name, place in places.items() if name != "count" and place >= 0)
 
 
 def _columns(lines: Iterator[tuple[int, list[str]]], path: Path, separator: str) -> _Columns:

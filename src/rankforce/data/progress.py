@@ -7,6 +7,8 @@ import sys
 import time
 from typing import Any
 
+from rankforce.displayed_text import displayed_path
+
 PATIENCE = 2.0  # seconds without a bar
 
 
@@ -17,7 +19,7 @@ class ByteProgress:
     """
 
     def __init__(self, path: str, total: int | None, wanted: bool | None) -> None:
-        self._name = os.path.basename(path)
+        self._name = displayed_path(os.path.basename(path))
         self._total = total
         self._wanted = wanted
         self._began = time.monotonic()
@@ -47,7 +49,7 @@ class ByteProgress:
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
         self._bar = Progress(
-            TextColumn("reading {task.description}"),
+            TextColumn("reading {task.description}", markup=False),
             BarColumn(),
             DownloadColumn(),
             TimeRemainingColumn(),

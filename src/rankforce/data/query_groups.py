@@ -64,9 +64,8 @@ def _query_numbers(qid: Any, n: int) -> tuple[np.ndarray, np.ndarray | None]:
     numbers = np.fromiter((places.setdefault(one, len(places)) for one in given), dtype=dtypes.OFFSET, count=n)
     if "" in places:
         raise DataError(f"qid of row {int(np.flatnonzero(numbers == places[''])[0])} (from 0) is empty")
-    ids = np.array(list(places))
-    if ids.tolist() != list(places):  # NumPy drops NUL characters from the end of text
-        raise DataError("a query id ends with a NUL character")
+    ids = np.empty(len(places), dtype=object)  # NumPy's own text has room for the longest in every entry
+    ids[:] = list(places)
     return numbers, ids
 
 

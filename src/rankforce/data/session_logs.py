@@ -62,6 +62,7 @@ class LogChunk:
     position: np.ndarray | None  # float64 (rows), NaN: unknown
     time: np.ndarray | None  # float64 (rows), NaN: unknown
     fail: Callable[[int, str, str, str], NoReturn]  # row of the chunk, role, problem, remedy
+    columns: Mapping[str, str] = dataclasses.field(default_factory=dict)  # role → the column it was read from
 
     def __len__(self) -> int:
         return len(self.clicked)
@@ -266,6 +267,7 @@ def _chunk(table: Any, batch: _Batch, first: int, clock: _Clock) -> LogChunk:
         position=position,
         time=clock.read(column("time"), fail_in("time")) if "time" in batch.roles else None,
         fail=fail,
+        columns=batch.roles,
     )
 
 

@@ -1,17 +1,21 @@
 """Which column of a table is what.
 
-It follows from the names, unless an option says it:
+It follows from the names, unless an option says it; the data set remembers it (``Dataset.origins``), and commands
+say it:
 
 =================== ================================================================================
 ``qid``             the query; also ``query``, ``query_id``
 ``label``           the main label; also ``grade``, ``grades``, ``relevance``
 ``label:clicks``    the label source "clicks"
 ``document``        the document id; also ``doc``, ``docid``, ``doc_id``, ``document_id``
-``weight``          the weight of the document
-``query_weight``    the weight of its query, the same for all documents of the query
+``weight:document`` the weight of the document
+``weight:query``    the weight of its query, the same for all documents of the query
 ``feature:qid``     a feature whose name would be taken for one of the above
 anything else       a feature
 =================== ================================================================================
+
+A column called ``weight`` or ``query_weight`` may be a product's kilograms: it is a feature, with a warning that names
+the option, until ``weight=`` or ``query_weight=`` says what it is (``False``: a feature).
 
 Capitals do not matter; white space around a name is an error. ``write_table`` writes these names, so that
 ``read_table`` gives back the same data set. In CSV files, ids that are text but look like whole numbers stand in a
@@ -22,24 +26,35 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rankforce.data.dataset import LABEL_NAMES, MAIN_LABEL
-from rankforce.errors import DataError, FileFormatError
+from rankforce.displayed_text import displayed_path
+from rankforce.errors import DataError, FileFormatError, RankforceWarning
 
 ROLE_NAMES = {
     "qid": ("qid", "query", "query_id", "qid:text"),
     "label": LABEL_NAMES,
     "document": ("document", "doc", "docid", "doc_id", "document_id", "document:text"),
-    "weight": ("weight",),
-    "query_weight": ("query_weight",),
+    "weight": ("weight:document",),
+    "query_weight": ("weight:query",),
+}
+# names that weights often have and other things have, too: never taken for weights unasked
+WEIGHT_LIKE = {
+    "weight": ("weight", "weights", "sample_weight", "document_weight"),
+    "query_weight": ("query_weight", "query_weights", "group_weight"),
 }
 LABEL_PREFIX, FEATURE_PREFIX, TEXT_SUFFIX = "label:", "feature:", ":text"
 _PANDAS_INDEX = r"__index_level_\d+__"  # how pandas keeps the index of a data frame in Parquet
-_RESERVED = {name for names in ROLE_NAMES.values() for name in names}
+_RESERVED = {name for named in (ROLE_NAMES, WEIGHT_LIKE) for names in named.values() for name in names}
+
+
+class ColumnWarning(RankforceWarning):
+    """The name of a column suggests a role that it was not given."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,6 +75,19 @@ class Roles:
         named = {self.label: "label", self.weight: "weight", self.query_weight: "query weight"}
         named |= {column: f"label {name!r}" for name, column in self.labels.items()}
         return {column: what for column, what in named.items() if column is not None}
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """Part of a data set → the column it is taken from, in words; features are all the others."""
+        parts = {
+            "queries": self.qid,
+            "label": self.label,
+            **{f"label {name!r}": column for name, column in self.labels.items()},
+            "documents": self.document,
+            "weights": self.weight,
+            "query weights": self.query_weight,
+        }
+        return {part: f"column {column!r}" for part, column in parts.items() if column is not None}
 
     @property
     def ids(self) -> list[str]:
@@ -121,7 +149,22 @@ class ColumnOptions:
         clash, count = Counter([*taken, *chosen]).most_common(1)[0]
         if count > 1:
             raise FileFormatError("a column is given two roles", path=path, text=clash)
+        if self.features is None:
+            self._warn_of_weights(chosen, path)
         return Roles(**found, labels=sources, features={name: _feature_name(name) for name in chosen})
+
+    def _warn_of_weights(self, features: Sequence[str], path: Path) -> None:
+        """Say that a column which is called like weights is a feature, unless an option speaks of such weights."""
+        for role, names in WEIGHT_LIKE.items():
+            column = next((name for name in features if name.lower() in names), None)
+            if column is not None and getattr(self, role) is None:
+                whose = "queries" if role == "query_weight" else "documents"
+                warnings.warn(
+                    f"{displayed_path(path)}: the column {column!r} is taken as a feature; if it holds the weights of "
+                    f"{whose}, say {role}={column!r}, if it is a feature, {role}=False",
+                    ColumnWarning,
+                    stacklevel=6,  # where the file was asked for
+                )
 
     def _refuse_surrounding_space(self, free: list[str], path: Path, listed: str) -> None:
         """A column ' label' is meant as the label, and would become a feature; one that an option names is as meant."""

@@ -19,6 +19,7 @@ from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.frames import as_vector, first_infinite, stack
 from rankforce.data.table_columns import (
     LABEL_PREFIX,
+    ROLE_NAMES,
     TEXT_SUFFIX,
     ColumnOptions,
     Roles,
@@ -53,7 +54,8 @@ def read_table(
     ----------
     qid, label, document, weight, query_weight : str, optional
         The column with this role. By default it is found by its name; two candidates are an error.
-        ``False`` (for all but ``qid``): there is none, and a column of that name is a feature.
+        ``False`` (for all but ``qid``): there is none, and a column of that name is a feature. Weights are not taken
+        because a column is called ``weight``: it is a feature, with a warning, unless it is named here.
     labels : mapping of name to column, or sequence of columns
         Further label sources, beside the columns named ``label:...``.
     features : sequence of str, optional
@@ -76,8 +78,9 @@ def read_table(
         ignore=listed_columns(ignore, "ignore"),
     )
     parts = _read_parquet(path, options) if is_parquet(path) else _read_csv(path, options, delimiter)
+    origins = parts.pop("origins")
     try:
-        return Dataset(**parts)
+        return Dataset(**parts).with_origins(origins)
     except DataError as error:
         raise FileFormatError(str(error), path=path) from None
 
@@ -302,6 +305,7 @@ def _checked_parts(
         "query_weights": None if roles.query_weight is None else numbers[roles.query_weight],
         "document_ids": None if roles.document is None else ids[roles.document],
         "feature_names": list(roles.features.values()),
+        "origins": roles.origins,
     }
 
 
@@ -317,9 +321,9 @@ def _columns_to_write(data: Dataset, mark_text: bool) -> list[tuple[str, np.ndar
     for name, values in data.labels.items():
         columns.append(("label" if name == MAIN_LABEL else LABEL_PREFIX + name, values))
     if data.weights is not None:
-        columns.append(("weight", data.weights))
+        columns.append((ROLE_NAMES["weight"][0], data.weights))
     if data.query_weights is not None:
-        columns.append(("query_weight", data.query_weights[data.row_queries]))
+        columns.append((ROLE_NAMES["query_weight"][0], data.query_weights[data.row_queries]))
     columns += [(feature_column(name), data.features[:, place]) for place, name in enumerate(data.feature_names)]
     return columns
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from rankforce.displayed_text import displayed
+
 _SHOWN = 8  # names listed in a sentence before "and n more"
 
 
@@ -25,5 +27,5 @@ class Finding:
 
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence, the first few of them if there are many."""
-    shown = ", ".join(names[:_SHOWN])
+    shown = ", ".join(map(displayed, names[:_SHOWN]))
     return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN:,} more"

@@ -23,6 +23,7 @@ from rankforce.diagnostics.feature_strength import FeatureStrength, feature_stre
 from rankforce.diagnostics.findings import Finding
 from rankforce.diagnostics.labels import LabelSource, label_source
 from rankforce.diagnostics.leaks import Leak, leaks
+from rankforce.displayed_text import displayed
 from rankforce.html_tables import html_table
 from rankforce.plurals import counted
 
@@ -52,6 +53,7 @@ class Inspection:
     strongest_features: tuple[FeatureStrength, ...]
     answering_features: tuple[FeatureStrength, ...]  # those that alone give the answer away
     leaks: tuple[Leak, ...]  # these and the features that encode another label source
+    origins: Mapping[str, str] = dataclasses.field(default_factory=dict)  # part → where it was taken from
     findings: tuple[Finding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,6 +63,7 @@ class Inspection:
         return result | {
             "documents_per_query": {"min": least, "median": median, "max": most},
             "labels": {source.name: source.to_dict() for source in self.labels},
+            "origins": dict(self.origins),
             "missing_features": dict(self.missing_features),
             "never_seen_features": list(self.never_seen_features),
             "constant_features": dict(self.constant_features),
@@ -90,12 +93,14 @@ class Inspection:
     def lines(self) -> Iterator[tuple[str, str]]:
         """(what, value) for people, in the order of a report."""
         least, median, most = self.documents_per_query
+        if self.origins:
+            yield "taken from", "; ".join(f"{part}: {origin}" for part, origin in self.origins.items())
         yield "documents", f"{self.documents:,}"
         yield "queries", f"{self.queries:,}"
         yield "per query", f"{least:,} to {most:,} documents, median {median:g}"
         yield "features", _features_line(self)
         for source in self.labels:
-            yield f"label {source.name}", _values_line(source, self.documents)
+            yield f"label {displayed(source.name)}", _values_line(source, self.documents)
             yield "", _queries_line(source)
         if not self.labels:
             yield "labels", "none"
@@ -103,7 +108,7 @@ class Inspection:
             yield (
                 "best features",
                 "; ".join(
-                    f"{one.feature}: {_rightly(one)} on {one.decided:.0%} of the pairs"
+                    f"{displayed(one.feature)}: {_rightly(one)} on {one.decided:.0%} of the pairs"
                     for one in self.strongest_features[:3]
                 ),
             )
@@ -127,6 +132,7 @@ def inspect(data: Dataset) -> Inspection:
         strongest_features=tuple(strengths[:5]),
         answering_features=tuple(one for one in strengths if one.gives_answer_away),
         leaks=tuple(leaks(data)),
+        origins=dict(data.origins),
         **_feature_facts(data),
     )
     return dataclasses.replace(result, findings=tuple(rules.findings(result)))

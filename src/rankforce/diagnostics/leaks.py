@@ -18,6 +18,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.diagnostics.feature_strength import MOST_PAIRS, feature_strengths
 from rankforce.diagnostics.findings import listed
+from rankforce.displayed_text import displayed
 from rankforce.errors import RankforceWarning
 
 _DOCUMENTS = 20_000  # documents on which a feature is judged to determine a label
@@ -48,12 +49,13 @@ class Leak:
     rising: bool
 
     def __str__(self) -> str:
+        feature, label = displayed(self.feature), displayed(self.label)
         if self.how == "determines":
-            return f"Feature {self.feature} alone explains {self.certainty:.2%} of the variance of {self.label}."
+            return f"Feature {feature} alone explains {self.certainty:.2%} of the variance of {label}."
         direction = "highest" if self.rising else "lowest"
         return (
-            f"Feature {self.feature} alone orders {self.certainty:.2%} of the pairs it decides "
-            f"({self.decided:.0%} of all) as {self.label} does, {direction} first."
+            f"Feature {feature} alone orders {self.certainty:.2%} of the pairs it decides "
+            f"({self.decided:.0%} of all) as {label} does, {direction} first."
         )
 
     def to_dict(self) -> dict[str, Any]:

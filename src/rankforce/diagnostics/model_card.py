@@ -6,6 +6,7 @@ import dataclasses
 import math
 from typing import Any
 
+from rankforce.displayed_text import displayed, escaped
 from rankforce.errors import SettingsError
 from rankforce.evaluation import tables
 from rankforce.models.bagged import Bagged
@@ -58,9 +59,11 @@ class ModelCard:
             parts.append("A checkpoint of a training that goes on from it.")
         facts = [("objective", self.objective), ("data", self.data_fingerprint), ("cpu", self.cpu_target)]
         facts.append(("versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())))
-        parts.append("\n".join(f"{name:<10} {text}" for name, text in facts if text))
+        parts.append("\n".join(f"{name:<10} {escaped(text)}" for name, text in facts if text))
         if self.settings:
-            parts.append("settings\n" + "\n".join(f"  {name} = {value!r}" for name, value in self.settings.items()))
+            parts.append(
+                "settings\n" + "\n".join(f"  {displayed(name)} = {value!r}" for name, value in self.settings.items())
+            )
         if any(self.history.values()):
             parts.append(self._history_table())
         if self.features:
@@ -77,7 +80,7 @@ class ModelCard:
             for name, values in self.history.items()
         ]
         best = [
-            f"{name}: best {max(values):.4f} at iteration {values.index(max(values)) + 1}"
+            f"{displayed(name)}: best {max(values):.4f} at iteration {values.index(max(values)) + 1}"
             for name, values in self.history.items()
             if values
         ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rankforce.diagnostics.findings import Finding, listed
+from rankforce.displayed_text import displayed
 from rankforce.plurals import counted
 
 if TYPE_CHECKING:
@@ -49,41 +50,41 @@ def _label_findings(report: Inspection) -> Iterator[Finding]:
         if source.unlabelled:
             yield Finding(
                 "unlabelled_documents",
-                f"{source.name}: {source.unlabelled / report.documents:.1%} of the documents are unlabelled"
+                f"{displayed(source.name)}: {source.unlabelled / report.documents:.1%} of the documents are unlabelled"
                 + (f", {source.unlabelled_queries:,} queries entirely." if source.unlabelled_queries else "."),
                 "They take part in no training pair; look at the judged share beside every value (Judged@10).",
             )
         if source.distinct == 1:
             yield Finding(
                 "one_label",
-                f"{source.name}: every label is {source.lowest:g}.",
+                f"{displayed(source.name)}: every label is {source.lowest:g}.",
                 "Nothing can be ranked by it: check that the label column is the label.",
             )
         elif source.blank_queries:
             yield Finding(
                 "blank_queries",
-                f"{source.name}: {source.blank_queries:,} of {labelled_queries:,} queries "
+                f"{displayed(source.name)}: {source.blank_queries:,} of {labelled_queries:,} queries "
                 f"({source.blank_queries / max(1, labelled_queries):.1%}) have no label above 0.",
                 "Tools count them as 0, as 1, or not at all: state the policy (blank=) with every value.",
             )
         if source.lowest < 0.0:
             yield Finding(
                 "negative_labels",
-                f"{source.name}: labels go down to {source.lowest:g}.",
+                f"{displayed(source.name)}: labels go down to {source.lowest:g}.",
                 "Measures give a negative label the worth of 0; if -1 means unjudged, make it missing.",
             )
         if source.highest > _LARGE_LABEL:
             effect = "is infinite: measures refuse it" if source.highest >= 1024.0 else "lets the largest decide alone"
             yield Finding(
                 "large_labels",
-                f"{source.name}: labels go up to {source.highest:g}.",
+                f"{displayed(source.name)}: labels go up to {source.highest:g}.",
                 f"The exponential gain 2^label - 1 {effect}. Use gain=linear or a table, as in NDCG(gain=linear).",
             )
         if source.mixed_queries >= _ENOUGH_QUERIES and source.sorted_queries >= _SORTED_SHARE * source.mixed_queries:
             yield Finding(
                 "sorted_by_label",
-                f"{source.name}: the rows of {source.sorted_queries:,} of {source.mixed_queries:,} queries with "
-                "different labels are sorted by label.",
+                f"{displayed(source.name)}: the rows of {source.sorted_queries:,} of {source.mixed_queries:,} queries "
+                "with different labels are sorted by label.",
                 "Where scores tie, tools that keep the row order report far too good values: shuffle the rows, "
                 "or evaluate with ties=expected or ties=pessimistic.",
             )
@@ -123,8 +124,8 @@ def _feature_findings(report: Inspection) -> Iterator[Finding]:
         yield Finding(
             "heavy_tailed_features",
             f"{counted(len(report.heavy_tailed_features), 'feature has', 'features have')} a heavy tail: "
-            f"{listed(list(report.heavy_tailed_features))} (feature {worst} reaches {ratio:,.0f} times its usual "
-            "range).",
+            f"{listed(list(report.heavy_tailed_features))} (feature {displayed(worst)} reaches {ratio:,.0f} times its "
+            "usual range).",
             "Trees do not mind; for linear models and nets take logarithms or ranks first.",
         )
 

@@ -11,6 +11,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import mix
 from rankforce.diagnostics.duplicates import row_hashes
 from rankforce.diagnostics.findings import Finding, listed
+from rankforce.displayed_text import displayed
 from rankforce.plurals import counted
 
 
@@ -31,11 +32,12 @@ class SharedQueries:
     @property
     def findings(self) -> tuple[Finding, ...]:
         result = []
+        first, second = displayed(self.first), displayed(self.second)
         if self.same_id:
             result.append(
                 Finding(
                     "query_in_two_splits",
-                    f"{counted(len(self.same_id), 'query is', 'queries are')} in both {self.first} and {self.second}: "
+                    f"{counted(len(self.same_id), 'query is', 'queries are')} in both {first} and {second}: "
                     f"{listed(self.same_id)}.",
                     "What is measured on them was learned by heart: split by whole queries (Dataset.split).",
                 )
@@ -45,7 +47,7 @@ class SharedQueries:
             result.append(
                 Finding(
                     "query_in_two_splits_renumbered",
-                    f"{counted(len(pairs), 'query', 'queries')} of {self.first} and {self.second} hold the same "
+                    f"{counted(len(pairs), 'query', 'queries')} of {first} and {second} hold the same "
                     f"documents under different ids: {listed(pairs)}.",
                     "They are the same queries with other numbers: remove them from one of the two.",
                 )
@@ -54,8 +56,8 @@ class SharedQueries:
             result.append(
                 Finding(
                     "query_id_in_two_splits",
-                    f"{counted(len(self.other_documents), 'query id is', 'query ids are')} in both {self.first} and "
-                    f"{self.second}, with other documents: {listed(self.other_documents)}.",
+                    f"{counted(len(self.other_documents), 'query id is', 'query ids are')} in both {first} and "
+                    f"{second}, with other documents: {listed(self.other_documents)}.",
                     "Either a query was torn apart between the files, or each file counts its queries from 1: find out "
                     "which; torn queries leak.",
                 )

@@ -11,6 +11,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed, combine
 from rankforce.diagnostics.weight_space import weight_space
+from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError, missing_dependency
 from rankforce.evaluation import tables
 from rankforce.measures.measure import Measure
@@ -122,11 +123,13 @@ class Smoothness:
         ]
         header = ["queries", "at the weight", "lowest", "highest", "turns", "roughness"]
         low, high = self.positions[0], self.positions[-1]
-        title = f"{self.measure} while {self.weight} moves from {low:.4g} to {high:.4g} (it is {self.at:.4g})"
+        title = (
+            f"{self.measure} while {displayed(self.weight)} moves from {low:.4g} to {high:.4g} (it is {self.at:.4g})"
+        )
         return f"{title}\n{tables.text_table(header, rows)}"
 
     def __repr__(self) -> str:
-        return f"<Smoothness of {self.measure} along {self.weight}>"
+        return f"<Smoothness of {self.measure} along {displayed(self.weight)}>"
 
     def to_dict(self) -> dict[str, Any]:
         return {

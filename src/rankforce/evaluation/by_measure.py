@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
+from rankforce.displayed_text import displayed_lines
 from rankforce.errors import MeasureError
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
@@ -17,7 +18,7 @@ class NotEvaluatedError(MeasureError, KeyError):
     """A result was asked for a measure that was not evaluated."""
 
     def __str__(self) -> str:
-        return str(self.args[0])
+        return displayed_lines(str(self.args[0]))
 
 
 class ByMeasure(Mapping[str, Value], Generic[Value]):

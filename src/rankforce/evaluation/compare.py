@@ -12,6 +12,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
+from rankforce.displayed_text import displayed
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation import significance, tables
 from rankforce.evaluation.by_measure import ByMeasure, Value
@@ -175,12 +176,12 @@ class Comparison:
             lines.append(f"changed most in {self.measures[0]}: " + "; ".join(map(_change_words, changed)))
         if self.verdict is not None:
             lines.append(f"verdict: {self.verdict}")
-            lines += [f"verdict [{segment}]: {part.verdict}" for segment, part in self.by_segment.items()]
+            lines += [f"verdict [{displayed(segment)}]: {part.verdict}" for segment, part in self.by_segment.items()]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         words = ", ".join(f"{name} {tables.number(value, sign=True)}" for name, value in self.difference.items())
-        return f"<Comparison of {self.names[0]} and {self.names[1]}: {words}>"
+        return f"<Comparison of {displayed(self.names[0])} and {displayed(self.names[1])}: {words}>"
 
     def _repr_html_(self) -> str:
         header, rows = self._table
@@ -236,7 +237,7 @@ class Comparison:
 
     @property
     def _title(self) -> str:
-        return f"{self.names[1]} against {self.names[0]}: {counted(self.a.n_queries, 'query')}"
+        return f"{displayed(self.names[1])} against {displayed(self.names[0])}: {counted(self.a.n_queries, 'query')}"
 
     @property
     def _table(self) -> tuple[list[str], list[list[str]]]:
@@ -282,7 +283,8 @@ class Comparison:
     def _notes(self) -> list[str]:
         tests = (
             f"tests: paired t-test and Fisher randomisation ({significance.FLIPS:,} sign flips, or all of them for up "
-            f"to {significance.EXACT_UP_TO} differing queries), two-sided; wins, ties, losses of {self.names[1]}"
+            f"to {significance.EXACT_UP_TO} differing queries), two-sided; wins, ties, losses of "
+            f"{displayed(self.names[1])}"
         )
         if len(self.measures) > 1:
             tests += f"; Holm: corrected for {len(self.measures)} measures"
@@ -339,7 +341,7 @@ def _counts(differences: np.ndarray, weights: np.ndarray | None) -> Counts:
 
 
 def _change_words(one: Changed) -> str:
-    return f"query {one.query} {tables.number(one.difference, sign=True)}"
+    return f"query {displayed(one.query)} {tables.number(one.difference, sign=True)}"
 
 
 def _json(value: float) -> float | None:

@@ -11,6 +11,7 @@ from rankforce import dtypes
 from rankforce.data import frames
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
+from rankforce.displayed_text import displayed
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.conventions import Convention, convention_named
 from rankforce.evaluation.policies import Policies
@@ -168,7 +169,7 @@ def scores_of(model_or_scores: Any, data: Dataset) -> np.ndarray:
         row = int(np.flatnonzero(np.isnan(scores) | (scores == np.inf))[0])
         problem = "is NaN" if np.isnan(scores[row]) else "is +inf"
         raise DataError(
-            f"{what}: the score of row {row} (query {data.qid[row]}) {problem}; "
+            f"{what}: the score of row {row} (query {displayed(data.qid[row])}) {problem}; "
             "a document that was not retrieved has score -inf, every other a finite one"
         )
     return data.by_query(scores)
@@ -188,7 +189,7 @@ def _measured(
             first = data.query_ids[np.flatnonzero(is_blank)[0]]
             raise DataError(
                 f"{one}: {int(is_blank.sum())} of {data.n_queries} queries are blank (no ranking can score), the "
-                f"first is query {first}; choose blank='skip', 'zero' or 'one'"
+                f"first is query {displayed(first)}; choose blank='skip', 'zero' or 'one'"
             )
         values[is_blank] = {"skip": np.nan, "zero": 0.0, "one": 1.0}[policy]
         if rule is not None and rule.blank_weighs_one and data.query_weights is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from rankforce.displayed_text import displayed
 from rankforce.evaluation import tables
 from rankforce.evaluation.policies import Policies
 from rankforce.html_tables import html_table
@@ -47,7 +48,7 @@ class Explanation:
     @property
     def _title(self) -> str:
         settings = "".join(f", {key} {value}" for key, value in self.settings.items())
-        return f"query {self.query}: {self.measure} = {tables.number(self.value)}{settings}"
+        return f"query {displayed(self.query)}: {self.measure} = {tables.number(self.value)}{settings}"
 
     @property
     def _table(self) -> tuple[list[str], list[list[str]]]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from rankforce.displayed_text import displayed
 from rankforce.evaluation import tables
 
 
@@ -63,7 +64,7 @@ class GradedVerdict:
         }
 
     def __str__(self) -> str:
-        a, b = self.names
+        a, b = map(displayed, self.names)
         if self.outcome == "untested":
             return f"{b} cannot be told from {a}: a test needs two queries that count in some measure"
         told = {"better": f"{b} is better than {a}", "worse": f"{b} is worse than {a}", "equal": f"{b} equals {a}"}

@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from rankforce.displayed_text import displayed
 from rankforce.errors import missing_dependency
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns aligned: the first to the left, the others to the right; a rule below the header."""
+    header, *rows = [[displayed(cell) for cell in line] for line in (header, *rows)]
     widths = [max(len(cell) for cell in column) for column in zip(header, *rows, strict=True)]
     lines = [_line(header, widths), "─" * (sum(widths) + 2 * (len(widths) - 1))]
     lines += [_line(row, widths) for row in rows]

@@ -16,6 +16,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.code_identity import CodeIdentity, NoIdentityError
 from rankforce.data.dataset import Dataset
+from rankforce.displayed_text import displayed
 from rankforce.errors import MeasureError
 from rankforce.kernel_values import is_foreign
 from rankforce.kernels.ordering import reorder_documents
@@ -154,7 +155,7 @@ class Judged:
         if fine.all():
             return
         first = int(np.argmin(fine))
-        query = self._query_ids[first if queries is None else queries[first]]
+        query = displayed(self._query_ids[first if queries is None else queries[first]])
         if np.isinf(values[first]) and not is_foreign(type(self.measure)):
             raise MeasureError(
                 f"{self.measure}: the gains of query {query} add up beyond all numbers: its labels are too large for "

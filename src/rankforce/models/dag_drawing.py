@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankforce.displayed_text import displayed
+
 if TYPE_CHECKING:
     from rankforce.models.dag import RankingGraph
 
@@ -68,7 +70,7 @@ def to_svg(graph: RankingGraph) -> str:
         name = graph.feature_names[graph.feature[k]]
         parts.append(
             f'<g><title>{escape(title)}</title><circle cx="{x[k]:.1f}" cy="{y[k]:.1f}" r="{RADIUS}" fill="#fff" '
-            f'stroke="#333"/><text x="{x[k]:.1f}" y="{y[k] + 3:.1f}">{escape(name[:6])}</text></g>'
+            f'stroke="#333"/><text x="{x[k]:.1f}" y="{y[k] + 3:.1f}">{escape(displayed(name[:6]))}</text></g>'
         )
     for place, documents in enumerate(graph.documents.tolist()):
         node = tests + place
@@ -97,7 +99,7 @@ def _layout(graph: RankingGraph) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _question(graph: RankingGraph, k: int) -> str:
-    name = graph.feature_names[graph.feature[k]]
+    name = displayed(graph.feature_names[graph.feature[k]])
     if graph.threshold[k] == np.finfo(np.float32).max:
         return f"{name} is known"
     return f"{name} <= {graph.threshold[k]!s}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.displayed_text import displayed
 from rankforce.errors import missing_dependency
 
 
@@ -65,7 +66,8 @@ class Ranking:
         lines = [f"{'qid':>12} {'rank':>5} {'document':>16} {'score':>12}"]
         for place in range(shown):
             document = self.row[place] if self.document_id is None else self.document_id[place]
-            lines.append(f"{self.qid[place]!s:>12} {self.rank[place]:>5} {document!s:>16} {self.score[place]:>12.6g}")
+            query, name = displayed(self.qid[place]), displayed(document)
+            lines.append(f"{query:>12} {self.rank[place]:>5} {name:>16} {self.score[place]:>12.6g}")
         if shown < len(self):
             lines.append(f"... {len(self) - shown:,} more")
         return "\n".join(lines)

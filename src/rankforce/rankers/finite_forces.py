@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 
 SUSPICIOUS = 1e6  # a setting or weight above this may be why forces leave float64
@@ -32,7 +33,7 @@ def check_finite(ranker: Any, data: Dataset, forces: np.ndarray, curvatures: np.
     query = data.query_ids[np.searchsorted(data.query_starts, int(np.argmin(fine)), side="right") - 1]
     large = [f"{name} = {value:g}" for name, value in _suspects(ranker, data).items() if value > SUSPICIOUS]
     raise DataError(
-        f"{ranker._objective_name()}: forces on query {query} are not finite {when}; "
+        f"{ranker._objective_name()}: forces on query {displayed(query)} are not finite {when}; "
         + (f"too large: {', '.join(large)}" if large else "check what your measure or λ-function returns there")
     ) from None
 

@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import Any
 
+from rankforce.displayed_text import displayed, displayed_lines
+
 SECONDS_BETWEEN_LINES = 10.0
 
 
@@ -33,10 +35,10 @@ class Progress:
             from rich.progress import Progress as Bar
 
             self._bar = Bar(
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 MofNCompleteColumn(),
-                TextColumn("{task.fields[note]}"),
+                TextColumn("{task.fields[note]}", markup=False),
                 TimeElapsedColumn(),
                 TimeRemainingColumn(),
                 console=Console(stderr=True),
@@ -54,6 +56,7 @@ class Progress:
 
     def say(self, text: str) -> None:
         """One line, above the bar."""
+        text = displayed_lines(text)
         if self._bar is not None:
             self._bar.console.print(f"{self.name}: {text}", markup=False, highlight=False)
         elif self.wanted:
@@ -81,4 +84,4 @@ class Progress:
 
 
 def _written(values: dict[str, float]) -> str:
-    return "  ".join(f"{name} {value:.4f}" for name, value in values.items())
+    return "  ".join(f"{displayed(name)} {value:.4f}" for name, value in values.items())

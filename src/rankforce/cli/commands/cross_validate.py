@@ -42,7 +42,7 @@ def cross_validate(
     """
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
-    from rankforce.cli.reading import read_data, reading_options
+    from rankforce.cli.reading import note_origins, read_data, reading_options
     from rankforce.cli.settings import read_settings
     from rankforce.cli.writing import check_output, write_per_query
     from rankforce.rankers.catalogue import ranker_class
@@ -51,7 +51,9 @@ def cross_validate(
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
-    given: Any = rf.read_folds(data, **reading_options(read)) if data.is_dir() else read_data(data, read)
+    given: Any = (
+        rf.read_folds(data, on_read=note_origins, **reading_options(read)) if data.is_dir() else read_data(data, read)
+    )
     policies = {"ties": ties, "blank": blank, "convention": convention}
     result = rf.cross_validate(
         model,

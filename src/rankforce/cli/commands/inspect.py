@@ -69,7 +69,7 @@ def inspect(
         if is_model_file(path):
             models[name] = model_card(rf.load(path))
             continue
-        data[name] = read_data(path, read)
+        data[name] = read_data(path, read, say_origins=False)
         reports[name] = rf.inspect(data[name])
     shared = [shared_queries(data[a], data[b], (a, b)) for a, b in itertools.combinations(data, 2)]
     findings = [finding for report in (*reports.values(), *shared) for finding in report.findings]

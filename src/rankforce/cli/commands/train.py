@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from rankforce.cli import options, output
+from rankforce.displayed_text import displayed_path
 from rankforce.errors import SettingsError
 
 
@@ -210,6 +211,7 @@ def train(
         if "preferences" not in inspect.signature(model.fit).parameters:
             raise SettingsError(f"{type(model).__name__} cannot learn from preferences: leave --preferences out")
         listed = rf.read_preferences(preferences, documents)
+        output.note(f"{displayed_path(preferences)}: {', '.join(listed.columns)} from the columns of these names")
         inputs |= {"preferences": listed, "preference_share": preference_share}
     elif preference_share != 1.0:
         raise SettingsError("--preference-share goes with --preferences FILE")
