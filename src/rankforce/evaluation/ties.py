@@ -27,7 +27,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import combine
+from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
 from rankforce.kernels.ordering import order_documents
 from rankforce.kernels.values import query_expected_values, query_values
@@ -187,7 +187,7 @@ class Ranking:
         worth, normalisers, measure = job.worth[places], job.normalisers[tied], job.judged.kernel_tuple
         sampled = np.empty((RANDOM_ORDERS, len(tied)))
         for number in range(RANDOM_ORDERS):
-            order = part.ordered_by(combine(self.seed, queries, positions, number))
+            order = part.ordered_by(Stream.TIE_ORDERS.words(self.seed, queries, positions, number))
             query_values(measure, worth, order, normalisers, part.starts, 0, len(tied), sampled[number])
         job.values[tied] = sampled.mean(axis=0)
         variances = np.zeros(len(job.values))

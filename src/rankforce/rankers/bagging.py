@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import checked_seed, combine
+from rankforce.data.hashing import checked_seed
+from rankforce.data.random_streams import Stream
 from rankforce.data.splits import folds
 from rankforce.errors import SettingsError
 from rankforce.evaluation.evaluate import evaluate
@@ -91,7 +92,7 @@ class Bagging(Ranker):
         with Interruption() as interruption, Progress("Bagging", self.n_models, "models", self.progress) as bar:
             for number in range(self.n_models):
                 drawn, rest = self._sample(data, number)
-                one = base.silent(seed=int(combine(self.seed, 4, number) >> np.uint64(33)))
+                one = base.silent(seed=int(Stream.BAGGED_SEEDS.words(self.seed, number) >> np.uint64(33)))
                 watched = held_out
                 if watched is None and getattr(one, "early_stopping", None) is not None:
                     watched = rest
@@ -161,7 +162,7 @@ class Bagging(Ranker):
         count = max(1, round(self.query_fraction * data.n_queries))
         if count == data.n_queries:
             return data, None
-        order = np.argsort(combine(self.seed, 5, number, data.query_hashes), kind="stable")
+        order = np.argsort(Stream.BAGGED_QUERIES.words(self.seed, number, data.query_hashes), kind="stable")
         return data.take_queries(order[:count]), data.take_queries(order[count:])
 
 

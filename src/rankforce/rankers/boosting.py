@@ -15,7 +15,8 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.binning.binned import MEMORY, Binned
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import checked_seed, combine, uniform
+from rankforce.data.hashing import checked_seed
+from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
 from rankforce.kernels.leaves import add_leaf_values
 from rankforce.lambdas.forces import Ranking
@@ -361,7 +362,7 @@ def _sampled_queries(
     """(mask of queries, their documents in ``by_query`` order), by hash of seed, tree and query id; None for all."""
     if fraction >= 1.0:
         return None, None
-    draws = uniform(combine(seed, 1, tree, data.query_hashes))
+    draws = Stream.TREE_QUERIES.uniform(seed, tree, data.query_hashes)
     mask = draws < fraction
     if not mask.any():
         mask[np.argmin(draws)] = True
@@ -374,7 +375,7 @@ def _sampled_features(n_features: int, fraction: float, seed: int, tree: int) ->
         return None
     count = max(1, round(fraction * n_features))
     mask = np.zeros(n_features, dtype=bool)
-    mask[np.argsort(combine(seed, 2, tree, np.arange(n_features)), kind="stable")[:count]] = True
+    mask[np.argsort(Stream.TREE_FEATURES.words(seed, tree, np.arange(n_features)), kind="stable")[:count]] = True
     return mask
 
 

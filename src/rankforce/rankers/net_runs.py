@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import combine, uniform
+from rankforce.data.random_streams import Stream
 from rankforce.errors import ModelFileError
 from rankforce.kernels.network import score_documents
 from rankforce.lambdas.forces import Ranking
@@ -132,7 +132,7 @@ class Run:
             return
         assert plan.cost is not None
         cost = plan.cost(self.train.scores, self.train.ranking.order)
-        draw = float(uniform(combine(plan.seed, 8, number)))
+        draw = float(Stream.NET_PACE.uniform(plan.seed, number))
         if self.pace.after(plan.preset, cost, values["validation"], draw):
             self.restarts += 1
             self.learning.restart(plan.layout.start(plan.seed, self.restarts))
