@@ -40,8 +40,19 @@ Ties = Annotated[
     typer.Option(
         "--ties",
         metavar="POLICY",
-        help="Equal scores: stable (row order), expected, pessimistic or optimistic.",
-        show_default="stable",
+        help="Equal scores: stable (row order), expected, pessimistic, optimistic, or hashed (as training ranks them).",
+        show_default="stable; expected with --preferences",
+    ),
+]
+
+Preferences = Annotated[
+    str | None,
+    typer.Option(
+        "--preferences",
+        metavar="FILE",
+        help="Measure the agreement with preferences: CSV or TSV with qid, better, worse and perhaps probability, "
+        "weight.",
+        show_default=False,
     ),
 ]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from rankforce.errors import MeasureError
+from rankforce.evaluation.agreement import Agreement
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 
@@ -30,14 +31,15 @@ class ByMeasure(Mapping[str, Value], Generic[Value]):
         self._compute = compute
         self._found: dict[str, Value] = {}
 
-    def name(self, key: str | Measure) -> str:
+    def name(self, key: str | Measure | Agreement) -> str:
         """The key under which a measure stands here."""
-        name = key if isinstance(key, str) and key in self._keys else str(measure(key))
+        known = isinstance(key, Agreement) or (isinstance(key, str) and key in self._keys)
+        name = str(key) if known else str(measure(key))  # type: ignore[arg-type]  # neither is left
         if name not in self._keys:
             raise NotEvaluatedError(f"{name} was not evaluated (evaluated: {', '.join(self._keys)})")
         return name
 
-    def __getitem__(self, key: str | Measure) -> Value:
+    def __getitem__(self, key: str | Measure | Agreement) -> Value:
         name = self.name(key)
         if name not in self._found:
             self._found[name] = self._compute(name)

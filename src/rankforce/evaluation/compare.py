@@ -12,6 +12,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
+from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation import significance, tables
 from rankforce.evaluation.by_measure import ByMeasure, Value
@@ -29,8 +30,8 @@ EQUAL = 1e-12  # values nearer than this are a tie: they differ by rounding only
 def compare(
     a: Any,
     b: Any,
-    data: Dataset | None = None,
-    measures: str | Measure | Iterable[str | Measure] = "NDCG@10",
+    data: Dataset | Preferences | None = None,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
     names: Sequence[str] = ("a", "b"),
     ties: str | None = None,

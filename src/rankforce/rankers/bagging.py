@@ -22,7 +22,7 @@ from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Iteration
+from rankforce.rankers.watching import TIES, Iteration
 
 
 class Bagging(Ranker):
@@ -112,8 +112,10 @@ class Bagging(Ranker):
                     on = data if name == "train" else held_out
                     assert on is not None
                     total += one.predict(on)
-                    values[name] = evaluate(total, on, one.watched_measure_).mean[one.watched_measure_]
+                    measured = evaluate(total, on, one.watched_measure_, ties=TIES, seed=self.seed)
+                    values[name] = measured.mean[one.watched_measure_]
                     history.setdefault(name, []).append(values[name])
+                bar.watched = dict.fromkeys(sums, str(one.watched_measure_))
                 bar.advance(number + 1, values)
                 if interruption.wanted:
                     break
@@ -130,6 +132,8 @@ class Bagging(Ranker):
                 settings={"ranker": f"Bagging of {type(base).__name__}", **own, **_kept(settings)},
                 objective=rankers[0].model_.provenance.objective,
                 history=history,
+                watched=dict.fromkeys(history, str(rankers[0].watched_measure_)),
+                ties=TIES,
                 seed=self.seed,
             ),
         )

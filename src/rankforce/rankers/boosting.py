@@ -18,6 +18,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
+from rankforce.evaluation.agreement import AGREEMENT
 from rankforce.kernels.leaves import add_leaf_values
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
@@ -33,7 +34,7 @@ from rankforce.rankers.outputs import BaseScores, Ensemble, Learner, Rounds
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.resumable import Resumable
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Callback, TrainingWarning, Watched, WatchedMeasure
+from rankforce.rankers.watching import TIES, Callback, TrainingWarning, Watched, WatchedMeasure, watched_values
 from rankforce.threads import FEW_IN_A_PASS, over_ranges
 from rankforce.trees.first_tree import expect_first_tree
 from rankforce.trees.grower import GROWTHS, Grower, Grown
@@ -215,9 +216,11 @@ class BoostedTrees(Resumable):
             if held_out is not None:
                 validating.restart(ensemble.outputs_of(last, held_out))
         watch.callbacks = callbacks
-        watched = self._watched_on(data, held_out)
+        watched = running.watched.measure if held_out is None else validating.watched.measure
+        names = watched_values(running.watched, None if held_out is None else validating.watched)
         with Interruption() as interruption, Progress(type(self).__name__, self.n_trees, "trees", self.progress) as bar:
-            if watched != self._watched_measure():
+            bar.watched = names
+            if watched != self._watched_measure() and watched != AGREEMENT:
                 bar.say(f"watching {watched}, which fits the labels")
             for m in range(len(rounds), 0 if stop else self.n_trees):
                 queries, rows = _sampled_queries(data, self.query_fraction, self.seed, m)
@@ -255,7 +258,7 @@ class BoostedTrees(Resumable):
                 bar.advance(m + 1, values)
                 ending = stop or interruption.wanted or m + 1 == self.n_trees
                 if checkpoint is not None and (ending or (m + 1) % checkpoint.every == 0):
-                    checkpoint.write(watch.history, functools.partial(ensemble.model, rounds))
+                    checkpoint.write(watch.history, names, functools.partial(ensemble.model, rounds))
                 if ending:
                     break
         self.history_ = watch.history
@@ -270,6 +273,8 @@ class BoostedTrees(Resumable):
             | self._notes(),
             objective=training.objective or self._objective_name(),
             history=watch.history,
+            watched=names,
+            ties=TIES,
             seed=self.seed,
         )
         self.model_ = ensemble.model(rounds[: self.best_iteration_], provenance)
@@ -296,10 +301,6 @@ class BoostedTrees(Resumable):
     @abc.abstractmethod
     def _start(self, data: Dataset) -> Sequence[Learner]:
         """What pulls at the documents: one learner for every output, all with the same link."""
-
-    @abc.abstractmethod
-    def _watched_measure(self) -> Measure:
-        """The measure of the history and of early stopping."""
 
     @abc.abstractmethod
     def _objective_name(self) -> str:

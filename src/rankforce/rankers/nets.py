@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +15,6 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
-from rankforce.measures.measure import Measure
 from rankforce.models.model import count_of
 from rankforce.models.net import MOST_HIDDEN, Net
 from rankforce.models.provenance import Provenance
@@ -29,7 +29,7 @@ from rankforce.rankers.outputs import base_of
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.resumable import Resumable
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Callback, Instrument, Iteration, TrainingWarning, Watched
+from rankforce.rankers.watching import TIES, Callback, Instrument, Iteration, TrainingWarning, Watched
 from rankforce.threads import over_pieces
 
 EPOCHS = 100
@@ -87,6 +87,7 @@ class NetRanker(Resumable):
                 sigma=self.sigma,
             )
             runs = self._runs(training, blank)
+            bar.watched = runs[0].watched
             done, stop = 0, False
             if checkpoint is not None and (last := checkpoint.last()) is not None:
                 done = _resumed(last, runs, epochs, checkpoint.path)
@@ -105,7 +106,8 @@ class NetRanker(Resumable):
                 ending = stop or done == epochs or all(run.ended for run in runs)
                 if checkpoint is not None and (ending or done % checkpoint.every == 0):
                     state = {"epochs": done, "runs": [run.state() for run in runs]}
-                    checkpoint.write(best.history, lambda provenance: _net(blank, best, provenance), state)  # noqa: B023
+                    written = functools.partial(_net, blank, best)
+                    checkpoint.write(best.history, best.watched, written, state)
         self._conclude(training, blank, runs)
 
     def _runs(self, training: Training, blank: Net) -> list[Run]:
@@ -150,7 +152,7 @@ class NetRanker(Resumable):
             if run.diverged and (run is best or len(runs) == 1):
                 self._explain_divergence(run, training.objective)
         self.history_ = best.history
-        self.watched_measure_ = self._watched_measure()
+        self.watched_measure_ = best.watched_measure
         self.best_iteration_ = best.best_iteration
         self.learning_rate_ = best.rate
         self.rates_ = {run.rate: run.watch.best_value for run in runs} if training.held_out is not None else {}
@@ -166,6 +168,8 @@ class NetRanker(Resumable):
             | {"scaling_chosen": self.scaling_, "learning_rate_chosen": self.learning_rate_},
             objective=training.objective,
             history=best.history,
+            watched=best.watched,
+            ties=TIES,
             seed=self.seed,
         )
         self.model_ = _net(blank, best, provenance)
@@ -187,10 +191,6 @@ class NetRanker(Resumable):
         return self.model_.predict_pairs(X_a, X_b)
 
     # ---------------------------------------------------------------------------------------- what a subclass gives
-
-    @abc.abstractmethod
-    def _watched_measure(self) -> Measure:
-        """The measure of the history and of early stopping."""
 
     @abc.abstractmethod
     def _training_cost(self, source: Source, data: Dataset) -> Cost:
