@@ -77,10 +77,11 @@ class TermForces:
         self.all_pairs = not term.pairs.sample and term.pairs.top >= self.longest
         self.reach = term.cost.reach if isinstance(term.cost, Cost) else None  # None: listwise
         earlier = [labels_of(data, source, term.measure) for source in term.earlier]
+        self.tied_in = tuple(applied.of_kept(data.by_query(labels)) for labels in earlier)
         self.ranges = PairRanges.of(
             applied.labels,
             applied.starts,
-            earlier=tuple(applied.of_kept(data.by_query(labels)) for labels in earlier),
+            earlier=self.tied_in,
             active=applied.labels != 0.0 if term.zeros is False else None,
             with_better=not self.all_pairs,
         )

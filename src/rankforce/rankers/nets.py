@@ -15,6 +15,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
+from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST
 from rankforce.models.model import count_of
 from rankforce.models.net import MOST_HIDDEN, Net
 from rankforce.models.provenance import Provenance
@@ -29,7 +30,8 @@ from rankforce.rankers.outputs import base_of
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.resumable import Resumable
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import TIES, Callback, Instrument, Iteration, TrainingWarning, Watched
+from rankforce.rankers.trained_forces import TrainedForces
+from rankforce.rankers.watching import TIES, Callback, Instrument, Iteration, TrainingWarning, Watched, show_forces
 from rankforce.threads import over_pieces
 
 EPOCHS = 100
@@ -87,6 +89,8 @@ class NetRanker(Resumable):
                 sigma=self.sigma,
             )
             runs = self._runs(training, blank)
+            self.trained_forces_ = self._trained(training.source)
+            show_forces(training.instruments, self.trained_forces_)
             bar.watched = runs[0].watched
             done, stop = 0, False
             if checkpoint is not None and (last := checkpoint.last()) is not None:
@@ -165,6 +169,7 @@ class NetRanker(Resumable):
             settings=self._settings()
             | training.inputs
             | self._notes()
+            | self.trained_forces_.setting()
             | {"scaling_chosen": self.scaling_, "learning_rate_chosen": self.learning_rate_},
             objective=training.objective,
             history=best.history,
@@ -195,6 +200,16 @@ class NetRanker(Resumable):
     @abc.abstractmethod
     def _training_cost(self, source: Source, data: Dataset) -> Cost:
         """What presets watch on the training data: the lower the better."""
+
+    def _trained(self, source: Source) -> TrainedForces:
+        """What an epoch pulls with."""
+        objective = source.objective if source.preferences is None or source.share < 1 else None
+        first = source.objective.terms[0].settled(DEFAULT_COST, ALL_PAIRS)
+        assert first.cost is not None
+        assert first.pairs is not None
+        return TrainedForces(
+            objective, first.cost, first.pairs, sigma=self.sigma, seed=self.seed, ranker=type(self).__name__
+        )
 
     # --------------------------------------------------------------------------------------------- settings resolved
 

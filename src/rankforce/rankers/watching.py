@@ -18,6 +18,7 @@ from rankforce.evaluation.significance import standard_error
 from rankforce.evaluation.ties import HASHED
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
+from rankforce.rankers.trained_forces import TrainedForces
 
 TIES = HASHED  # what ``evaluate`` calls the order of equal scores that histories are counted in
 
@@ -30,7 +31,7 @@ class Instrument(Protocol):
     """What may look into a training: see ``rankforce.diagnostics.instruments``."""
 
     def look(self, iteration: int, data: Dataset, scores: np.ndarray, order: np.ndarray) -> None:
-        """Called before every tree or epoch."""
+        """Called before every tree or epoch. One that has ``settle`` is told first what the training pulls with."""
 
 
 class Watched(abc.ABC):
@@ -166,6 +167,14 @@ def checked_instruments(given: Any) -> tuple[Instrument, ...]:
                 f"rf.RankChanges(), or has look(iteration, data, scores, order); not {one!r:.80}"
             )
     return instruments
+
+
+def show_forces(instruments: Sequence[Instrument], trained: TrainedForces) -> None:
+    """Tell those instruments that ask for it (by ``settle``) with what forces a training is about to begin."""
+    for instrument in instruments:
+        settle = getattr(instrument, "settle", None)
+        if settle is not None:
+            settle(trained)
 
 
 @dataclass
