@@ -260,3 +260,33 @@ def test_unknown_measure(run: Any, data: Path) -> None:
     outcome = run("evaluate", data, "1", "-m", "NGCG@10")
     assert outcome.code == 2
     assert "did you mean NDCG" in outcome.err
+
+
+PREFERENCES = "qid,better,worse,probability,weight\n7,a,b,0.9,\n7,b,c,,2\n8,e,d,,\n"
+
+
+def test_the_agreement_with_preferences(run: Any, data: Path, tmp_path: Path) -> None:
+    listed = tmp_path / "pairs.csv"
+    listed.write_text(PREFERENCES)
+    outcome = run("evaluate", data, "feature:1", "--preferences", listed)
+    assert f"{(0.9 + 2) / 4:.4f}" in outcome.out
+    assert "highest possible 0.9750" in outcome.out
+    assert mean(run("evaluate", data, "1", "--preferences", listed, "--json"), "preference agreement") == 0.725
+    compared = run("compare", data, "1", "2", "--preferences", listed, "--json")
+    assert json.loads(compared.out)["measures"]["preference agreement"]["a"] == 0.725
+    refused = run("evaluate", data, "1", "--preferences", listed, "-m", "NDCG")
+    assert refused.code == 2
+    assert "leave --measure out" in refused.err
+
+
+def test_a_model_is_trained_and_measured_by_preferences_alone(run: Any, data: Path, tmp_path: Path) -> None:
+    listed, bare, model = tmp_path / "pairs.csv", tmp_path / "bare.csv", tmp_path / "model.json"
+    listed.write_text(PREFERENCES)
+    bare.write_text("qid,document,x\n7,a,3\n7,b,2\n7,c,1\n8,e,5\n8,d,4\n")
+    options = ("--trees", 3, "--set", "min_documents=1", "--preferences", listed, "-q")
+    outcome = run("train", bare, "-o", model, *options)
+    assert outcome.code == 0, outcome.err
+    assert "preference agreement (ties hashed): train 0.9750" in outcome.out
+    told = json.loads(run("train", bare, "-o", model, *options, "--json").out)
+    assert (told["watched"], told["ties"]) == ({"train": "preference agreement"}, "hashed")
+    assert mean(run("evaluate", bare, model, "--preferences", listed, "--json"), "preference agreement") == 0.975

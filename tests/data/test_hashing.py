@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rankforce import SettingsError
-from rankforce.data.hashing import checked_seed, combine, hash_ids, mix, uniform
+from rankforce.data.hashing import checked_seed, combine, hash_ids, mix
 
 
 def test_a_number_and_its_text_have_the_same_hash():
@@ -24,14 +24,6 @@ def test_other_text_is_hashed_as_text(text):
 def test_order_matters_and_arrays_broadcast():
     assert combine(1, 2) != combine(2, 1)
     assert combine(1, np.array([2, 3])).tolist() == [int(combine(1, 2)), int(combine(1, 3))]
-
-
-def test_uniform_numbers_are_uniform():
-    values = uniform(combine(3, np.arange(100_000)))
-    assert values.min() >= 0.0
-    assert values.max() < 1.0
-    counts, _ = np.histogram(values, bins=20, range=(0, 1))
-    assert np.abs(counts - 5000).max() < 5 * np.sqrt(5000)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 0.5, True, "1", None])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankforce import DataError, Dataset, SettingsError, confuse_labels, confusion_from_repeats
+from rankforce import DataError, Dataset, SettingsError, confuse_labels, confusion_from_repeats, read
 
 MATRIX = np.array([[0.8, 0.2, 0.0], [0.1, 0.6, 0.3], [0.0, 0.0, 1.0]])
 
@@ -47,6 +47,77 @@ def test_another_seed_is_a_fresh_draw():
     data = make(np.ones(3000))
     one, other = (confuse_labels(data, MATRIX, seed=seed).labels["grades"] for seed in (1, 2))
     assert abs(np.corrcoef(one, other)[0, 1]) < 0.08
+
+
+SLIDES = np.array(  # as two judges of five grades differ: 64 % of the labels below stay
+    [
+        [0.75, 0.17, 0.05, 0.02, 0.01],
+        [0.20, 0.60, 0.14, 0.04, 0.02],
+        [0.10, 0.22, 0.50, 0.13, 0.05],
+        [0.05, 0.10, 0.20, 0.50, 0.15],
+        [0.02, 0.05, 0.13, 0.20, 0.60],
+    ]
+)
+
+
+def _twice_nested(data, path):
+    return confuse_labels(confuse_labels(data, SLIDES), SLIDES)
+
+
+def _twice_in_one_call(data, path):
+    return confuse_labels(data, SLIDES, times=2)
+
+
+def _twice_through_a_file(data, path):
+    confuse_labels(data, SLIDES).write(path)
+    confuse_labels(read(path), SLIDES).write(path)
+    return read(path)
+
+
+def _twice_on_numbers_alone(data, path):
+    once = confuse_labels(data, SLIDES).label()
+    return confuse_labels(make(once, data.qid), SLIDES)
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [_twice_nested, _twice_in_one_call, _twice_through_a_file, _twice_on_numbers_alone],
+    ids=lambda f: f.__name__,
+)
+@pytest.mark.parametrize("documents", [1, 30])  # per query
+def test_confused_twice_follows_the_square_of_the_matrix(tmp_path, twice, documents):
+    grades = np.random.default_rng(0).choice(5, 30_000, p=[0.52, 0.32, 0.13, 0.02, 0.01]).astype(float)
+    data = make(grades, np.arange(len(grades)) // documents)
+    once, again = confuse_labels(data, SLIDES).label(), twice(data, tmp_path / "labels.csv").label()
+    for confused, matrix in ((once, SLIDES), (again, SLIDES @ SLIDES)):
+        for grade in range(5):
+            of_grade = confused[grades == grade].astype(int)
+            shares = np.bincount(of_grade, minlength=5) / len(of_grade)
+            np.testing.assert_allclose(shares, matrix[grade], atol=4 * np.sqrt(0.25 / len(of_grade)))
+        right = (np.diag(matrix) * np.bincount(grades.astype(int)) / len(grades)).sum()
+        assert abs((confused == grades).mean() - right) < 0.01
+
+
+def test_all_ways_to_confuse_twice_are_one(tmp_path):
+    data = make(np.arange(200) % 5)
+    first, *others = [
+        twice(data, tmp_path / "labels.csv").label().tolist()
+        for twice in (_twice_nested, _twice_in_one_call, _twice_through_a_file, _twice_on_numbers_alone)
+    ]
+    assert all(other == first for other in others)
+    assert confuse_labels(data, SLIDES, times=3).label().tolist() != first
+
+
+def test_label_sources_with_equal_labels_are_confused_apart():
+    data = make(np.ones(3000), labels={"second": np.ones(3000)})
+    noise = [confuse_labels(data, MATRIX, label=name).label(name) for name in ("grades", "second")]
+    assert abs(np.corrcoef(*noise)[0, 1]) < 0.08
+
+
+@pytest.mark.parametrize("times", [0, -1, True, 1.5, "2", None])
+def test_impossible_numbers_of_times(times):
+    with pytest.raises(SettingsError, match="times must be a positive whole number"):
+        confuse_labels(make([0, 1]), MATRIX, times=times)
 
 
 def test_another_label_source():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -129,3 +130,79 @@ def test_scores_must_be_finite_and_functions_named():
         rf.effective_pairs(data.features, scores)
     with pytest.raises(rf.SettingsError, match="relevant must be a number"):
         rf.effective_pairs(data, scores, relevant="a")
+
+
+def trained(data, **settings):
+    return rf.LambdaMART(
+        "NDCG@5", **({"n_trees": 5, "n_leaves": 5, "min_documents": 5, "progress": False} | settings)
+    ).fit(data)
+
+
+def test_a_ranker_or_its_model_brings_the_forces_of_its_training(tmp_path):
+    data = rf.make_artificial(30, documents=(5, 12), features=4, seed=0)
+    ranker = trained(data, cost="LocalCost(k=2)", growth="leafwise")
+    ranker.save(tmp_path / "model.json")
+    scores = ranker.predict(data)
+    asked = rf.effective_pairs(data, scores, "NDCG@5", cost="LocalCost(k=2)")[0]
+    for given in (ranker, ranker.model_, rf.load(tmp_path / "model.json")):
+        table = rf.effective_pairs(data, given)
+        assert table[0] == dataclasses.replace(asked, forces=table[0].forces)
+        assert "forces: LocalCost(sigma=1.0, k=2), normalise=log" in str(table)
+        assert "(of the training of LambdaMART)" in str(table)
+    plain = rf.effective_pairs(data, scores)
+    assert (plain[0].measure, plain[0].cost) == ("NDCG", "RankNetWeightPairs(sigma=1.0)")
+    assert "RankNetWeightPairs(sigma=1.0) (assumed); give the fitted ranker in place of its scores, or cost=" in str(
+        plain
+    )
+    assert "assumed" in plain.to_dict()[0]["forces"]
+    assert "assumed" in str(rf.effective_pairs(data, rf.MART(n_trees=2, min_documents=5, progress=False).fit(data)))
+    assert "forces:" not in str(rf.effective_pairs(data, scores, cost="RankNet"))
+
+
+def test_springs_pull_at_documents_that_no_pair_pulls_at():
+    data = rf.make_artificial(40, documents=(2, 30), features=4, seed=0)
+    row, plain = (
+        rf.effective_pairs(data, trained(data, growth=growth), "NDCG@5")[0] for growth in ("symmetric", "leafwise")
+    )
+    assert "anchor=1" in row.forces
+    assert "anchor" not in plain.forces
+    assert plain.documents < row.documents
+
+
+def test_pairs_that_the_training_leaves_out_do_not_pull():
+    data = rf.make_artificial(30, documents=15, features=4, seed=0)
+    ranker = rf.LambdaMART(pairs=("top", 2), n_trees=3, min_documents=5, growth="leafwise", progress=False).fit(data)
+    row = rf.effective_pairs(data, ranker)[0]
+    every = rf.effective_pairs(data, ranker, cost="NearPairs")[0]
+    order = Ranking(data, 0).update(ranker.predict(data))
+    rank = np.empty(data.n_documents)
+    rank[order] = np.arange(data.n_documents) % 15
+    grades, expected = data.label(), 0
+    for q in range(data.n_queries):
+        rows = range(15 * q, 15 * q + 15)
+        expected += sum(grades[i] > grades[j] and min(rank[i], rank[j]) < 2 for i, j in itertools.permutations(rows, 2))
+    assert row.pulled == expected < every.pulled
+    assert row.changing == every.changing
+
+
+def test_a_later_tier_pulls_where_earlier_ones_are_tied():
+    data = rf.make_artificial(30, documents=10, features=4, seed=0, clicks=True)
+    graded = rf.Graded(["NDCG", "CNDCG:clicks"], [0.8, 0.2])
+    ranker = rf.LambdaMART(objective=graded, n_trees=3, min_documents=5, progress=False).fit(data)
+    row = rf.effective_pairs(data, ranker, "CNDCG:clicks")[0]
+    grades, clicks, expected = data.label(), data.label("clicks"), 0
+    for q in range(data.n_queries):
+        rows = range(10 * q, 10 * q + 10)
+        tied = [grades[i] == grades[j] and clicks[i] > clicks[j] > 0 for i, j in itertools.permutations(rows, 2)]
+        expected += sum(tied)
+    assert row.pulled == expected < row.graded_pairs
+
+
+def test_forces_that_nobody_knows_any_more():
+    data = rf.make_artificial(20, documents=8, features=4, seed=0)
+    model = trained(data).model_
+    written = dict(model.provenance.settings) | {"forces": model.provenance.settings["forces"] | {"cost": "Magnet(3)"}}
+    foreign = dataclasses.replace(model, provenance=dataclasses.replace(model.provenance, settings=written))
+    with pytest.raises(rf.SettingsError, match=r"not known here.*give cost="):
+        rf.effective_pairs(data, foreign)
+    assert rf.effective_pairs(data, foreign, cost="NearPairs")[0].pulled

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.lambdas.forces import Forces, Ranking
+from rankforce.lambdas.forces import Forces, Ranking, TermForces
 from rankforce.lambdas.objective import Objective, Term
+from rankforce.models.storage import from_bytes, to_bytes
+from rankforce.rankers.lambdamart import LambdaPull
+from rankforce.rankers.trained_forces import forces_of
 
 
 @pytest.fixture
@@ -162,3 +165,147 @@ def test_plots(data):
 def test_impossible_settings_are_refused(wrong):
     with pytest.raises(rf.SettingsError, match="positive whole number"):
         rf.RankChanges(**wrong)
+
+
+class Spy:
+    """An instrument that keeps what it is shown."""
+
+    def __init__(self):
+        self.seen = []
+
+    def settle(self, trained):
+        self.trained = trained
+
+    def look(self, iteration, data, scores, order):
+        self.seen.append((iteration, data, scores.copy(), order.copy()))
+
+
+SETTLED = {
+    "usual": ({}, "NearPairs(sigma=1.0, margin=0.01), normalise=log, anchor=1"),
+    "sigma": ({"sigma": 2.0}, "NearPairs(sigma=2.0, margin=0.01), normalise=log, anchor=1"),
+    "weak anchor": ({"anchor": 0.2}, "NearPairs(sigma=1.0, margin=0.01), normalise=log, anchor=0.2"),
+    "leafwise": ({"growth": "leafwise"}, "NearPairs(sigma=1.0, margin=0.01), normalise=log"),
+    "as published": ({"cost": "RankNetWeightPairs", "normalise": "none", "growth": "leafwise"}, "RankNetWeightPairs"),
+    "gradient": ({"step": "gradient", "cost": "SpringSmooth"}, "SpringSmooth"),
+    "top pairs": ({"pairs": ("top", 4), "growth": "leafwise"}, "NearPairs(sigma=1.0, margin=0.01), normalise=log"),
+    "sampled pairs": (
+        {"pairs": ("sample", 3), "growth": "leafwise", "seed": 7},
+        "NearPairs(sigma=1.0, margin=0.01), normalise=log",
+    ),
+    "graded": (
+        {"objective": rf.Graded(["NDCG", "CNDCG:clicks"], [0.8, 0.2])},
+        "NearPairs(sigma=1.0, margin=0.01), normalise=log",
+    ),
+}
+FEW_TREES = {"n_trees": 4, "n_leaves": 5, "min_documents": 5, "progress": False}
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_instruments_are_shown_the_very_forces_that_the_ranker_trains_with(monkeypatch, name):
+    settings, words = SETTLED[name]
+    train = rf.make_artificial(30, documents=(6, 15), features=4, seed=0, clicks=True)
+    pulls = []
+    pull = LambdaPull.pull
+
+    def kept(self, running, iteration, queries):
+        forces, curvatures = pull(self, running, iteration, queries)
+        pulls.append((forces.copy(), curvatures.copy()))
+        return forces, curvatures
+
+    monkeypatch.setattr(LambdaPull, "pull", kept)
+    spy = Spy()
+    ranker = rf.LambdaMART(**FEW_TREES, **settings).fit(train, instruments=[spy])
+    assert str(spy.trained).startswith(words)
+    assert str(spy.trained).endswith("(of the training of LambdaMART)")
+    for trained in (spy.trained, forces_of(ranker), forces_of(from_bytes(to_bytes(ranker.model_)))):
+        same = trained.on(train, *trained.objective.terms)
+        for (iteration, data, scores, order), (forces, curvatures) in zip(spy.seen, pulls, strict=True):
+            assert data is train
+            for mine, theirs in zip(same.at(scores, order, iteration), (forces, curvatures), strict=True):
+                assert np.array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize(
+    "ranker", [rf.LambdaRank(sigma=0.5, epochs=2), rf.RankNet(epochs=2)], ids=lambda r: type(r).__name__
+)
+def test_nets_show_what_they_pull_with(ranker):
+    train = rf.make_artificial(30, documents=8, features=4, seed=0)
+    spy = Spy()
+    fitted = ranker.unfitted(progress=False).fit(train, instruments=[spy])
+    assert str(spy.trained) == {
+        "LambdaRank": "RankNetWeightPairs(sigma=0.5) (of the training of LambdaRank)",
+        "RankNet": "RankNetCost(sigma=1) (of the training of RankNet)",
+    }[type(ranker).__name__].replace("RankNetCost(sigma=1)", str(spy.trained.cost))
+    assert forces_of(fitted.model_).objective == spy.trained.objective
+
+
+def shares_by_pairs(spy, train, least, place):
+    """The contributions by grade of ``ContributionsByGrade``, from forces between two grades at a time, and springs."""
+    _, _, scores, order = spy.seen[place]
+    grades = train.label()
+    forces = spy.trained.on(train, spy.trained.term())
+    forces.forces.at(scores, order)
+    term = spy.trained.term()
+    amounts = {grade: np.zeros(len(grades)) for grade in range(5)}
+    for a in range(5):
+        for b in range(5):
+            if a != b:
+                two = train.with_label("grades", np.where((grades == a) | (grades == b), grades, np.nan))
+                alone = TermForces(train, term, 0)
+                alone.ranges = TermForces(two, term, 0).ranges
+                pull, unused = np.zeros((2, len(grades)))
+                alone.add(order, scores, 1.0, 0, None, np.zeros(train.n_queries), pull, unused)
+                amounts[b][grades == a] += np.abs(pull)[grades == a]
+    sums = forces.forces.pulls
+    factors = np.log2(1 + 2 * sums) / (2 * sums)
+    for grade in amounts:
+        amounts[grade] *= np.repeat(factors, train.query_sizes)
+    springs, unused = np.zeros((2, len(grades)))
+    if forces.springs is not None:
+        forces.springs.add(scores, None, springs, unused)
+    total = sum(amounts.values()) + np.abs(springs)
+    high = (grades >= least) & (total > 0)
+    named = {
+        f"grade {grade}": (amount / np.where(total > 0, total, 1))[high].mean() for grade, amount in amounts.items()
+    }
+    return named | ({"anchor": (np.abs(springs) / total)[high].mean()} if forces.springs is not None else {})
+
+
+@pytest.mark.parametrize("growth", ["symmetric", "leafwise"])  # with an anchor, and without
+def test_contributions_are_those_of_the_training(growth):
+    train = rf.make_artificial(60, documents=20, features=4, seed=0, shares=(0.3, 0.25, 0.2, 0.15, 0.1))
+    spy, settled, asked = (
+        Spy(),
+        rf.ContributionsByGrade(),
+        rf.ContributionsByGrade(rf.Term("NDCG", "RankNetWeightPairs")),
+    )
+    rf.LambdaMART(**(FEW_TREES | {"n_trees": 20}), growth=growth).fit(train, instruments=[spy, settled, asked])
+    for place in (0, 19):
+        assert settled.rows[place] == pytest.approx(shares_by_pairs(spy, train, 3, place))
+    assert ("anchor" in settled.rows[0]) == (growth == "symmetric")
+    assert "NearPairs(sigma=1.0, margin=0.01), normalise=log" in str(settled)
+    assert abs(settled.rows[19]["grade 0"] - asked.rows[19]["grade 0"]) > 0.02  # another λ-function, other shares
+    by_hand = rf.ContributionsByGrade()
+    look(by_hand, train)
+    assert "RankNetWeightPairs(sigma=1.0) (assumed)" in str(by_hand)
+
+
+def test_agreement_is_of_the_forces_of_the_training():
+    train = rf.make_artificial(60, documents=20, features=4, seed=0, clicks=True)
+    graded = rf.Graded(["NDCG", "CNDCG:clicks"])
+    spy, instrument = Spy(), rf.ForceAgreement(graded)
+    rf.LambdaMART(**FEW_TREES).fit(train, instruments=[spy, instrument])
+    _, _, scores, order = spy.seen[3]
+    first = np.sign(spy.trained.on(train, Term(rf.NDCG())).at(scores, order)[0])  # with its springs
+    later = spy.trained.term(rf.CNDCG("clicks"))
+    assert str(later.cost) == "NearPairs(sigma=1.0, margin=0.01)"
+    later = np.sign(Forces(train, Objective((later,)), 0, normalise="log").at(scores, order)[0])
+    assert instrument.rows[3]["CNDCG:clicks, all pairs"] == np.mean((later == first) | (later == 0))
+
+
+def test_what_has_no_partners_is_refused():
+    train = rf.make_artificial(20, documents=8, features=4, seed=0)
+    instrument = rf.ContributionsByGrade()
+    ranker = rf.LambdaMART(**FEW_TREES, step="gradient", cost="FiniteDifference")
+    with pytest.raises(rf.SettingsError, match="no partners' grades"):
+        ranker.fit(train, instruments=[instrument])

@@ -129,26 +129,39 @@ def counted():
 def test_a_search_goes_on_after_a_crash(counted, data, valid, tmp_path, method):
     if method == "optuna":
         pytest.importorskip("optuna")
+    space = SPACE if method == "grid" else SPACE | {"l2": (0.0, 9.0)}  # nothing is proposed twice
     path = tmp_path / "journal"
     options = {"validation": valid, "method": method, "trials": 6, "refit": False, "progress": False, "journal": path}
     Counted.stop_at = 4
     with pytest.raises(MemoryError):
-        rf.tune(counted, data, SPACE, **options)
+        rf.tune(counted, data, space, **options)
     assert len(path.read_text().splitlines()) == 4  # what is searched, and three trials
     with open(path, "a") as file:
         file.write('{"number": 4, "settings": {"n_lea')  # a line that was cut short
-    result = rf.tune(counted, data, SPACE, **options)
+    result = rf.tune(counted, data, space, **options)
     assert Counted.fits == 7  # 3 + the one that crashed + 3
     assert len(result.trials) == 6
     if method != "optuna":
-        whole = rf.tune(counted, data, SPACE, **(options | {"journal": None}))
+        whole = rf.tune(counted, data, space, **(options | {"journal": None}))
         assert [trial.value for trial in whole.trials] == [trial.value for trial in result.trials]
         assert whole.settings == result.settings
     before = Counted.fits
-    again = rf.tune(counted, data, SPACE, **options)
+    again = rf.tune(counted, data, space, **options)
     assert Counted.fits == before
     assert [trial.value for trial in again.trials] == [trial.value for trial in result.trials]
     assert all(json.loads(line) for line in path.read_text().splitlines())
+
+
+def test_what_optuna_proposes_twice_is_trained_once_and_written_down(counted, data, valid, tmp_path):
+    pytest.importorskip("optuna")
+    path = tmp_path / "journal"
+    options = {"validation": valid, "method": "optuna", "refit": False, "progress": False, "journal": path}
+    result = rf.tune(counted, data, {"n_leaves": [3, 6]}, trials=6, **options)
+    assert Counted.fits <= 2
+    assert len(path.read_text().splitlines()) == 7  # what is searched, and six trials
+    again = rf.tune(counted, data, {"n_leaves": [3, 6]}, trials=6, **options)
+    assert [trial.settings for trial in again.trials] == [trial.settings for trial in result.trials]
+    assert [trial.value for trial in again.trials] == [trial.value for trial in result.trials]
 
 
 def test_more_trials_can_be_asked_for_later(data, valid, tmp_path):

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from rankforce.data.hashing import combine, uniform
+from rankforce.data.hashing import combine
+from rankforce.data.random_streams import Stream
 from rankforce.kernels.splits import LEAST_SHIFT
 from rankforce.threads import FEW_IN_A_PASS, using_threads
 from rankforce.trees.quantised import Scales, quantise
@@ -65,7 +66,7 @@ def test_many_small_forces_are_rounded_by_hash():
     curvatures = np.ones(200)
     q, r, scales = packed(forces, curvatures, seed=5, tree=9)
     positions = np.arange(200) - np.repeat(STARTS[:-1], np.diff(STARTS))
-    u = uniform(combine(5, 9, np.repeat(HASHES, np.diff(STARTS)), positions))
+    u = Stream.FORCE_ROUNDING.uniform(5, 9, np.repeat(HASHES, np.diff(STARTS)), positions)
     np.testing.assert_array_equal(q, np.floor(np.ldexp(forces, scales.force_exponent) + u))
     np.testing.assert_array_equal(r, packed(np.ones(200), curvatures)[1])
     assert set(q.tolist()) >= {0, int(q[7])}

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset
+from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
 from rankforce.kernels.binning import cut_points
 from rankforce.threads import over_queries
@@ -106,7 +107,7 @@ def _sample_rows(data: Dataset) -> np.ndarray | None:
     """The rows that quantiles are taken from; None for all of them."""
     if data.n_documents <= EXACT_ROWS:
         return None
-    by_hash = np.argsort(data.query_hashes, kind="stable")
+    by_hash = np.argsort(Stream.BINNING_SAMPLE.words(0, data.query_hashes), kind="stable")
     count = int(np.searchsorted(np.cumsum(data.query_sizes[by_hash]), EXACT_ROWS)) + 1
     chosen = np.zeros(data.n_queries, dtype=bool)
     chosen[by_hash[:count]] = True

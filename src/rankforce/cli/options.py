@@ -40,8 +40,19 @@ Ties = Annotated[
     typer.Option(
         "--ties",
         metavar="POLICY",
-        help="Equal scores: stable (row order), expected, pessimistic or optimistic.",
-        show_default="stable",
+        help="Equal scores: stable (row order), expected, pessimistic, optimistic, or hashed (as training ranks them).",
+        show_default="stable; expected with --preferences",
+    ),
+]
+
+Preferences = Annotated[
+    str | None,
+    typer.Option(
+        "--preferences",
+        metavar="FILE",
+        help="Measure the agreement with preferences: CSV or TSV with qid, better, worse and perhaps probability, "
+        "weight.",
+        show_default=False,
     ),
 ]
 
@@ -95,8 +106,8 @@ Reading = Annotated[
     typer.Option(
         "--read",
         metavar="NAME=VALUE",
-        help="An option of rankforce.read for the data file, for example absent=missing, qid=query or weight=importance; "
-        "repeatable.",
+        help="An option of rankforce.read for the data file, for example absent=missing, qid=query or "
+        "weight=importance; repeatable.",
         show_default=False,
     ),
 ]

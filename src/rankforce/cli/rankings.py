@@ -22,6 +22,7 @@ from rankforce.plurals import counted
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
+    from rankforce.data.preferences import Preferences
 
     Qrels = Mapping[str, Mapping[str, float]]
 
@@ -66,6 +67,15 @@ def read_ranking(written: str, judgments: Dataset | Qrels, missing_queries: str 
             f"{written}: TREC judgments name documents, not rows or features: give a TREC run to evaluate on them"
         )
     return Ranking(written, kind, _READERS[kind](what, judgments), judgments)
+
+
+def read_agreement(path: str, ranking: Ranking, measure: Sequence[str] | None) -> Preferences:
+    """The preferences between the documents of a ranking that its agreement is measured with."""
+    import rankforce as rf
+
+    if measure:
+        raise SettingsError("--preferences says what is measured: leave --measure out")
+    return rf.read_preferences(path, ranking.data)
 
 
 def kind_and_name(written: str, judgments: Dataset | Qrels) -> tuple[str, str]:

@@ -132,9 +132,7 @@ def combine(
         tested_on=tested_on,
         net=found.net,
         _models=tuple(member.model(data) for member in members),
-        _provenance=lambda: Provenance.of_training(
-            data, settings=settings, objective=str(wanted), history={}, seed=seed
-        ),
+        _provenance=lambda: Provenance.of_training(data, settings=settings, objective=str(wanted), seed=seed),
     )
 
 

@@ -12,6 +12,7 @@ from rankforce.combining.pair import Chosen, best_pair
 from rankforce.combining.sweep import check_sizes
 from rankforce.combining.target import MeanMeasure
 from rankforce.data.dataset import Dataset
+from rankforce.data.random_streams import Stream
 from rankforce.measures.measure import Measure
 from rankforce.models.combination import weighted_sum
 from rankforce.models.net import Net
@@ -70,7 +71,7 @@ def best_weights(
     if len(scores) == 2:
         chosen = best_pair(scores[0], scores[1], target, how.search, names=(names[0], names[1]))
         return Found(np.array(chosen.weights), chosen.value, singles, (chosen,))
-    generator = np.random.default_rng(how.seed)
+    generator = Stream.COMBINATION_STARTS.generator(how.seed)
     best: Found | None = None
     for start in range(how.starts):
         weights = _start(start, scores, singles, generator)

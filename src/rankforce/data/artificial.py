@@ -14,6 +14,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
+from rankforce.data.random_streams import Stream
 from rankforce.data.simulated_clicks import observed_rates
 from rankforce.errors import SettingsError
 
@@ -85,7 +86,7 @@ def make_artificial(
     _check_whole(queries=queries, features=features)
     _check_range(0.0, math.inf, noise=noise)
     _check_range(0.0, 1.0, missing=missing, drift=drift)
-    random = np.random.default_rng(checked_seed(seed))
+    random = Stream.ARTIFICIAL_DATA.generator(checked_seed(seed))
     sizes = query_sizes(queries, documents, random)
     function = Cubic.draw(features, function_seed)
     elsewhere = Cubic.draw(features, drift_seed)
@@ -134,7 +135,7 @@ class Cubic:
 
     @staticmethod
     def draw(features: int, seed: int) -> Cubic:
-        random = np.random.default_rng(checked_seed(seed))
+        random = Stream.ARTIFICIAL_FUNCTION.generator(checked_seed(seed))
         return Cubic(
             random.uniform(-1.0, 1.0, features),
             random.permutation(features),

@@ -19,6 +19,7 @@ from rankforce.data.dataset_columns import as_feature_names, as_labels, as_weigh
 from rankforce.data.hashing import combine, hash_ids
 from rankforce.data.identifiers import as_ids
 from rankforce.data.query_groups import Numbered, grouped_by_query
+from rankforce.data.random_streams import Stream
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.html_tables import html_table
@@ -394,5 +395,13 @@ def tie_breakers(data: Dataset, seed: int) -> np.ndarray:
 
     A hash of seed, query id and position in the query: never the order of the file, which is often sorted by grade.
     """
+    return Stream.TIES.words(seed, document_hashes(data))
+
+
+def document_hashes(data: Dataset) -> np.ndarray:
+    """A hash of every document (in ``by_query`` order), of its query's id and its position in the query.
+
+    What random choices about a document are made from.
+    """
     positions = np.arange(data.n_documents) - np.repeat(data.query_starts[:-1], data.query_sizes)
-    return combine(seed, np.repeat(data.query_hashes, data.query_sizes), positions)
+    return combine(np.repeat(data.query_hashes, data.query_sizes), positions)

@@ -1,4 +1,4 @@
-"""Hashes that decide what is random and yet the same everywhere: ties, subsamples, splits.
+"""Hashes, the same everywhere: what ``random_streams`` draws from.
 
 Everything random about a query follows from a seed and the query's id, never from its place in the file or from the
 thread that works on it; so the order of the queries does not matter.
@@ -73,8 +73,3 @@ def checked_seed(seed: Any) -> int:
     if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
         raise SettingsError(f"a seed is a whole number from 0 to 2^64 - 1, not {seed!r}")
     return int(seed)
-
-
-def uniform(words: np.ndarray) -> np.ndarray:
-    """Hashes as numbers in [0, 1), with 53 bits."""
-    return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankforce.data.hashing import checked_seed, combine
+from rankforce.data.hashing import checked_seed
+from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def split(data: Dataset, shares: Sequence[float], seed: int = 0) -> tuple[Datase
     if data.n_queries < len(shares):
         raise DataError(f"{len(shares)} parts need at least as many queries, there are {data.n_queries}")
     counts = _counts(shares, data.n_queries)
-    part = _deal(data, counts, seed)
+    part = _deal(data, counts, Stream.SPLIT, seed)
     return tuple(data.take_queries(part == number) for number in range(len(shares)))
 
 
@@ -46,7 +47,7 @@ def folds(data: Dataset, count: int = 5, seed: int = 0) -> Iterator[tuple[Datase
         raise SettingsError(f"the number of folds must be a whole number of at least 2, not {count!r}")
     if data.n_queries < count:
         raise DataError(f"{count} folds need at least as many queries, there are {data.n_queries}")
-    fold = _deal(data, _counts([1.0 / count] * int(count), data.n_queries), seed)
+    fold = _deal(data, _counts([1.0 / count] * int(count), data.n_queries), Stream.FOLDS, seed)
     return ((data.take_queries(fold != number), data.take_queries(fold == number)) for number in range(int(count)))
 
 
@@ -79,14 +80,14 @@ def _counts(shares: list[float], queries: int) -> list[int]:
     return counts
 
 
-def _deal(data: Dataset, counts: list[int], seed: int) -> np.ndarray:
+def _deal(data: Dataset, counts: list[int], stream: Stream, seed: int) -> np.ndarray:
     """The part of every query: ``counts[p]`` queries get part p, spread evenly over the sizes."""
     queries = data.n_queries
-    hashes = combine(seed, data.query_hashes)
-    by_size = np.lexsort((hashes, data.query_sizes))
+    of_equal_size, within_runs = (stream.words(seed, draw, data.query_hashes) for draw in range(2))
+    by_size = np.lexsort((of_equal_size, data.query_sizes))
     run = max(len(counts), math.ceil(queries / min(count for count in counts if count)))
     runs = np.arange(queries) // run
-    shuffled = by_size[np.lexsort((combine(seed, 1, data.query_hashes)[by_size], runs))]
+    shuffled = by_size[np.lexsort((within_runs[by_size], runs))]
     part = np.repeat(np.arange(len(counts)), counts)
     # the j-th of the c queries of a part wants to stand at (j + 1/2) / c of the way
     wanted = np.concatenate([(np.arange(count) + 0.5) / count for count in counts if count])

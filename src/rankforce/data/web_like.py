@@ -10,6 +10,7 @@ from rankforce import dtypes
 from rankforce.data.artificial import WEB_SHARES, grades_by_quantile, query_sizes
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
+from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
 
 _ROWS_AT_A_TIME = 4096
@@ -39,7 +40,7 @@ def make_web_like(
             raise SettingsError(f"{name} must be a positive whole number, not {value!r}")
     if not 0.0 <= missing <= 1.0:
         raise SettingsError(f"missing must be a number from 0 to 1, not {missing!r}")
-    random = np.random.default_rng(checked_seed(seed))
+    random = Stream.WEB_LIKE_DATA.generator(checked_seed(seed))
     sizes = query_sizes(queries, documents, random)
     n = int(sizes.sum())
     mixing, spread = _mixing(features, function_seed)
@@ -63,7 +64,7 @@ def make_web_like(
 
 def _mixing(features: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """(how strongly each cause shows in each feature, the spread of each feature)."""
-    random = np.random.default_rng(checked_seed(seed))
+    random = Stream.WEB_LIKE_FUNCTION.generator(checked_seed(seed))
     mixing = np.zeros((_HIDDEN, features), dtype=np.float32)
     for _ in range(2):
         mixing[random.integers(_HIDDEN, size=features), np.arange(features)] += random.uniform(-0.2, 1.0, features)

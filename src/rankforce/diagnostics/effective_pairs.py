@@ -1,6 +1,6 @@
 """How many pairs a measure and a λ-function learn from at given scores.
 
-    print(rf.effective_pairs(data, scores, ["NDCG", "NDCG@10", "MAP", "MRR"]))
+    print(rf.effective_pairs(data, ranker, ["NDCG", "NDCG@10", "MAP", "MRR"]))
 
 A binary measure sees fewer pairs than a graded one, a cut-off fewer still: what looks like a worse measure to train on
 may only be one that learns from less.
@@ -24,11 +24,12 @@ from rankforce.html_tables import html_table
 from rankforce.kernels.effective_pairs import count_effective_pairs
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import Cost, LambdaFunction
-from rankforce.lambdas.forces import Forces, Ranking
-from rankforce.lambdas.objective import DEFAULT_COST, Objective, Term
+from rankforce.lambdas.forces import Ranking
+from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST, Term
 from rankforce.lambdas.pairs import PairRanges
 from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import BinaryMeasure, Measure
+from rankforce.rankers.trained_forces import ASSUMED, TrainedForces, forces_of
 from rankforce.threads import over_queries, using_threads
 from rankforce.written_forms import told_apart
 
@@ -46,6 +47,7 @@ class EffectivePairs:
     graded_pairs: int  # pairs with different labels
     binary_pairs: int  # pairs of a relevant and a not relevant document
     documents: int  # that feel a force
+    forces: str = "asked for"  # where λ-function, normalisation and anchor come from
 
     @property
     def bound(self) -> int:
@@ -93,11 +95,19 @@ class EffectivePairsTable:
         return pd.DataFrame(self.to_dict())
 
     def __str__(self) -> str:
-        return text_table(*self._table())
+        return "\n".join([text_table(*self._table()), *self._notes()])
 
     def _repr_html_(self) -> str:
         header, rows = self._table()
-        return html_table("Effective pairs", header, rows, [])
+        return html_table("Effective pairs", header, rows, self._notes())
+
+    def _notes(self) -> list[str]:
+        """Whose forces these are, unless they were asked for."""
+        found = dict.fromkeys(row.forces for row in self.rows if row.forces != "asked for")
+        return [
+            f"forces: {one}" + ("; give the fitted ranker in place of its scores, or cost=" if "assumed" in one else "")
+            for one in found
+        ]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         header = ["measure", "λ-function", "effective", "of bound", "bound", "ΔZ ≠ 0", "force ≠ 0", "documents pulled"]
@@ -120,9 +130,9 @@ class EffectivePairsTable:
 def effective_pairs(
     data: Dataset,
     scores: Any,
-    measure: str | Measure | Iterable[str | Measure] = "NDCG",
+    measure: str | Measure | Iterable[str | Measure] | None = None,
     *,
-    cost: str | LambdaFunction | Iterable[str | LambdaFunction] = DEFAULT_COST,
+    cost: str | LambdaFunction | Iterable[str | LambdaFunction] | None = None,
     relevant: float = 1.0,
     seed: int = 0,
     threads: int | None = None,
@@ -132,8 +142,11 @@ def effective_pairs(
     Parameters
     ----------
     data : Dataset
-    scores : an array of one score per row, a model, or the name of a feature
-    measure, cost : one or several of each; every combination is a row
+    scores : a fitted ranker, a model, an array of one score per row, or the name of a feature
+        The forces are those that a ranker or a model was trained with: λ-function, pairs, normalisation and anchor (a
+        document tied to its grade by a spring is pulled too). Of plain scores they are assumed, and the table says so.
+    measure : one or several; by default what the ranker was trained for, else NDCG
+    cost : one or several λ-functions in place of those of the training, on all pairs; every combination is a row
     relevant : the label from which a document is relevant, for the binary upper bound beside a graded measure; a binary
         measure has a threshold of its own
     seed : of the order of equal scores, as in training
@@ -142,43 +155,75 @@ def effective_pairs(
     Changes of the measure below 1e-12 count as none.
     """
     check_dataset(data)
-    if isinstance(cost, (str, LambdaFunction)) or not isinstance(cost, Iterable):
-        cost = [cost]
-    costs = told_apart(lambda_function(one) for one in cost)
-    if not costs:
-        raise SettingsError("name at least one λ-function, for example 'RankNetWeightPairs'")
+    given = None if cost is None else _costs(cost)
     if isinstance(relevant, bool) or not isinstance(relevant, numbers.Real):
         raise SettingsError(f"relevant must be a number, the label from which a document is, not {relevant!r}")
     seed = checked_seed(seed)
-    given = scores_of(scores, data)
-    if not np.isfinite(given).all():
+    trained = ASSUMED if given is not None else forces_of(scores)
+    measures = [trained.term().measure] if measure is None else read_measures(measure)
+    at = scores_of(scores, data)
+    if not np.isfinite(at).all():
         raise DataError("effective_pairs needs a finite score for every document: a pair has a gap")
     with using_threads(threads):
-        order = Ranking(data, seed).update(given)
+        order = Ranking(data, seed).update(at)
         rows = []
-        for one in read_measures(measure):
-            applied = judged(data, one)
-            ranges = PairRanges.of(applied.labels, applied.starts, with_better=False)
-            kind, threshold = ("binary", one.relevant) if isinstance(one, BinaryMeasure) else ("graded", relevant)
-            bounds = (kind, ranges.n_pairs, _binary_pairs(applied, threshold))
-            kept_order, kept_scores = applied.order_of_kept(order), applied.of_kept(given)
-            for each in costs:
-                pairwise = each if isinstance(each, Cost) else DEFAULT_COST
-                counts, pulled = _counts(applied, ranges, pairwise, kept_scores, kept_order)
-                changing, n_pulled, effective = (int(count) for count in counts)
-                if each is pairwise:
-                    row = EffectivePairs(str(one), str(each), effective, changing, n_pulled, *bounds, pulled)
-                else:
-                    forces, _ = Forces(data, Objective((Term(one, each),)), seed).at(given, order)
-                    pulled = int(np.count_nonzero(forces))
-                    row = EffectivePairs(str(one), str(each), None, changing, None, *bounds, pulled)
-                rows.append(row)
+        for one in measures:
+            terms = [trained.term(one)] if given is None else [Term(one, each, pairs=ALL_PAIRS) for each in given]
+            rows += [_row(data, term, trained, float(relevant), at, order, given is not None) for term in terms]
     return EffectivePairsTable(tuple(rows))
 
 
+def _costs(given: Any) -> list[LambdaFunction]:
+    several = [given] if isinstance(given, (str, LambdaFunction)) or not isinstance(given, Iterable) else given
+    costs = told_apart(lambda_function(one) for one in several)
+    if not costs:
+        raise SettingsError("name at least one λ-function, for example 'RankNetWeightPairs'")
+    return costs
+
+
+def _row(
+    data: Dataset,
+    term: Term,
+    trained: TrainedForces,
+    relevant: float,
+    scores: np.ndarray,
+    order: np.ndarray,
+    asked: bool,
+) -> EffectivePairs:
+    """The pairs of one term; ``asked``: its λ-function was asked for."""
+    measure, applied = term.measure, judged(data, term.measure)
+    pairwise = term.cost if isinstance(term.cost, Cost) else DEFAULT_COST
+    every = PairRanges.of(applied.labels, applied.starts, with_better=False)
+    some = bool(term.earlier) or term.zeros is False
+    more = pairwise is not term.cost or pairwise.diagonal > 0.0 or trained.anchor > 0.0  # than pairs may pull
+    pulling = trained.on(data, term) if some or more else None
+    ranges = pulling.forces.terms[0].ranges if some and pulling is not None else every
+    kind, threshold = ("binary", measure.relevant) if isinstance(measure, BinaryMeasure) else ("graded", relevant)
+    kept = applied.of_kept(scores), applied.order_of_kept(order)
+    top = ALL_PAIRS.top if term.pairs is None else term.pairs.top
+    counts, pulled = _counts(applied, ranges, pairwise, top, *kept)
+    changing = counts[0] if ranges is every else _counts(applied, every, pairwise, top, *kept)[0][0]
+    if more and pulling is not None:
+        felt = applied.of_kept(pulling.at(scores, order)[0]) != 0.0
+        pulled = felt if pairwise is not term.cost else pulled | felt
+    return EffectivePairs(
+        measure=str(measure),
+        cost=str(term.cost),
+        effective=int(counts[2]) if pairwise is term.cost else None,
+        changing=int(changing),
+        pulled=int(counts[1]) if pairwise is term.cost else None,
+        kind=kind,
+        graded_pairs=every.n_pairs,
+        binary_pairs=_binary_pairs(applied, threshold),
+        documents=int(pulled.sum()),
+        forces="asked for" if asked else str(trained),
+    )
+
+
 def _counts(
-    applied: Judged, ranges: PairRanges, cost: Cost, scores: np.ndarray, order: np.ndarray
-) -> tuple[np.ndarray, int]:
+    applied: Judged, ranges: PairRanges, cost: Cost, top: int, scores: np.ndarray, order: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(pairs that change the measure, that are pulled, both; a mask of the documents that a pair pulls)."""
     counts = np.zeros((len(applied.starts) - 1, 3), dtype=np.int64)
     pulled = np.zeros(len(scores), dtype=np.uint8)
     normalisers = applied.normalisers
@@ -187,10 +232,10 @@ def _counts(
         applied.starts,
         lambda a, b: count_effective_pairs(
             applied.kernel_tuple, cost_tuple, columns, applied.worth, scores, order, ranges.members, ranges.worse,
-            applied.starts, normalisers, cost.reach, a, b, counts, pulled,
+            applied.starts, normalisers, cost.reach, top, a, b, counts, pulled,
         ),
     )  # fmt: skip
-    return counts.sum(axis=0), int(pulled.sum())
+    return counts.sum(axis=0), pulled.astype(bool)
 
 
 def _binary_pairs(applied: Judged, threshold: float) -> int:

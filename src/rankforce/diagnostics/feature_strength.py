@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.random_streams import Stream
 
 MOST_PAIRS = 400_000  # pairs of documents on which features are judged
 _CHUNK = 16_384  # pairs looked at together: small beside the features
@@ -93,7 +94,7 @@ def _pairs(labels: np.ndarray, starts: np.ndarray, most: int) -> tuple[np.ndarra
     query = np.repeat(np.arange(len(sizes)), counts)
     place = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
     squares = (sizes * sizes)[query]
-    drawn = np.random.default_rng(0).integers(0, squares)
+    drawn = Stream.STRENGTH_PAIRS.generator(0).integers(0, squares)
     chosen = np.where(squares <= share, place, drawn)  # the place of a pair in the square of its query
     first = starts[query] + chosen // sizes[query]
     second = starts[query] + chosen % sizes[query]

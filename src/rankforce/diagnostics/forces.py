@@ -19,6 +19,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
+from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
@@ -133,7 +134,7 @@ def check_forces(
     if not any(objective.shares(iteration)):
         raise SettingsError(f"nothing pulls: all shares of {objective} are 0 in iteration {iteration}")
     field = _Field(objective, _labels(objective, labels), normalise, iteration)
-    rng = np.random.default_rng(seed)
+    rng = Stream.FORCE_POINTS.generator(seed)
     points = _points(rng, samples, field.size, spread, radius)
     forces = field.at(points)
     largest = float(abs(forces).max())

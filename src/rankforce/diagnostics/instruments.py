@@ -1,6 +1,8 @@
 """Instruments: what happens inside a training, looked at every so many trees (or epochs of a net).
 
-They look at the scores that the next tree or epoch will see.
+They look at the scores that the next tree or epoch will see, and those that look at forces at the very ones that the
+ranker trains with: its λ-function, normalisation and anchor (of all queries, also where a tree sees only some). Used by
+hand, without a ranker, they assume RankNetWeightPairs, and their tables say so.
 
 Give them to ``fit(..., instruments=[...])``; afterwards each holds a table. They change nothing in the training.
 """
@@ -15,10 +17,14 @@ import numpy as np
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import SettingsError, missing_dependency
 from rankforce.evaluation import tables
-from rankforce.lambdas.forces import Forces, TermForces
+from rankforce.kernels.pair_forces import scale_by_log
+from rankforce.lambdas.anchor import Anchor
+from rankforce.lambdas.cost import Cost
+from rankforce.lambdas.forces import TermForces, without_weights
 from rankforce.lambdas.graded import Graded
-from rankforce.lambdas.objective import Objective, Term
+from rankforce.lambdas.objective import Term
 from rankforce.lambdas.pairs import PairRanges
+from rankforce.rankers.trained_forces import ASSUMED, AnchoredForces, TrainedForces
 
 
 class Instrument(abc.ABC):
@@ -28,6 +34,7 @@ class Instrument(abc.ABC):
     """
 
     TITLE = ""
+    OF_FORCES = False  # whether it looks at forces
 
     def __init__(self, every: int = 1) -> None:
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
@@ -35,8 +42,14 @@ class Instrument(abc.ABC):
         self.every = every
         self.iterations: list[int] = []
         self.rows: list[dict[str, float]] = []
+        self.trained: TrainedForces = ASSUMED  # what the training pulls with
         self._data: Dataset | None = None
         self._last = -1
+
+    def settle(self, trained: TrainedForces) -> None:
+        """A training with these forces begins."""
+        self.trained = trained
+        self._data = None
 
     def look(self, iteration: int, data: Dataset, scores: np.ndarray, order: np.ndarray) -> None:
         """Called with the scores and the ranking (``by_query`` order) before an iteration, counted from 0."""
@@ -56,6 +69,11 @@ class Instrument(abc.ABC):
     @abc.abstractmethod
     def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
         """One row of the table."""
+
+    @property
+    def title(self) -> str:
+        """What the table is about, and whose forces it looks at."""
+        return f"{self.TITLE}; forces: {self.trained}" if self.OF_FORCES else self.TITLE
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
@@ -85,20 +103,20 @@ class Instrument(abc.ABC):
             axes.plot(iteration, values, label=name)
         axes.set_xlabel("iteration")
         axes.set_ylabel("share")
-        axes.set_title(self.TITLE)
+        axes.set_title(self.title)
         axes.legend()
         return axes
 
     def __str__(self) -> str:
         if not self.rows:
-            return f"{self.TITLE}: nothing was looked at yet"
+            return f"{self.title}: nothing was looked at yet"
         names = list(self.rows[0])
         places = sorted({*range(0, len(self.rows), max(1, len(self.rows) // 10)), len(self.rows) - 1})
         rows = [
             [str(self.iterations[place]), *(tables.per_cent(self.rows[place][name]) for name in names)]
             for place in places
         ]
-        return f"{self.TITLE}\n{tables.text_table(['iteration', *names], rows)}"
+        return f"{self.title}\n{tables.text_table(['iteration', *names], rows)}"
 
 
 class ForceAgreement(Instrument):
@@ -107,10 +125,12 @@ class ForceAgreement(Instrument):
 
     objective : Graded
         Each later tier is a column, with its own rule of pairs and, beside it, with all pairs of its label source,
-        zeros included. The training may be for another objective, the first tier alone for example.
+        zeros included. The training may be for another objective, the first tier alone for example; its anchor is then
+        part of the forces of this tier. Terms that name no λ-function or no pairs have those of the training.
     """
 
     TITLE = "agreement of forces"
+    OF_FORCES = True
 
     def __init__(self, objective: Graded, every: int = 1) -> None:
         super().__init__(every)
@@ -121,15 +141,15 @@ class ForceAgreement(Instrument):
     def _start(self, data: Dataset) -> None:
         counts = [len(tier.terms) for tier in self.objective.tiers]
         first = self.objective.terms[: counts[0]]
-        self._first = Forces(data, Objective(first), 0)
-        self._later: dict[str, Forces] = {}
+        self._first = self.trained.on(data, *first)
+        self._later: dict[str, AnchoredForces] = {}
         for number, term in enumerate(self.objective.terms[counts[0] :], start=counts[0] + 1):
             name = str(term.measure)
             if name in self._later:  # a measure may stand in several terms
                 name = f"{name} (term {number})"
-            self._later[name] = Forces(data, Objective((term,)), 0)
+            self._later[name] = self.trained.on(data, term)
             everything = Term(term.measure, term.cost, pairs=term.pairs)
-            self._later[f"{name}, all pairs"] = Forces(data, Objective((everything,)), 0)
+            self._later[f"{name}, all pairs"] = self.trained.on(data, everything)
 
     def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
         signs = np.sign(self._first.at(scores, order, iteration)[0])
@@ -142,21 +162,27 @@ class ForceAgreement(Instrument):
 
 class ContributionsByGrade(Instrument):
     """For documents of a high grade: the share of Σ_k |λ_jk| that comes from partners k of each grade, its mean over
-    those documents that are pulled at all.
+    those documents that are pulled at all. Where an anchor ties scores to the grades, the size of its force is part of
+    the sum, and its share a column.
 
-    term : measure or Term whose forces are looked at
+    term : measure or Term whose forces are looked at; by default the first that the training maximises
     least : the lowest grade that is high
     """
 
     TITLE = "contributions to the forces on high grades, by the partner's grade"
+    OF_FORCES = True
 
-    def __init__(self, term: Any = "NDCG", least: float = 3.0, every: int = 1) -> None:
+    def __init__(self, term: Any = None, least: float = 3.0, every: int = 1) -> None:
         super().__init__(every)
-        self.term = term if isinstance(term, Term) else Term(term)
+        self.term = term if term is None or isinstance(term, Term) else Term(term)
         self.least = least
 
     def _start(self, data: Dataset) -> None:
-        whole = TermForces(data, self.term, 0)
+        term = self.trained.term(self.term)
+        if not isinstance(term.cost, Cost) or term.cost.diagonal:
+            raise SettingsError(f"{term.cost} does not pull pairs apart alone: its forces have no partners' grades")
+        self._forces = self.trained.on(data, term)
+        whole = self._forces.forces.terms[0]
         labels, starts = whole.judged.labels, whole.judged.starts
         self._whole = whole
         self._grades = [float(grade) for grade in np.unique(labels[~np.isnan(labels)])]
@@ -168,9 +194,13 @@ class ContributionsByGrade(Instrument):
         self._parts: list[tuple[float, np.ndarray, TermForces]] = []
         for high in (grade for grade in self._grades if grade >= self.least):
             for partner in (grade for grade in self._grades if grade != high):
-                part = TermForces(data, self.term, 0)
+                part = TermForces(data, term, self.trained.seed)
                 active = (labels == high) | (labels == partner)
-                part.ranges = PairRanges.of(labels, starts, active=active, with_better=not part.all_pairs)
+                if term.zeros is False:
+                    active &= labels != 0.0
+                part.ranges = PairRanges.of(
+                    labels, starts, earlier=whole.tied_in, active=active, with_better=not part.all_pairs
+                )
                 self._parts.append((partner, np.flatnonzero(labels == high), part))
 
     def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
@@ -182,12 +212,36 @@ class ContributionsByGrade(Instrument):
             forces, curvatures = np.zeros(data.n_documents), np.zeros(data.n_documents)
             part.add(order, scores, 1.0, iteration, None, pulls, forces, curvatures)
             amounts[partner][documents] += np.abs(self._whole.judged.of_kept(forces)[documents])
-        totals = sum(amounts.values())[self._high]  # type: ignore[index]  # there is at least one grade
+        named = {f"grade {grade:g}": amount for grade, amount in amounts.items()}
+        if self._forces.springs is not None:
+            self._add_springs(self._forces.springs, scores, order, iteration, named)
+        totals = sum(named.values())[self._high]  # type: ignore[index]  # there is at least one grade
         pulled = totals > 0
         return {
-            f"grade {grade:g}": float(np.mean(amount[self._high][pulled] / totals[pulled])) if pulled.any() else np.nan
-            for grade, amount in amounts.items()
+            name: float(np.mean(amount[self._high][pulled] / totals[pulled])) if pulled.any() else np.nan
+            for name, amount in named.items()
         }
+
+    def _add_springs(
+        self,
+        springs: Anchor,
+        scores: np.ndarray,
+        order: np.ndarray,
+        iteration: int,
+        amounts: dict[str, np.ndarray],
+    ) -> None:
+        """Scale the forces of pairs as the training does, query by query, and put those of the springs beside them."""
+        forces, judged = self._forces.forces, self._whole.judged
+        forces.at(scores, order, iteration)
+        factors = np.full(len(scores), forces.shares(iteration)[0])
+        springing, unused = np.zeros((2, len(scores)))
+        if forces.normalise == "log":
+            pulls = without_weights(forces.pulls, forces.query_weights)
+            scale_by_log(forces.starts, pulls, 0, len(pulls), factors, unused)
+        springs.add(scores, None, springing, unused)
+        for name in amounts:
+            amounts[name] = amounts[name] * judged.of_kept(factors)
+        amounts["anchor"] = np.abs(judged.of_kept(springing))
 
 
 class GradesInTop(Instrument):

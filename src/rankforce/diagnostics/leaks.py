@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.random_streams import Stream
 from rankforce.diagnostics.feature_strength import MOST_PAIRS, feature_strengths
 from rankforce.diagnostics.findings import listed
 from rankforce.displayed_text import displayed
@@ -96,7 +97,7 @@ def explained_shares(data: Dataset, labels: np.ndarray, documents: int) -> np.nd
     """
     rows = np.flatnonzero(~np.isnan(labels))
     if len(rows) > documents:
-        rows = np.sort(np.random.default_rng(0).choice(rows, documents, replace=False))
+        rows = np.sort(Stream.LEAK_SAMPLE.generator(0).choice(rows, documents, replace=False))
     result = np.zeros(data.n_features)
     count = min(_GROUPS, len(rows) // _IN_A_GROUP)
     if count < 2 or np.ptp(labels[rows]) == 0.0:

@@ -18,6 +18,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
+from rankforce.data.random_streams import Stream
 from rankforce.diagnostics.findings import listed
 from rankforce.diagnostics.weight_space import WeightSpace, weight_space
 from rankforce.errors import SettingsError
@@ -136,7 +137,7 @@ def local_optimality(
 
 def unit_vector(movable: np.ndarray, seed: int, number: int) -> np.ndarray:
     """A random direction, uniform on the sphere of the movable weights (a mask), by seed and number."""
-    drawn = np.random.default_rng([seed, number]).normal(size=int(movable.sum()))
+    drawn = Stream.DIRECTIONS.generator(seed, number).normal(size=int(movable.sum()))
     direction = np.zeros(len(movable))
     direction[movable] = drawn / np.linalg.norm(drawn)
     return direction

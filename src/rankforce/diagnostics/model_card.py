@@ -43,6 +43,8 @@ class ModelCard:
     features: tuple[FeatureCard, ...]  # in the order of the model
     split_models: tuple[str, ...]  # of a combination: those of its models that gain and splits are of
     history: dict[str, tuple[float, ...]]
+    watched: dict[str, str]  # what the numbers of the history are values of
+    ties: str  # how equal scores are ordered in the history
     data_fingerprint: str
     versions: dict[str, str]
     cpu_target: str
@@ -84,7 +86,20 @@ class ModelCard:
             for name, values in self.history.items()
             if values
         ]
-        return "\n".join([tables.text_table(header, rows), *best])
+        return "\n".join([*self._history_words(), tables.text_table(header, rows), *best])
+
+    def _history_words(self) -> list[str]:
+        """What the numbers of the history are, as far as the file says it."""
+        measures = dict.fromkeys(self.watched.get(name, "") for name in self.history)
+        if len(measures) == 1:
+            told = "history of " + next(iter(measures))
+        else:
+            told = "history of " + ", ".join(f"{self.watched.get(name)} ({name})" for name in self.history)
+        if not any(measures):
+            return []
+        if self.ties:
+            told += f"; ties: {self.ties}, so rf.evaluate(..., ties={self.ties!r}, seed={self.seed}) gives these values"
+        return [told]
 
     def _feature_table(self) -> str:
         shown = sorted(self.features, key=lambda one: -(one.gain or 0.0))[:_SHOWN]
@@ -128,6 +143,8 @@ def model_card(model: Model) -> ModelCard:
         features=_features(model),
         split_models=tuple(map(repr, _split_models(model))),
         history={name: tuple(values) for name, values in provenance.history.items()},
+        watched=dict(provenance.watched),
+        ties=provenance.ties,
         data_fingerprint=data,
         versions=dict(versions),
         cpu_target=target,

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import checked_seed, combine
+from rankforce.data.hashing import checked_seed
+from rankforce.data.random_streams import Stream
 from rankforce.diagnostics.weight_space import weight_space
 from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError, missing_dependency
@@ -65,7 +66,7 @@ def smoothness(
         values = np.empty((points, space.n_queries))
         over_queries(space.judged.starts, lambda a, b: space.values(direction, offsets, a, b, values))
     scored = np.flatnonzero(space.query_weights > 0)
-    drawn = scored[np.argsort(combine(seed, 12, data.query_hashes[scored]), kind="stable")]
+    drawn = scored[np.argsort(Stream.SMOOTHNESS_SAMPLE.words(seed, data.query_hashes[scored]), kind="stable")]
     curves = {}
     for wanted in queries:
         check_number("queries", wanted, 1, whole=True)

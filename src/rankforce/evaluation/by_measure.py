@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from rankforce.displayed_text import displayed_lines
 from rankforce.errors import MeasureError
+from rankforce.evaluation.agreement import Agreement
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.written_forms import how_different
@@ -27,25 +28,24 @@ class ByMeasure(Mapping[str, Value], Generic[Value]):
     An entry is computed when it is first asked for.
     """
 
-    def __init__(self, measures: Mapping[str, Measure], compute: Callable[[str], Value]) -> None:
+    def __init__(self, measures: Mapping[str, Measure | Agreement], compute: Callable[[str], Value]) -> None:
         self._measures = measures
         self._compute = compute
         self._found: dict[str, Value] = {}
 
-    def name(self, key: str | Measure) -> str:
+    def name(self, key: str | Measure | Agreement) -> str:
         """The key under which a measure stands here."""
         if isinstance(key, str) and key in self._measures:
             return key
-        asked = measure(key)
-        name = str(asked)
+        name = str(key) if isinstance(key, Agreement) else str(measure(key))
         if name not in self._measures:
             raise NotEvaluatedError(f"{name} was not evaluated (evaluated: {', '.join(self._measures)})")
-        difference = how_different(self._measures[name], asked)
+        difference = "" if isinstance(key, Agreement) else how_different(self._measures[name], measure(key))
         if difference:
             raise NotEvaluatedError(f"another {name} was evaluated: {difference}. {name!r} as text asks for that one")
         return name
 
-    def __getitem__(self, key: str | Measure) -> Value:
+    def __getitem__(self, key: str | Measure | Agreement) -> Value:
         name = self.name(key)
         if name not in self._found:
             self._found[name] = self._compute(name)

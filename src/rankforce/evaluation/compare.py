@@ -12,6 +12,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
+from rankforce.data.preferences import Preferences
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation import significance, tables
@@ -31,8 +32,8 @@ EQUAL = 1e-12  # values nearer than this are a tie: they differ by rounding only
 def compare(
     a: Any,
     b: Any,
-    data: Dataset | None = None,
-    measures: str | Measure | Iterable[str | Measure] = "NDCG@10",
+    data: Dataset | Preferences | None = None,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
     names: Sequence[str] = ("a", "b"),
     ties: str | None = None,

@@ -11,8 +11,10 @@ from rankforce import dtypes
 from rankforce.data import frames
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
+from rankforce.data.preferences import Preferences
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError, SettingsError
+from rankforce.evaluation.agreement import AGREEMENT, ListedAgreement
 from rankforce.evaluation.conventions import Convention, convention_named
 from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.result import Evaluation, MeasuredQueries
@@ -30,8 +32,8 @@ BLANK_POLICIES = ("skip", "zero", "one", "raise")
 
 def evaluate(
     model_or_scores: Any,
-    data: Dataset,
-    measures: str | Measure | Iterable[str | Measure] = "NDCG@10",
+    data: Dataset | Preferences,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
     ties: str | None = None,
     blank: str | None = None,
@@ -41,18 +43,24 @@ def evaluate(
     seed: int = 0,
     threads: int | None = None,
 ) -> Evaluation:
-    """Values of measures on every query of a data set, and their means.
+    """Values of measures on every query of a data set, and their means; or the agreement with preferences.
 
     Parameters
     ----------
     model_or_scores : a model, an array of one score per row, or the name of a feature
         A model is anything with ``predict(data)``. Higher scores rank higher. A score of −∞ means "not retrieved":
         the document has no rank and earns nothing, but counts in the ideal ranking. NaN and +∞ are errors.
-    data : Dataset
-    measures : one or several measures, written or as objects
-    ties : "stable" (default), "expected", "pessimistic", "optimistic"
+    data : Dataset, or Preferences
+        Of preferences the one measure is their ``"preference agreement"``: Σ w·P̄(of the order that the ranking gives
+        the two) / Σ w, where a pair counts its weight × query weight × document weights. Queries without a pair that
+        counts are blank and left out; a query counts the sum of its w.
+    measures : one or several measures, written or as objects; default NDCG@10
+    ties : "stable" (default), "expected" (default with preferences), "pessimistic", "optimistic", "hashed"
         What happens to documents with equal scores: row order; the mean over all their orders, exact where the
-        measure knows it and otherwise sampled; the worth less first; the worth more first.
+        measure knows it and otherwise sampled; the worth less first; the worth more first; by a hash of ``seed``,
+        query id and position, as training ranks them: with the seed of a ranker the value is that of its history. Of
+        a preference between equal scores: whether row order has it right; ½; the smaller, the larger of P̄ and 1 − P̄;
+        whether the hash has it right.
     blank : "skip" (default), "zero", "one", "raise"
         How a query counts on which no ranking can score (no relevant document).
     convention : name of a tool
@@ -63,13 +71,17 @@ def evaluate(
     by : array of one segment per query (following ``data.query_ids``), or mapping of query id to segment
         Also evaluate each segment of the queries.
     level : of the intervals
-    seed : of sampled ties and of the bootstrap
+    seed : of sampled and of hashed ties, and of the bootstrap
     threads : the number of threads; results never depend on it
 
     Means weigh queries by ``data.query_weights`` where there are any. Memory: one order of all documents, and for each
     measure one float64 per document, which the data set remembers for the next evaluation.
     """
+    if isinstance(data, Preferences):
+        _refuse_for_preferences(measures=measures, blank=blank, convention=convention)
+        return _evaluate_agreement(model_or_scores, data, ties or "expected", by, level, seed, threads)
     check_dataset(data)
+    measures = "NDCG@10" if measures is None else measures
     tool = None if convention is None else convention_named(convention)
     if tool is not None and (ties is not None or blank is not None):
         raise SettingsError(f"convention {convention!r} fixes ties and blank queries: leave ties= and blank= out")
@@ -105,6 +117,38 @@ def evaluate(
         segments,
         _explainer(ranking),
     )
+
+
+def _evaluate_agreement(
+    model_or_scores: Any, preferences: Preferences, ties: str, by: Any, level: float, seed: int, threads: int | None
+) -> Evaluation:
+    data = preferences.data
+    ties = _one_of("ties", ties, POLICIES)
+    level, seed = check_level(level), checked_seed(seed)
+    segments = None if by is None else _segments(by, data)
+    listed = ListedAgreement(preferences)
+    with using_threads(threads):
+        values = listed.per_query(scores_of(model_or_scores, data), ties, seed)
+    none, weights = np.zeros(data.n_queries, dtype=np.int64), listed.query_weights
+    measured = MeasuredQueries(
+        listed.measure, listed.measure, values, np.isnan(values), none, none, None, weights, None
+    )
+    return Evaluation(
+        {str(AGREEMENT): measured},
+        data.query_ids,
+        weights,
+        data.query_sizes,
+        Policies(ties, "skip", None, "the sum of the weights of its preferences"),
+        level,
+        seed,
+        segments,
+    )
+
+
+def _refuse_for_preferences(**options: Any) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise SettingsError(f"of preferences the measure is their agreement: leave {name}= out")
 
 
 def read_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:

@@ -20,6 +20,7 @@ class Policies:
             "expected": "expected (mean over all orders of equal scores)",
             "pessimistic": "pessimistic (equal scores: worth less first)",
             "optimistic": "optimistic (equal scores: worth more first)",
+            "hashed": "hashed (equal scores by a hash of the seed, as in training)",
             "document ids": "by falling document id",
         }[self.ties]
         blank = {

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankforce.errors import DataError
 from rankforce.evaluation import significance, tables
+from rankforce.evaluation.agreement import Agreement
 from rankforce.evaluation.by_measure import ByMeasure, Value
 from rankforce.evaluation.explanation import Explanation
 from rankforce.evaluation.policies import Policies
@@ -26,8 +27,8 @@ from rankforce.written_forms import name_of
 class MeasuredQueries:
     """One measure on every query (arrays of one entry per query)."""
 
-    asked: Measure
-    measure: Measure  # as computed: with what a convention fixes
+    asked: Measure | Agreement
+    measure: Measure | Agreement  # as computed: with what a convention fixes
     values: np.ndarray  # NaN where the policy leaves the query out
     blank: np.ndarray  # whether no ranking of the query can score
     unlabelled: np.ndarray  # unlabelled documents among the first ``cutoff``
@@ -100,7 +101,7 @@ class Evaluation:
         return tuple(self._measured)
 
     @property
-    def asked(self) -> dict[str, Measure]:
+    def asked(self) -> dict[str, Measure | Agreement]:
         """The measures that were asked for, by their written form."""
         return {name: one.asked for name, one in self._measured.items()}
 
@@ -121,9 +122,11 @@ class Evaluation:
         places = np.flatnonzero(self.query_ids == query)
         if not len(places):
             raise DataError(f"there is no query {query!r}; query_ids lists those that there are")
+        one = self._measured[name]
+        if isinstance(one.measure, Agreement):
+            raise DataError("an agreement with preferences is about pairs: it has no ranks to explain")
         if self._explainer is None:
             raise DataError("this evaluation no longer has its ranking: evaluate again to explain a query")
-        one = self._measured[name]
         q = int(places[0])
         ranks = self._explainer(one.measure, q)
         return Explanation(name, query, float(one.values[q]), ranks, self.policies, _settings(one.measure))
@@ -290,8 +293,10 @@ def _unlabelled_share(one: MeasuredQueries) -> float:
     return int(one.unlabelled[counted].sum()) / places if places else math.nan
 
 
-def _settings(of: Measure) -> dict[str, str]:
+def _settings(of: Measure | Agreement) -> dict[str, str]:
     """The parameters of a measure in words."""
+    if isinstance(of, Agreement):
+        return of.settings()
     gains = {"exponential": "2^label − 1", "linear": "label"} | of.GAIN_WORDS
     result = {}
     for field in dataclasses.fields(of):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
+from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
 
 EXACT_UP_TO = 16  # differences other than 0: 65,536 patterns of signs are tried one by one
@@ -76,7 +77,7 @@ def bootstrap_interval(
     n = len(values)
     if n < 2:
         return Interval(math.nan, math.nan)
-    generator = np.random.default_rng(seed)
+    generator = Stream.BOOTSTRAP.generator(seed)
     means = np.empty(resamples)
     for first, last in _chunks(resamples, n):
         drawn = generator.integers(0, n, size=(last - first, n), dtype=np.int32)
@@ -124,7 +125,7 @@ def randomisation_test(
     if n <= EXACT_UP_TO:
         patterns = np.arange(2**n, dtype="<u8").view(np.uint8).reshape(-1, 8)[:, : len(tables)]
         return Significance(found, float((np.abs(_sums(tables, patterns)) >= bound).mean()))
-    generator = np.random.default_rng(seed)
+    generator = Stream.SIGN_FLIPS.generator(seed)
     as_large = 0
     for first, last in _chunks(flips, len(tables)):
         patterns = generator.integers(0, 256, size=(last - first, len(tables)), dtype=np.uint8)

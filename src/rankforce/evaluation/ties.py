@@ -1,11 +1,12 @@
 """Ranking documents by score when scores are equal: the policies, and the values of measures under them.
 
-========================  =============================================================================
+========================  ================================================================================
 ``stable``                equal scores in the order of the rows
 ``expected``              the mean over all orders of documents with equal scores
 ``pessimistic``           the document worth less first
 ``optimistic``            the document worth more first
-========================  =============================================================================
+``hashed``                by a hash of seed, query id and position in the query: as in training
+========================  ================================================================================
 
 Conventions add one more order, ``document ids``: equal scores by falling document id, as trec_eval does.
 
@@ -26,15 +27,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import combine
+from rankforce.data.dataset import Dataset, tie_breakers
+from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
 from rankforce.kernels.ordering import order_documents
 from rankforce.kernels.values import query_expected_values, query_values
 from rankforce.measures.judged import Judged
 from rankforce.threads import over_queries
 
-POLICIES = ("stable", "expected", "pessimistic", "optimistic")
+HASHED = "hashed"
+POLICIES = ("stable", "expected", "pessimistic", "optimistic", HASHED)
 BY_DOCUMENT_ID = "document ids"
 RANDOM_ORDERS = 100
 
@@ -121,7 +123,11 @@ class Ranking:
         self.scores = scores
         self.ties = ties
         self.seed = seed
-        self._keys = document_id_keys(data) if ties == BY_DOCUMENT_ID else None
+        self._keys: np.ndarray | None = None
+        if ties == BY_DOCUMENT_ID:
+            self._keys = document_id_keys(data)
+        elif ties == HASHED:
+            self._keys = tie_breakers(data, seed)
         self._ranked: dict[tuple[int, bool], RankedDocuments] = {}
 
     def documents(self, judged: Judged | None = None) -> RankedDocuments:
@@ -187,7 +193,7 @@ class Ranking:
         worth, normalisers, measure = job.worth[places], job.normalisers[tied], job.judged.kernel_tuple
         sampled = np.empty((RANDOM_ORDERS, len(tied)))
         for number in range(RANDOM_ORDERS):
-            order = part.ordered_by(combine(self.seed, queries, positions, number))
+            order = part.ordered_by(Stream.TIE_ORDERS.words(self.seed, queries, positions, number))
             query_values(measure, worth, order, normalisers, part.starts, 0, len(tied), sampled[number])
         job.values[tied] = sampled.mean(axis=0)
         variances = np.zeros(len(job.values))

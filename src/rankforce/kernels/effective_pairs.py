@@ -25,7 +25,8 @@ def count_effective_pairs(
     worse: Any,  # int32 (documents, 2)
     starts: Any,  # int64 (queries + 1)
     normalisers: Any,  # float64 (queries)
-    reach: Any,  # only pairs at most so many ranks apart are pulled
+    reach: Any,  # only pairs at most so many ranks apart are pulled, ...
+    top: Any,  # ... and with a document among the first so many
     first: Any,
     last: Any,
     counts: Any,  # int64 (queries, 3), written: pairs whose swap changes the measure, that are pulled, both
@@ -57,7 +58,7 @@ def count_effective_pairs(
                 if change < NO_CHANGE:
                     change = 0.0
                 force = 0.0
-                if lower - upper <= reach:
+                if lower - upper <= reach and upper < top:
                     force, _ = cost.pair_of_gap(scores[i] - scores[j], change, normalisers[q])
                 if change > 0.0:
                     counts[q, 0] += 1

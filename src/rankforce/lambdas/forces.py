@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.dataset import Dataset, tie_breakers
-from rankforce.data.hashing import combine
+from rankforce.data.dataset import Dataset, document_hashes, tie_breakers
+from rankforce.data.random_streams import Stream
 from rankforce.errors import MeasureError, RankforceWarning
 from rankforce.kernels.listwise_forces import add_listwise_forces
 from rankforce.kernels.local_forces import add_forces_nearby
@@ -77,10 +77,11 @@ class TermForces:
         self.all_pairs = not term.pairs.sample and term.pairs.top >= self.longest
         self.reach = term.cost.reach if isinstance(term.cost, Cost) else None  # None: listwise
         earlier = [labels_of(data, source, term.measure) for source in term.earlier]
+        self.tied_in = tuple(applied.of_kept(data.by_query(labels)) for labels in earlier)
         self.ranges = PairRanges.of(
             applied.labels,
             applied.starts,
-            earlier=tuple(applied.of_kept(data.by_query(labels)) for labels in earlier),
+            earlier=self.tied_in,
             active=applied.labels != 0.0 if term.zeros is False else None,
             with_better=not self.all_pairs,
         )
@@ -93,7 +94,7 @@ class TermForces:
         self.seed = seed
         self._draws = np.zeros(len(applied.worth), dtype=dtypes.HASH)
         if term.pairs.sample:
-            self._document_hashes = applied.of_kept(tie_breakers(data, seed))
+            self._document_hashes = applied.of_kept(document_hashes(data))
         if term.measure.swap_kind == "brute":
             _warn_of_slow_measure(term)
 
@@ -222,7 +223,7 @@ class TermForces:
         applied, ranges, pairs = self.judged, self.ranges, self.pairs
         normalisers = applied.normalisers
         if pairs.sample:
-            self._draws = combine(self.seed, iteration, self._document_hashes)
+            self._draws = Stream.PAIR_SAMPLE.words(self.seed, iteration, self._document_hashes)
         over_queries(
             applied.starts,
             lambda a, b: add_forces_by_rank(

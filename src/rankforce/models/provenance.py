@@ -24,6 +24,8 @@ class Provenance:
     settings : name -> number, text, truth value, None, or lists and mappings of these
     objective : the measure or objective that was trained for, in its written form
     history : name -> value after each iteration
+    watched : name in the history -> the measure (or "preference agreement") that it is a value of
+    ties : how equal scores are ordered in the history: a policy of ``evaluate``
     data_fingerprint : ``Dataset.fingerprint`` of the training data
     feature_lows, feature_highs, missing_shares : per feature, on the training data; NaN where all values are missing
     versions : package -> version
@@ -34,6 +36,8 @@ class Provenance:
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     objective: str = ""
     history: Mapping[str, Sequence[float]] = dataclasses.field(default_factory=dict)
+    watched: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    ties: str = ""
     data_fingerprint: str = ""
     feature_lows: tuple[float, ...] = ()
     feature_highs: tuple[float, ...] = ()
@@ -49,6 +53,7 @@ class Provenance:
             object.__setattr__(self, name, tuple(float(value) for value in getattr(self, name)))
         object.__setattr__(self, "settings", settings)
         object.__setattr__(self, "history", history)
+        object.__setattr__(self, "watched", {str(name): str(of) for name, of in sorted(self.watched.items())})
         object.__setattr__(self, "versions", {str(k): str(v) for k, v in sorted(self.versions.items())})
         object.__setattr__(self, "seed", None if self.seed is None else int(self.seed))
 
@@ -59,8 +64,10 @@ class Provenance:
         *,
         settings: Mapping[str, Any],
         objective: str,
-        history: Mapping[str, Sequence[float]],
         seed: int | None,
+        history: Mapping[str, Sequence[float]] | None = None,
+        watched: Mapping[str, str] | None = None,
+        ties: str = "",
     ) -> Provenance:
         """The provenance of a training on ``data`` in this process."""
         from rankforce import jit
@@ -69,7 +76,9 @@ class Provenance:
         return cls(
             settings=settings,
             objective=objective,
-            history=history,
+            history=history or {},
+            watched=watched or {},
+            ties=ties,
             data_fingerprint=data.fingerprint,
             feature_lows=lows,
             feature_highs=highs,

@@ -199,6 +199,7 @@ def _provenance(fields: Fields) -> Provenance:
     numbers = {key: fields.numbers(key) for key in ("feature_lows", "feature_highs", "missing_shares")}
     history = Fields(fields.mapping("history"), fields.name)
     versions = Fields(fields.mapping("versions"), fields.name)
+    watched = Fields(fields.values.get("watched", {}), fields.name)  # older files do not say what they watched, ...
     seed = fields.get("seed")
     if seed is not None and type(seed) is not int:
         raise fields.error("'seed' must be a whole number or null")
@@ -206,6 +207,8 @@ def _provenance(fields: Fields) -> Provenance:
         settings={key: _revived(value) for key, value in fields.mapping("settings").items()},
         objective=fields.text("objective"),
         history={key: history.numbers(key) for key in history.values},
+        watched={key: watched.text(key) for key in watched.values},
+        ties=fields.text("ties") if "ties" in fields.values else "",  # ... nor how
         data_fingerprint=fields.text("data_fingerprint"),
         versions={key: versions.text(key) for key in versions.values},
         cpu_target=fields.text("cpu_target"),

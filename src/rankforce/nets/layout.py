@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankforce.data.hashing import combine, uniform
+from rankforce.data.random_streams import Stream
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Layout:
 
     def start(self, seed: int, restart: int = 0) -> np.ndarray:
         """Random weights, uniform in ±1/√inputs of their layer; biases are 0."""
-        draws = 2.0 * uniform(combine(seed, 6, restart, np.arange(self.size))) - 1.0
+        draws = 2.0 * Stream.NET_WEIGHTS.uniform(seed, restart, np.arange(self.size)) - 1.0
         draws[: self.biases_start] /= np.sqrt(self.features)
         draws[self.biases_start : self.output_start] = 0.0
         draws[self.output_start :] /= np.sqrt(self.hidden or self.features)

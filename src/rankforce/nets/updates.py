@@ -15,8 +15,8 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset, tie_breakers
-from rankforce.data.hashing import combine
 from rankforce.data.preferences import Preferences
+from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.network import add_gradient, score_documents, take_step, update_by_pair, update_by_query
 from rankforce.lambdas.forces import Forces, Ranking, TermForces
@@ -90,7 +90,7 @@ class Updates(abc.ABC):
 
     def _sequence(self, number: int) -> np.ndarray:
         """The queries in a random order that depends on seed, epoch and query ids only."""
-        return np.argsort(combine(self.source.seed, 7, number, self.data.query_hashes), kind="stable")
+        return np.argsort(Stream.QUERY_ORDER.words(self.source.seed, number, self.data.query_hashes), kind="stable")
 
 
 class ByQuery(Updates):

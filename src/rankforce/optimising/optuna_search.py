@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rankforce.data.random_streams import Stream
 from rankforce.errors import missing_dependency
 from rankforce.optimising.space import Choices, Range, Space, key_of
 from rankforce.rankers.watching import Iteration
@@ -35,7 +36,7 @@ class OptunaSearch:
             self.study = optuna.create_study(
                 direction="maximize",
                 # another state after a resume: the same one would propose the same settings again
-                sampler=optuna.samplers.TPESampler(seed=(self.seed + len(records)) % 2**32),
+                sampler=optuna.samplers.TPESampler(seed=int(Stream.OPTUNA.words(self.seed, len(records))) % 2**32),
                 pruner=optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=20, interval_steps=5),
             )
         finally:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.data.hashing import combine, hash_ids, uniform
+from rankforce.data.hashing import hash_ids
+from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
 from rankforce.models.provenance import plain
 from rankforce.written_forms import how_different
@@ -96,7 +97,7 @@ class Space:
     def random(self, seed: int) -> Iterator[dict[str, Any]]:
         """Independent draws, each combination once: the n-th depends on the seed and n only."""
         names = hash_ids(np.array(list(self.parts), dtype=object))
-        draws = (uniform(combine(seed, 3, number, names)) for number in itertools.count())
+        draws = (Stream.TRIALS.uniform(seed, number, names) for number in itertools.count())
         return _distinct(
             {name: part.at(float(share)) for (name, part), share in zip(self.parts.items(), shares, strict=True)}
             for shares in draws

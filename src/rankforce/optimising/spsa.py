@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.data.hashing import combine
+from rankforce.data.random_streams import Stream
 from rankforce.optimising.stochastic_approximation import Approximation, Function, Slope, approximate
 
 
@@ -68,4 +68,4 @@ def perturbed(function: Function, x: np.ndarray, distance: float, delta: np.ndar
 
 def signs(count: int, step: int, seed: int) -> np.ndarray:
     """±1 for each weight, by hash of seed, step and place: a run can go on from any step."""
-    return np.where(combine(seed, 11, step, np.arange(count)) >> np.uint64(63), 1.0, -1.0)
+    return np.where(Stream.PERTURBATIONS.words(seed, step, np.arange(count)) >> np.uint64(63), 1.0, -1.0)

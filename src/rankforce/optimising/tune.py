@@ -167,15 +167,17 @@ def tune(
     finished = {} if book is None else {key_of(one["settings"]): one for one in book.records}
     done: list[Trial] = []
     with Interruption() as interruption, Progress("tune", proposals.count or 0, "trials", progress) as bar:
-        proposals.remember(list(finished.values()))
+        earlier = [] if book is None else list(book.records)
+        proposals.remember(earlier)
         for number, settings in enumerate(proposals, start=1):
-            known = finished.get(key_of(settings))
+            known = finished.get(key_of(settings))  # Optuna may propose the same twice
             if known is None:
                 trial = trying.run(number, settings, proposals.watching())
-                if book is not None:
-                    book.add(trial.record())
+                finished[key_of(settings)] = trial.record()
             else:
                 trial = Trial.of_record(known, number, settings)
+            if book is not None and number > len(earlier):
+                book.add(trial.record())
             proposals.learn(trial)
             done.append(trial)
             best = max((one.value for one in done if one.state == DONE), default=math.nan)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import checked_seed, combine
+from rankforce.data.hashing import checked_seed
+from rankforce.data.random_streams import Stream
 from rankforce.data.splits import folds
 from rankforce.errors import SettingsError
 from rankforce.evaluation.evaluate import evaluate
@@ -21,7 +22,7 @@ from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Iteration
+from rankforce.rankers.watching import TIES, Iteration
 
 
 class Bagging(Ranker):
@@ -91,7 +92,7 @@ class Bagging(Ranker):
         with Interruption() as interruption, Progress("Bagging", self.n_models, "models", self.progress) as bar:
             for number in range(self.n_models):
                 drawn, rest = self._sample(data, number)
-                one = base.silent(seed=int(combine(self.seed, 4, number) >> np.uint64(33)))
+                one = base.silent(seed=int(Stream.BAGGED_SEEDS.words(self.seed, number) >> np.uint64(33)))
                 watched = held_out
                 if watched is None and getattr(one, "early_stopping", None) is not None:
                     watched = rest
@@ -111,8 +112,10 @@ class Bagging(Ranker):
                     on = data if name == "train" else held_out
                     assert on is not None
                     total += one.predict(on)
-                    values[name] = evaluate(total, on, one.watched_measure_).mean[one.watched_measure_]
+                    measured = evaluate(total, on, one.watched_measure_, ties=TIES, seed=self.seed)
+                    values[name] = measured.mean[one.watched_measure_]
                     history.setdefault(name, []).append(values[name])
+                bar.watched = dict.fromkeys(sums, str(one.watched_measure_))
                 bar.advance(number + 1, values)
                 if interruption.wanted:
                     break
@@ -129,6 +132,8 @@ class Bagging(Ranker):
                 settings={"ranker": f"Bagging of {type(base).__name__}", **own, **_kept(settings)},
                 objective=rankers[0].model_.provenance.objective,
                 history=history,
+                watched=dict.fromkeys(history, str(rankers[0].watched_measure_)),
+                ties=TIES,
                 seed=self.seed,
             ),
         )
@@ -161,7 +166,7 @@ class Bagging(Ranker):
         count = max(1, round(self.query_fraction * data.n_queries))
         if count == data.n_queries:
             return data, None
-        order = np.argsort(combine(self.seed, 5, number, data.query_hashes), kind="stable")
+        order = np.argsort(Stream.BAGGED_QUERIES.words(self.seed, number, data.query_hashes), kind="stable")
         return data.take_queries(order[:count]), data.take_queries(order[count:])
 
 

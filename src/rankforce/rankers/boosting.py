@@ -15,8 +15,10 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.binning.binned import MEMORY, Binned
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import checked_seed, combine, uniform
+from rankforce.data.hashing import checked_seed
+from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
+from rankforce.evaluation.agreement import AGREEMENT
 from rankforce.kernels.leaves import add_leaf_values
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
@@ -32,7 +34,7 @@ from rankforce.rankers.outputs import BaseScores, Ensemble, Learner, Rounds
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.resumable import Resumable
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Callback, TrainingWarning, Watched, WatchedMeasure
+from rankforce.rankers.watching import TIES, Callback, TrainingWarning, Watched, WatchedMeasure, watched_values
 from rankforce.threads import FEW_IN_A_PASS, over_ranges
 from rankforce.trees.first_tree import expect_first_tree
 from rankforce.trees.grower import GROWTHS, Grower, Grown
@@ -214,9 +216,11 @@ class BoostedTrees(Resumable):
             if held_out is not None:
                 validating.restart(ensemble.outputs_of(last, held_out))
         watch.callbacks = callbacks
-        watched = self._watched_on(data, held_out)
+        watched = running.watched.measure if held_out is None else validating.watched.measure
+        names = watched_values(running.watched, None if held_out is None else validating.watched)
         with Interruption() as interruption, Progress(type(self).__name__, self.n_trees, "trees", self.progress) as bar:
-            if watched != self._watched_measure():
+            bar.watched = names
+            if watched != self._watched_measure() and watched != AGREEMENT:
                 bar.say(f"watching {watched}, which fits the labels")
             for m in range(len(rounds), 0 if stop else self.n_trees):
                 queries, rows = _sampled_queries(data, self.query_fraction, self.seed, m)
@@ -254,7 +258,7 @@ class BoostedTrees(Resumable):
                 bar.advance(m + 1, values)
                 ending = stop or interruption.wanted or m + 1 == self.n_trees
                 if checkpoint is not None and (ending or (m + 1) % checkpoint.every == 0):
-                    checkpoint.write(watch.history, functools.partial(ensemble.model, rounds))
+                    checkpoint.write(watch.history, names, functools.partial(ensemble.model, rounds))
                 if ending:
                     break
         self.history_ = watch.history
@@ -269,6 +273,8 @@ class BoostedTrees(Resumable):
             | self._notes(),
             objective=training.objective or self._objective_name(),
             history=watch.history,
+            watched=names,
+            ties=TIES,
             seed=self.seed,
         )
         self.model_ = ensemble.model(rounds[: self.best_iteration_], provenance)
@@ -295,10 +301,6 @@ class BoostedTrees(Resumable):
     @abc.abstractmethod
     def _start(self, data: Dataset) -> Sequence[Learner]:
         """What pulls at the documents: one learner for every output, all with the same link."""
-
-    @abc.abstractmethod
-    def _watched_measure(self) -> Measure:
-        """The measure of the history and of early stopping."""
 
     @abc.abstractmethod
     def _objective_name(self) -> str:
@@ -361,7 +363,7 @@ def _sampled_queries(
     """(mask of queries, their documents in ``by_query`` order), by hash of seed, tree and query id; None for all."""
     if fraction >= 1.0:
         return None, None
-    draws = uniform(combine(seed, 1, tree, data.query_hashes))
+    draws = Stream.TREE_QUERIES.uniform(seed, tree, data.query_hashes)
     mask = draws < fraction
     if not mask.any():
         mask[np.argmin(draws)] = True
@@ -374,7 +376,7 @@ def _sampled_features(n_features: int, fraction: float, seed: int, tree: int) ->
         return None
     count = max(1, round(fraction * n_features))
     mask = np.zeros(n_features, dtype=bool)
-    mask[np.argsort(combine(seed, 2, tree, np.arange(n_features)), kind="stable")[:count]] = True
+    mask[np.argsort(Stream.TREE_FEATURES.words(seed, tree, np.arange(n_features)), kind="stable")[:count]] = True
     return mask
 
 

@@ -22,6 +22,7 @@ from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
 from rankforce.models.storage import is_model_file, load, save
 from rankforce.rankers.own_code import OwnCode
 from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.watching import TIES
 from rankforce.replacing import remove_leftovers
 
 # Settings that may change between an interrupted training and the one that goes on from it: they decide when training
@@ -129,9 +130,10 @@ class Checkpoint:
     def write(
         self,
         history: dict[str, list[float]],
+        watched: Mapping[str, str],
         model_with: Callable[[Provenance], Model],
         state: Mapping[str, Any] | None = None,
     ) -> None:
         """Replace the checkpoint by one with this model. If that fails, the last one is still there."""
         settings = {"checkpoint": self.identity.parts} | ({} if state is None else {"state": state})
-        save(model_with(Provenance(settings=settings, history=history)), self.path)
+        save(model_with(Provenance(settings=settings, history=history, watched=watched, ties=TIES)), self.path)

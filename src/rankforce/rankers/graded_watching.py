@@ -66,6 +66,7 @@ class WatchedTiers(Watched):
 
     def __init__(self, data: Dataset, measures: Sequence[Measure]) -> None:
         self.measures = tuple(measures)
+        self.measure = self.measures[0]
         self.parts = [WatchedMeasure(data, one) for one in measures]
         self.latest: list[np.ndarray] = []  # the value of every query, per tier, when it was last noted
 
@@ -82,6 +83,10 @@ class WatchedTiers(Watched):
         self.latest = self.values(order)
         first, *later = [part.mean_of(values) for part, values in zip(self.parts, self.latest, strict=True)]
         return {name: first} | {f"{name} {one}": mean for one, mean in zip(self.measures[1:], later, strict=True)}
+
+    def named(self, name: str) -> dict[str, str]:
+        first, *later = map(str, self.measures)
+        return {name: first} | {f"{name} {one}": one for one in later}
 
 
 @dataclass

@@ -16,7 +16,7 @@ from rankforce.dags.graph import Route
 from rankforce.dags.growth import Growth, Martingale
 from rankforce.dags.sample import Sample
 from rankforce.data.dataset import Dataset, tie_breakers
-from rankforce.data.hashing import combine
+from rankforce.data.random_streams import Stream
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.judged import judged
 from rankforce.measures.ndcg import NDCG
@@ -176,7 +176,7 @@ class BoostedGraphs:
         """Columns drawn by a hash of seed, graph and feature; at least one, if there are any."""
         features = self.ground.binning.features
         count = min(len(features), max(1, round(self.feature_fraction * len(features))))
-        drawn = np.argsort(combine(self.seed, 6, number, features), kind="stable")[:count]
+        drawn = np.argsort(Stream.GRAPH_FEATURES.words(self.seed, number, features), kind="stable")[:count]
         return np.sort(drawn)
 
     def _per_query(self, scores: np.ndarray) -> np.ndarray:

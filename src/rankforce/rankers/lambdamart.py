@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rankforce import dtypes
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.anchor import Anchor
 from rankforce.lambdas.cost import LambdaFunction
-from rankforce.lambdas.forces import Forces, Ranking, TermForces
+from rankforce.lambdas.forces import Forces, TermForces
 from rankforce.lambdas.near_pairs import NearPairs
-from rankforce.lambdas.objective import Objective
+from rankforce.lambdas.objective import Objective, Pairs
 from rankforce.lambdas.preference_forces import PreferenceForces
 from rankforce.measures.measure import Measure
 from rankforce.rankers import lambdamart_migration
@@ -29,7 +28,8 @@ from rankforce.rankers.outputs import Learner
 from rankforce.rankers.preference_inputs import PreferenceInputs
 from rankforce.rankers.presets import TREE_PRESETS, TreePreset
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Callback, Instrument, Watched, checked_instruments
+from rankforce.rankers.trained_forces import TrainedForces, springs_on
+from rankforce.rankers.watching import Callback, Instrument, Watched, checked_instruments, show_forces
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
 
@@ -234,6 +234,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
 
         def start(data: Dataset) -> Sequence[Learner]:
             pull = LambdaPull(data, objective, self, preferences, preference_share, instruments)
+            self.trained_forces_ = pull.trained
             self._count_left_out(data, pull.terms)
             return [pull]
 
@@ -336,14 +337,27 @@ class LambdaPull(Learner):
                 f"({', '.join(sorted({term.measure.label for term in objective.terms}))})"
             )
         self.anchor: Anchor | None = None
-        self.settled = {"anchor": settings._anchor(data, preferences)}
-        if self.settled["anchor"] > 0.0:
+        stiffness = settings._anchor(data, preferences)
+        if stiffness > 0.0:
             if preferences is not None:
                 raise SettingsError("an anchor ties scores to grades, which preferences replace: leave anchor out")
-            equal = np.zeros(data.n_documents, dtype=dtypes.SCORE)
-            forces, curvatures = self.forces.at(equal, Ranking(data, settings.seed).update(equal))
-            check_finite(settings, data, forces, curvatures, "at equal scores")
-            self.anchor = Anchor(self.terms[0], self.settled["anchor"], settings.sigma, curvatures)
+            assert isinstance(self.forces, Forces)
+            self.anchor = springs_on(
+                data, self.forces, stiffness, settings.sigma, settings.seed,
+                lambda forces, curvatures: check_finite(settings, data, forces, curvatures, "at equal scores"),
+            )  # fmt: skip
+        self.trained = TrainedForces(
+            objective=objective if self.terms else None,
+            cost=settings._chosen_cost(),
+            pairs=Pairs.read(settings.pairs),
+            normalise=settings._normalisation(),
+            anchor=stiffness,
+            sigma=settings.sigma,
+            seed=settings.seed,
+            ranker=type(settings).__name__,
+        )
+        self.settled = {"anchor": stiffness} | self.trained.setting()
+        show_forces(instruments, self.trained)
 
     @property
     def terms(self) -> list[TermForces]:

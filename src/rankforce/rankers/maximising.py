@@ -45,10 +45,17 @@ class Maximising(abc.ABC):
     def _iterations(self) -> int:
         """How many trees or epochs a schedule may see."""
 
+    def _given_cost(self) -> LambdaFunction | None:
+        return None if self.cost is None else lambda_function(self.cost)
+
+    def _chosen_cost(self) -> LambdaFunction:
+        """The λ-function of measures that name none."""
+        return self._given_cost() or self._own_cost()
+
     def _objective(self) -> Objective:
         return chosen_objective(
             self.measure,
-            None if self.cost is None else lambda_function(self.cost),
+            self._given_cost(),
             self.pairs,
             self.objective,
             default=self._own_cost(),

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import combine, uniform
+from rankforce.data.random_streams import Stream
 from rankforce.errors import ModelFileError
+from rankforce.evaluation.agreement import Agreement
 from rankforce.kernels.network import score_documents
 from rankforce.lambdas.forces import Ranking
+from rankforce.measures.measure import Measure
 from rankforce.nets.layout import Layout
 from rankforce.nets.pace import Pace, Preset
 from rankforce.nets.updates import Learning, Updates
 from rankforce.rankers.graded_watching import ahead, watch_of
-from rankforce.rankers.watching import Instrument, Watched
+from rankforce.rankers.watching import Instrument, Watched, watched_values
 from rankforce.threads import over_ranges
 
 Cost = Callable[[np.ndarray, np.ndarray], float]  # of scores and their ranking, by_query order: what presets watch
@@ -96,6 +98,16 @@ class Run:
         return self.watch.history
 
     @property
+    def watched(self) -> dict[str, str]:
+        """What the numbers of the history are values of."""
+        return watched_values(self.train.watched, None if self.held_out is None else self.held_out.watched)
+
+    @property
+    def watched_measure(self) -> Measure | Agreement:
+        """What decides: on validation data, without any on the training data."""
+        return (self.train if self.held_out is None else self.held_out).watched.measure
+
+    @property
     def best_iteration(self) -> int:
         """The epoch whose weights are kept: the best on validation data, without any the last."""
         return self.watch.best_iteration
@@ -132,7 +144,7 @@ class Run:
             return
         assert plan.cost is not None
         cost = plan.cost(self.train.scores, self.train.ranking.order)
-        draw = float(uniform(combine(plan.seed, 8, number)))
+        draw = float(Stream.NET_PACE.uniform(plan.seed, number))
         if self.pace.after(plan.preset, cost, values["validation"], draw):
             self.restarts += 1
             self.learning.restart(plan.layout.start(plan.seed, self.restarts))

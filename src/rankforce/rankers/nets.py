@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
-from rankforce.measures.measure import Measure
+from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST
 from rankforce.models.model import count_of
 from rankforce.models.net import MOST_HIDDEN, Net
 from rankforce.models.provenance import Provenance
@@ -29,7 +30,8 @@ from rankforce.rankers.outputs import base_of
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.resumable import Resumable
 from rankforce.rankers.settings import check_choice, check_number
-from rankforce.rankers.watching import Callback, Instrument, Iteration, TrainingWarning, Watched
+from rankforce.rankers.trained_forces import TrainedForces
+from rankforce.rankers.watching import TIES, Callback, Instrument, Iteration, TrainingWarning, Watched, show_forces
 from rankforce.threads import over_pieces
 
 EPOCHS = 100
@@ -87,6 +89,9 @@ class NetRanker(Resumable):
                 sigma=self.sigma,
             )
             runs = self._runs(training, blank)
+            self.trained_forces_ = self._trained(training.source)
+            show_forces(training.instruments, self.trained_forces_)
+            bar.watched = runs[0].watched
             done, stop = 0, False
             if checkpoint is not None and (last := checkpoint.last()) is not None:
                 done = _resumed(last, runs, epochs, checkpoint.path)
@@ -105,7 +110,8 @@ class NetRanker(Resumable):
                 ending = stop or done == epochs or all(run.ended for run in runs)
                 if checkpoint is not None and (ending or done % checkpoint.every == 0):
                     state = {"epochs": done, "runs": [run.state() for run in runs]}
-                    checkpoint.write(best.history, lambda provenance: _net(blank, best, provenance), state)  # noqa: B023
+                    written = functools.partial(_net, blank, best)
+                    checkpoint.write(best.history, best.watched, written, state)
         self._conclude(training, blank, runs)
 
     def _runs(self, training: Training, blank: Net) -> list[Run]:
@@ -150,7 +156,7 @@ class NetRanker(Resumable):
             if run.diverged and (run is best or len(runs) == 1):
                 self._explain_divergence(run, training.objective)
         self.history_ = best.history
-        self.watched_measure_ = self._watched_measure()
+        self.watched_measure_ = best.watched_measure
         self.best_iteration_ = best.best_iteration
         self.learning_rate_ = best.rate
         self.rates_ = {run.rate: run.watch.best_value for run in runs} if training.held_out is not None else {}
@@ -163,9 +169,12 @@ class NetRanker(Resumable):
             settings=self._settings()
             | training.inputs
             | self._notes()
+            | self.trained_forces_.setting()
             | {"scaling_chosen": self.scaling_, "learning_rate_chosen": self.learning_rate_},
             objective=training.objective,
             history=best.history,
+            watched=best.watched,
+            ties=TIES,
             seed=self.seed,
         )
         self.model_ = _net(blank, best, provenance)
@@ -189,12 +198,18 @@ class NetRanker(Resumable):
     # ---------------------------------------------------------------------------------------- what a subclass gives
 
     @abc.abstractmethod
-    def _watched_measure(self) -> Measure:
-        """The measure of the history and of early stopping."""
-
-    @abc.abstractmethod
     def _training_cost(self, source: Source, data: Dataset) -> Cost:
         """What presets watch on the training data: the lower the better."""
+
+    def _trained(self, source: Source) -> TrainedForces:
+        """What an epoch pulls with."""
+        objective = source.objective if source.preferences is None or source.share < 1 else None
+        first = source.objective.terms[0].settled(DEFAULT_COST, ALL_PAIRS)
+        assert first.cost is not None
+        assert first.pairs is not None
+        return TrainedForces(
+            objective, first.cost, first.pairs, sigma=self.sigma, seed=self.seed, ranker=type(self).__name__
+        )
 
     # --------------------------------------------------------------------------------------------- settings resolved
 

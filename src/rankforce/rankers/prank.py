@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.dataset import MAIN_LABEL, Dataset, tie_breakers
-from rankforce.data.hashing import combine, uniform
+from rankforce.data.dataset import MAIN_LABEL, Dataset, document_hashes
+from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
 from rankforce.kernels.perceptron import perceptron_scores, prank_pass
 from rankforce.measures.catalogue import measure
@@ -151,7 +151,7 @@ class Perceptrons:
         self.steps = np.searchsorted(self.grades, np.where(documents.active, documents.labels, self.grades[0]))
         self.sizes = documents.weights
         self.taking_part = np.flatnonzero(documents.active)
-        self.hashes = tie_breakers(data, seed)
+        self.hashes = document_hashes(data)
         self.weights = np.zeros((members, n_weights(kernel, data.n_features)))
         self.thresholds = np.zeros((members, len(self.grades) - 1))
 
@@ -160,14 +160,15 @@ class Perceptrons:
 
     def step(self, number: int) -> bool:
         """One epoch of every member."""
-        order = self.taking_part[np.argsort(combine(number, self.hashes[self.taking_part]), kind="stable")]
+        drawn_order = Stream.DOCUMENT_ORDER.words(self.seed, number, self.hashes[self.taking_part])
+        order = self.taking_part[np.argsort(drawn_order, kind="stable")]
 
         def learn(first: int, last: int) -> None:
             for member in range(first, last):
                 shown = order
                 if self.probability < 1.0:
-                    drawn = uniform(combine(self.seed, number, member, self.hashes[order])) < self.probability
-                    shown = order[drawn]
+                    draws = Stream.SHOWN_DOCUMENTS.uniform(self.seed, number, member, self.hashes[order])
+                    shown = order[draws < self.probability]
                 prank_pass(
                     self.inputs, self.steps, self.sizes, shown, self.quadratic, self.weights[member],
                     self.thresholds[member],

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-from rankforce.displayed_text import displayed, displayed_lines
+from rankforce.displayed_text import displayed_lines
+from rankforce.rankers.watching import in_words
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -25,6 +27,7 @@ class Progress:
         self.wanted = wanted
         self._bar: Any = None
         self._task: Any = None
+        self.watched: Mapping[str, str] = {}  # what the values shown are values of, by their names
         self._said = time.monotonic()
         self._first: tuple[int, float] | None = None  # steps and time when the first step was done
 
@@ -67,7 +70,7 @@ class Progress:
         if not self.wanted:
             return
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, note=_written(values))
+            self._bar.update(self._task, completed=done, note=in_words(values, self.watched))
             return
         now = time.monotonic()
         if self._first is None:  # the first step may have compiled kernels: it says nothing of the others
@@ -77,11 +80,8 @@ class Progress:
             self._said = now
             left = (now - self._first[1]) / max(done - self._first[0], 1) * (self.total - done)
             print(
-                f"{self.name}: {done}/{self.total} {self.unit}, {_written(values)}, about {left:.0f} s left",
+                f"{self.name}: {done}/{self.total} {self.unit}; {in_words(values, self.watched)}; "
+                f"about {left:.0f} s left",
                 file=sys.stderr,
                 flush=True,
             )
-
-
-def _written(values: dict[str, float]) -> str:
-    return "  ".join(f"{displayed(name)} {value:.4f}" for name, value in values.items())

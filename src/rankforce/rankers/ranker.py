@@ -12,7 +12,9 @@ from sklearn.base import BaseEstimator, clone
 
 from rankforce import errors
 from rankforce.data.dataset import Dataset
+from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError
+from rankforce.evaluation.agreement import AGREEMENT, Agreement
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.measures.measure import Measure
 from rankforce.models.model import Model
@@ -26,6 +28,9 @@ class NotFittedError(errors.NotFittedError, sklearn.exceptions.NotFittedError):
 class Ranker(BaseEstimator, abc.ABC):
     """Base of all rankers: settings in ``__init__``, learning in ``fit``, which leaves the model in ``model_``.
 
+    ``history_`` has the value of ``watched_measure_`` after every tree or epoch, with equal scores in the order of a
+    hash of the seed: what ``evaluate`` gives with ``ties="hashed"`` and the same seed, and not with its default, row order.
+
     With ``sklearn.set_config(enable_metadata_routing=True)`` scikit-learn's searches and cross-validations hand
     ``qid`` on to ``fit`` and ``score`` unasked.
     """
@@ -34,7 +39,7 @@ class Ranker(BaseEstimator, abc.ABC):
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
     model_: Model
-    watched_measure_: Measure
+    watched_measure_: Measure | Agreement  # what decided: on validation data, without any on the training data
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -75,9 +80,15 @@ class Ranker(BaseEstimator, abc.ABC):
     def score(self, X: Any, y: Any = None, qid: Any = None, *, sample_weight: Any = None) -> float:
         """The mean over the queries of the measure that training watched: ``evaluate``'s, with its default policies.
 
-        ``sample_weight`` holds the weights of the queries, one per row and equal within a query.
+        Of ``Preferences``, the share that the ranking agrees with. On grades, a ranker that watched preferences alone
+        is measured by what its settings name. ``sample_weight`` holds the weights of the queries, one per row and equal
+        within a query.
         """
         self._fitted()
+        if isinstance(X, Preferences):
+            if y is not None or qid is not None or sample_weight is not None:
+                raise DataError("preferences name their documents and weights: score(preferences)")
+            return evaluate(self, X).mean[AGREEMENT]
         if not isinstance(X, Dataset) and qid is None and not names_queries(X):
             raise DataError(
                 "score must know which documents belong to one query: score(X, y, qid=...), a column named 'qid', or "
@@ -85,7 +96,19 @@ class Ranker(BaseEstimator, abc.ABC):
                 "makes qid reach score"
             )
         data = as_dataset(X, y, qid, query_weights=sample_weight)
-        return evaluate(self, data, self.watched_measure_).mean[self.watched_measure_]
+        watched = self.watched_measure_
+        if isinstance(watched, Agreement):
+            watched = self._watched_measure()
+            if watched.label not in data.labels:
+                raise DataError(
+                    f"training watched the agreement with preferences, and this data has no {watched.label!r} for "
+                    f"{watched}: score(rf.Preferences(...)), or rf.evaluate(ranker, preferences)"
+                )
+        return evaluate(self, data, watched).mean[watched]
+
+    @abc.abstractmethod
+    def _watched_measure(self) -> Measure:
+        """The measure of history and early stopping, where labels are watched."""
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file that ``rankforce.load`` reads."""

@@ -23,6 +23,7 @@ from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.net_runs import Cost, Scored
 from rankforce.rankers.nets import NetRanker, Training
 from rankforce.rankers.settings import check_number
+from rankforce.rankers.trained_forces import ASSUMED, TrainedForces
 from rankforce.rankers.watching import Callback, WatchedMeasure
 
 FIRST_MOVES = (0.003, 0.01, 0.03, 0.1)
@@ -144,6 +145,9 @@ class SPSA(NetRanker):
 
     def _rates(self) -> tuple[float, ...]:
         return FIRST_MOVES if isinstance(self.learning_rate, str) else super()._rates()
+
+    def _trained(self, source: Source) -> TrainedForces:
+        return ASSUMED  # nothing pulls: it looks at the measure itself
 
     def _watched_measure(self) -> Measure:
         return measure(self.measure if self.validation_measure is None else self.validation_measure)

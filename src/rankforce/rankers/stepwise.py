@@ -13,7 +13,6 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
 from rankforce.lambdas.forces import Ranking
-from rankforce.measures.measure import Measure
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
@@ -21,7 +20,7 @@ from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_number
-from rankforce.rankers.watching import Callback, Watch, WatchedMeasure, checked_callbacks
+from rankforce.rankers.watching import TIES, Callback, Watch, WatchedMeasure, checked_callbacks, watched_values
 from rankforce.threads import using_threads
 
 
@@ -89,6 +88,7 @@ class Stepwise(Ranker):
         measure = self._watched_measure()
         course = self._course(data, held_out)
         watched, ranking = WatchedMeasure(data, measure), Ranking(data, self.seed)
+        held_out_watched: WatchedMeasure | None = None
         if held_out is not None:
             held_out_watched, held_out_ranking = WatchedMeasure(held_out, measure), Ranking(held_out, self.seed)
         watch = Watch(self.early_stopping, callbacks)
@@ -98,12 +98,13 @@ class Stepwise(Ranker):
             Interruption() as interruption,
             Progress(type(self).__name__, self._steps(), self.STEP, self.progress) as bar,
         ):
+            bar.watched = names = watched_values(watched, held_out_watched)
             for number in range(self._steps()):
                 if not course.step(number):
                     break
                 done = number + 1
                 values = {"train": watched.mean(ranking.update(course.scores()))}
-                if held_out is not None:
+                if held_out_watched is not None:
                     values["validation"] = held_out_watched.mean(held_out_ranking.update(course.held_out_scores()))
                 stop = watch.record(done, values)
                 if held_out is not None and watch.best_iteration == done:
@@ -121,6 +122,8 @@ class Stepwise(Ranker):
             settings={"ranker": type(self).__name__, **self.get_params(deep=False)},
             objective=self._objective_name(),
             history=watch.history,
+            watched=names,
+            ties=TIES,
             seed=self.seed,
         )
         self.model_ = dataclasses.replace(kept, provenance=provenance)
@@ -135,10 +138,6 @@ class Stepwise(Ranker):
     @abc.abstractmethod
     def _course(self, data: Dataset, held_out: Dataset | None) -> Course:
         """A training that has not begun."""
-
-    @abc.abstractmethod
-    def _watched_measure(self) -> Measure:
-        """The measure of the history and of early stopping."""
 
     @abc.abstractmethod
     def _objective_name(self) -> str:

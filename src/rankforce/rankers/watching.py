@@ -13,9 +13,14 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, RankforceWarning, SettingsError
+from rankforce.evaluation.agreement import AGREEMENT, Agreement, ListedAgreement
 from rankforce.evaluation.significance import standard_error
+from rankforce.evaluation.ties import HASHED
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
+from rankforce.rankers.trained_forces import TrainedForces
+
+TIES = HASHED  # what ``evaluate`` calls the order of equal scores that histories are counted in
 
 
 class TrainingWarning(RankforceWarning):
@@ -26,11 +31,17 @@ class Instrument(Protocol):
     """What may look into a training: see ``rankforce.diagnostics.instruments``."""
 
     def look(self, iteration: int, data: Dataset, scores: np.ndarray, order: np.ndarray) -> None:
-        """Called before every tree or epoch."""
+        """Called before every tree or epoch. One that has ``settle`` is told first what the training pulls with."""
 
 
 class Watched(abc.ABC):
-    """A value of a ranking, the higher the better."""
+    """A value of a ranking, the higher the better.
+
+    Equal scores are in the order of the ranking: while training by a hash of the seed (``lambdas.forces.Ranking``), the
+    policy that ``evaluate`` calls ``TIES``.
+    """
+
+    measure: Measure | Agreement
 
     @abc.abstractmethod
     def mean(self, order: np.ndarray) -> float:
@@ -40,42 +51,34 @@ class Watched(abc.ABC):
         """What a history holds of a ranking, under this name."""
         return {name: self.mean(order)}
 
+    def named(self, name: str) -> dict[str, str]:
+        """What the numbers of such a history are values of, by their names."""
+        return {name: str(self.measure)}
+
 
 class WatchedPreferences(Watched):
-    """The weighted share of listed preferences that a ranking agrees with, each as far as it is certain.
+    """The agreement of a ranking with listed preferences."""
 
-    Σ w·P̄(of the order that the ranking gives the two) / Σ w: at most Σ w·max(P̄, 1 − P̄) / Σ w.
-    """
+    measure = AGREEMENT
 
     def __init__(self, preferences: Preferences) -> None:
-        self._listed = listed = preferences.listed
-        data = preferences.data
-        weights = listed.weight
-        if data.query_weights is not None:
-            weights = weights * np.repeat(data.query_weights, np.diff(listed.starts))
-        self._weights = weights
-        self._total = math.fsum(weights)
-        if self._total == 0:
-            raise SettingsError("preferences cannot be watched: all their weights are 0")
-        self._rank = np.empty(data.n_documents, dtype=np.int64)
+        self._listed = ListedAgreement(preferences)
+        self._rank = np.empty(preferences.data.n_documents, dtype=np.int64)
 
     def mean(self, order: np.ndarray) -> float:
         """The agreement with this ranking."""
         self._rank[order] = np.arange(len(order))
-        listed = self._listed
-        above = self._rank[listed.better] < self._rank[listed.worse]
-        agreement = np.where(above, listed.probability, 1.0 - listed.probability)
-        return math.fsum(self._weights * agreement) / self._total
+        return self._listed.of_ranks(self._rank)
 
 
 class WatchedMeasure(Watched):
     """The mean of a measure over the queries of a data set, for a ranking kept elsewhere.
 
-    Blank queries are left out, query weights count, and equal scores are in the order of the ranking (a hash while
-    training, see ``lambdas.forces.Ranking``).
+    Blank queries are left out, query weights count.
     """
 
     def __init__(self, data: Dataset, measure: Measure) -> None:
+        self.measure = measure
         self.judged = judged(data, measure)
         scored = self.judged.normalisers > 0
         self._weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
@@ -109,12 +112,26 @@ class WatchedMeasure(Watched):
         return 0.0 if math.isnan(error) else error
 
 
+def watched_values(train: Watched, held_out: Watched | None) -> dict[str, str]:
+    """What the numbers of a history are values of, by their names."""
+    return {"train": str(train.measure)} | ({} if held_out is None else held_out.named("validation"))
+
+
+def in_words(values: Mapping[str, float], watched: Mapping[str, str], ties: str = TIES) -> str:
+    """Values of a history with what they are: "NDCG (ties hashed): train 0.8123, validation 0.7712"."""
+    measures = {watched[name] for name in ("train", "validation") if name in values and name in watched}
+    if len(measures) != 1:  # name each, but those whose name in the history is the measure's
+        named = {name: name if of in name else f"{name} {of}" for name, of in watched.items()}
+        return ", ".join(f"{named.get(name, name)} {value:.4f}" for name, value in values.items()) + f" (ties {ties})"
+    return f"{measures.pop()} (ties {ties}): " + ", ".join(f"{name} {value:.4f}" for name, value in values.items())
+
+
 @dataclass
 class Iteration:
     """What a callback is told after every iteration."""
 
     number: int  # iterations done
-    values: dict[str, float]  # "train" and "validation" where they are watched
+    values: dict[str, float]  # "train" and "validation" where they are watched; equal scores by a hash of the seed
     history: dict[str, list[float]]
     best_iteration: int
     stopped: bool = False
@@ -150,6 +167,14 @@ def checked_instruments(given: Any) -> tuple[Instrument, ...]:
                 f"rf.RankChanges(), or has look(iteration, data, scores, order); not {one!r:.80}"
             )
     return instruments
+
+
+def show_forces(instruments: Sequence[Instrument], trained: TrainedForces) -> None:
+    """Tell those instruments that ask for it (by ``settle``) with what forces a training is about to begin."""
+    for instrument in instruments:
+        settle = getattr(instrument, "settle", None)
+        if settle is not None:
+            settle(trained)
 
 
 @dataclass

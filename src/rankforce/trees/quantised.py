@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankforce.data.hashing import combine
+from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
 from rankforce.kernels.quantise import FINE_BITS, largest_magnitude, pack_entries, redraw_forces, sum_of_magnitudes
 from rankforce.kernels.splits import LEAST_SHIFT
@@ -79,7 +79,7 @@ def quantise(
     )
     nonzero, vanished = map(sum, zip(*counts, strict=True))
     if vanished > MAY_VANISH * nonzero:
-        tree_word = np.uint64(combine(seed, tree_number))
+        tree_word = np.uint64(Stream.FORCE_ROUNDING.words(seed, tree_number))
         over_queries(
             query_starts,
             lambda first, last: redraw_forces(

@@ -23,6 +23,7 @@ def compare(
     convention: options.Convention = None,
     by: options.By = None,
     missing_queries: options.MissingQueries = "zero",
+    preferences: options.Preferences = None,
     require: Annotated[
         Literal["better", "not-worse"] | None,
         typer.Option(
@@ -52,7 +53,7 @@ def compare(
     """
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
-    from rankforce.cli.rankings import read_judgments, read_ranking
+    from rankforce.cli.rankings import read_agreement, read_judgments, read_ranking
     from rankforce.cli.segments import read_segments
 
     import_measures(imports or ())
@@ -64,8 +65,8 @@ def compare(
         evaluations.append(
             rf.evaluate(
                 given.scores,
-                given.data,
-                measure or ["NDCG@10"],
+                given.data if preferences is None else read_agreement(preferences, given, measure),
+                measure or None,
                 ties=ties,
                 blank=blank,
                 convention=convention,

@@ -21,6 +21,7 @@ def evaluate(
     convention: options.Convention = None,
     by: options.By = None,
     missing_queries: options.MissingQueries = "zero",
+    preferences: options.Preferences = None,
     per_query: options.PerQuery = None,
     imports: options.Imports = None,
     read: options.Reading = None,
@@ -33,17 +34,17 @@ def evaluate(
     """
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
-    from rankforce.cli.rankings import read_judgments, read_ranking
+    from rankforce.cli.rankings import read_agreement, read_judgments, read_ranking
     from rankforce.cli.segments import read_segments
     from rankforce.cli.writing import check_output, write_per_query
 
-    check_output(per_query, data, ranking, by)
+    check_output(per_query, data, ranking, by, preferences)
     import_measures(imports or ())
     given = read_ranking(ranking, read_judgments(data, read), missing_queries)
     result = rf.evaluate(
         given.scores,
-        given.data,
-        measure or ["NDCG@10"],
+        given.data if preferences is None else read_agreement(preferences, given, measure),
+        measure or None,
         ties=ties,
         blank=blank,
         convention=convention,

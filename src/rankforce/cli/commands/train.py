@@ -160,6 +160,7 @@ def train(
     from rankforce.cli.settings import read_settings
     from rankforce.cli.writing import check_output
     from rankforce.rankers.catalogue import ranker_class
+    from rankforce.rankers.watching import in_words
 
     read_here = (data, validation, objective, base_model, from_lightgbm, from_xgboost, preferences)
     check_output(out, *read_here, checkpoint)
@@ -217,16 +218,16 @@ def train(
         raise SettingsError("--preference-share goes with --preferences FILE")
     model.fit(documents, validation=held_out, **inputs)
     model.save(out)
-    history = model.history_
+    history, known = model.history_, model.model_.provenance
     kept = model.best_iteration_
     last = {name: values[kept - 1] for name, values in history.items() if 0 < kept <= len(values)}
     if json:
         output.show_json(
             {"model": str(out), "ranker": type(model).__name__, "iterations": kept, "values": last, "history": history}
+            | {"watched": known.watched, "ties": known.ties}
         )
         return
-    watched = ", ".join(f"{name} {value:.4f}" for name, value in last.items())
-    learned = f"{model.watched_measure_}: {watched}" if watched else "nothing was learned"
+    learned = in_words(last, known.watched, known.ties) if last else "nothing was learned"
     output.show(f"{out}: {type(model).__name__}, {model.model_!r}; {learned}")
 
 
