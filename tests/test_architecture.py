@@ -18,7 +18,7 @@ PACKAGE = Path(rankforce.__file__).parent
 
 # Lower layers know nothing of higher ones; packages of one layer may know each other.
 LAYERS = (
-    ("errors", "dtypes", "html_tables", "plurals"),
+    ("remedies", "errors", "flags", "dtypes", "html_tables", "plurals"),
     (
         "replacing",
         "compile_failures",
@@ -38,7 +38,7 @@ LAYERS = (
     ("models",),
     ("rankers", "combining", "optimising", "diagnostics"),
     ("export", "report", "distributed", "torch"),
-    ("cli",),
+    ("cli", "__main__"),
 )
 LAYER = {package: height for height, layer in enumerate(LAYERS) for package in layer}
 

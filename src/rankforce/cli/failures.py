@@ -16,7 +16,7 @@ from typing import Any
 import typer
 
 from rankforce.cli import output
-from rankforce.errors import RankforceError, RankforceWarning
+from rankforce.errors import RankforceError, RankforceWarning, Worded
 
 # Exit codes. 0: done.
 NEGATIVE_VERDICT = 1  # the command ran and its answer is no (a warning under --strict, a comparison that was lost)
@@ -30,13 +30,13 @@ def reporting_failures(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def wrapped(*arguments: Any, **options: Any) -> Any:
-        def typed(message: str) -> str:
-            from rankforce.cli.remedies import command_remedies
+        def worded(message: Worded) -> str:
+            from rankforce.cli.remedies import in_shell
 
-            return command_remedies(message, command, options)
+            return in_shell(message, command)
 
         try:
-            with _warnings_as_remarks(typed):
+            with _warnings_as_remarks(worded):
                 return command(*arguments, **options)
         except BrokenPipeError:
             # The reader (head, less) has seen enough. What is still buffered must not fail at exit.
@@ -47,10 +47,7 @@ def reporting_failures(command: Callable[..., Any]) -> Callable[..., Any]:
         except (typer.Exit, typer.Abort):
             raise
         except RankforceError as error:
-            from rankforce.cli.remedies import reword
-
-            reword(error, typed)
-            _stop(str(error), BAD_INPUT)
+            _stop(worded(error), BAD_INPUT)
         except OSError as error:
             if error.filename is None:
                 _stop(str(error), BAD_INPUT)
@@ -68,7 +65,7 @@ def reporting_failures(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
-def _warnings_as_remarks(typed: Callable[[str], str]) -> Iterator[None]:
+def _warnings_as_remarks(worded: Callable[[Worded], str]) -> Iterator[None]:
     """Show each warning of rankforce once, as a remark. All others go their way."""
     told = set()
     with warnings.catch_warnings():
@@ -79,7 +76,7 @@ def _warnings_as_remarks(typed: Callable[[str], str]) -> Iterator[None]:
                 show(message, category, *place, **more)
             elif str(message) not in told:
                 told.add(str(message))
-                output.note(typed(str(message)))
+                output.note(worded(message))
 
         warnings.showwarning = remark
         warnings.simplefilter("always", RankforceWarning)

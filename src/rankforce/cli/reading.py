@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rankforce.cli.named_values import named_values
-from rankforce.cli.remedies import reading_spellings, typed_remedies
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
@@ -20,8 +19,7 @@ def read_data(path: str | os.PathLike[str], written: Sequence[str] | None = None
     from rankforce.data.files import read
 
     options = reading_options(written)
-    with typed_remedies(reading_spellings):
-        return read(input_file(path), **options)
+    return read(input_file(path), **options)
 
 
 def input_file(path: str | os.PathLike[str]) -> str:
