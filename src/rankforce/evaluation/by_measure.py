@@ -15,9 +15,6 @@ Value = TypeVar("Value")
 class NotEvaluatedError(MeasureError, KeyError):
     """A result was asked for a measure that was not evaluated."""
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
 
 class ByMeasure(Mapping[str, Value], Generic[Value]):
     """One entry per measure, looked up by its written form, an alias of it, or the measure itself.

@@ -33,6 +33,8 @@ class Ranker(BaseEstimator, abc.ABC):
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
+    takes_dataset: ClassVar[bool] = True  # evaluations hand it the Dataset: features by name, and queries
+
     model_: Model
     watched_measure_: Measure
 
