@@ -18,8 +18,8 @@ PACKAGE = Path(rankforce.__file__).parent
 
 # Lower layers know nothing of higher ones; packages of one layer may know each other.
 LAYERS = (
-    ("displayed_text", "dtypes", "html_tables", "plurals"),
-    ("errors",),
+    ("displayed_text", "remedies", "dtypes", "html_tables", "plurals"),
+    ("errors", "flags"),
     (
         "replacing",
         "compile_failures",
@@ -42,7 +42,7 @@ LAYERS = (
     ("models",),
     ("rankers", "combining", "optimising", "diagnostics"),
     ("export", "report", "distributed", "torch"),
-    ("cli",),
+    ("cli", "__main__"),
 )
 LAYER = {package: height for height, layer in enumerate(LAYERS) for package in layer}
 

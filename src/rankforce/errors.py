@@ -1,18 +1,41 @@
 """One exception family: everything rankforce raises on purpose is a RankforceError.
 
-A message says what is wrong, where, and what to do about it.
+A message says what is wrong, where, and what to do about it. What to do is data (``rankforce.remedies``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from rankforce.displayed_text import displayed_lines, displayed_path
+from rankforce.remedies import Remedy, Words, in_python, parts_of, spelled
 
 
-class RankforceError(ValueError):
-    """Base of all errors that rankforce raises on purpose. Its text is safe to print, whatever names it repeats."""
+class Worded(Exception):
+    """An exception whose arguments are its message: words and remedies, in the order in which they are read.
+
+    Its text is safe to print, whatever names it repeats.
+    """
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
 
     def __str__(self) -> str:
-        return displayed_lines(super().__str__())
+        return self.spelled()
+
+    def spelled(self, spelling: Callable[[Remedy], str] = in_python) -> str:
+        """The message, each remedy in its spelling: Python's, unless another is given."""
+        return displayed_lines(spelled(self.args, spelling))
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """What the user can write to put it right."""
+        return tuple(part for part in self.args if isinstance(part, Remedy))
+
+
+class RankforceError(Worded, ValueError):
+    """Base of all errors that rankforce raises on purpose."""
 
 
 class DataError(RankforceError):
@@ -24,13 +47,13 @@ class FileFormatError(DataError):
 
     def __init__(
         self,
-        problem: str,
+        problem: Words,
         *,
         path: object,
         line: int | None = None,
         column: int | None = None,
         text: str | None = None,
-        remedy: str | None = None,
+        remedy: Words | None = None,
     ) -> None:
         self.problem = problem
         self.path = str(path)
@@ -38,21 +61,21 @@ class FileFormatError(DataError):
         self.column = column
         self.text = text
         self.remedy = remedy
-        super().__init__(str(self))
+        super().__init__(*self._message())
 
-    def __str__(self) -> str:
+    def _message(self) -> list[str | Remedy]:
         where = displayed_path(self.path)
         if self.line is not None:
             where += f", line {self.line}"
         if self.column is not None:
             where += f", column {self.column}"
-        message = f"{where}: {self.problem}"
+        message = [f"{where}: ", *parts_of(self.problem)]
         if self.text is not None:
             shown = self.text if len(self.text) <= 80 else self.text[:77] + "..."
-            message += f": {shown!r}"
+            message.append(f": {shown!r}")
         if self.remedy is not None:
-            message += f"\n  {self.remedy}"
-        return displayed_lines(message)
+            message += ["\n  ", *parts_of(self.remedy)]
+        return message
 
     def __reduce__(self) -> tuple[object, ...]:
         place = (self.problem, self.path, self.line, self.column, self.text, self.remedy)
@@ -60,12 +83,12 @@ class FileFormatError(DataError):
 
 
 def _rebuild_file_format_error(
-    problem: str,
+    problem: Words,
     path: str,
     line: int | None,
     column: int | None,
     text: str | None,
-    remedy: str | None,
+    remedy: Words | None,
 ) -> FileFormatError:
     return FileFormatError(problem, path=path, line=line, column=column, text=text, remedy=remedy)
 
@@ -90,11 +113,8 @@ class MissingDependencyError(RankforceError, ImportError):
     """An optional package is needed: the message says which one and how to install it."""
 
 
-class RankforceWarning(UserWarning):
-    """Base of all warnings that rankforce gives. Its text is safe to print, too."""
-
-    def __str__(self) -> str:
-        return displayed_lines(super().__str__())
+class RankforceWarning(Worded, UserWarning):
+    """Base of all warnings that rankforce gives."""
 
 
 def missing_dependency(package: str, extra: str, purpose: str) -> MissingDependencyError:

@@ -19,6 +19,16 @@ def figure_class() -> Any:
     return Figure
 
 
+def new_figure(*, shown: bool, figsize: tuple[float, float]) -> Any:
+    """A figure: one that pyplot and notebooks show, or one that only goes into a file and needs no display."""
+    figure = figure_class()
+    if not shown:
+        return figure(figsize=figsize, layout="constrained")
+    import matplotlib.pyplot as plt
+
+    return plt.figure(figsize=figsize, layout="constrained")
+
+
 def check_picture(path: str | os.PathLike[str]) -> None:
     """Refuse a file that matplotlib cannot write: by its ending, or because its folder is missing."""
     kinds = sorted(figure_class()().canvas.get_supported_filetypes())

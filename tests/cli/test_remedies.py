@@ -2,46 +2,156 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import pickle
+import re
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
 import typer
 
+import rankforce
 from rankforce.cli.failures import reporting_failures
-from rankforce.cli.remedies import as_typed
-from rankforce.errors import RankforceWarning
+from rankforce.cli.remedies import in_shell
+from rankforce.errors import FileFormatError, RankforceWarning, SettingsError
+from rankforce.remedies import (
+    NAME_ALONE,
+    Argument,
+    LogColumn,
+    Phrase,
+    ReadOption,
+    Remedy,
+    Setting,
+    ValidationData,
+    WriteOption,
+)
+
+PACKAGE = Path(rankforce.__file__).parent
+OF_PYTHON = ("cli/", "torch.py", "diagnostics/instruments.py")  # who type their own, and what no command calls
+
+# The beginnings of messages about Python objects, which no command hands over, and about other libraries' parameters.
+ABOUT_PYTHON = (
+    "rankers must be a sequence of at least two",
+    "data must be a Dataset",
+    "{} must be a Dataset",
+    "labels must map names to columns",
+    "a card is of a model",
+    "give the data to compare on",
+    "by= ",
+    "a λ-function is written like",
+    "a measure is written like",
+    "an objective is rf.Graded",
+    "{} is a λ-function, and pulls for a measure",
+    "a schedule is rf.Linear",
+    "{}: label {} is above max_grade={}; write ERR(",  # a measure is written alike everywhere
+    "say what to try: space=",
+    "ranker must be a ranker",
+    "a ranker is needed",
+    "a ranker must know which documents",
+    "score must know which documents",
+    "XGBoost's ",
+    "{}'s objective={}",
+    "instruments must be a list",
+    "an instrument is",
+    "weights are searched for a graded objective",
+    "only form='martingale' has edges",
+)
+
+
+def messages_of(source: str) -> Iterator[ast.expr]:
+    """Every text within the call that a ``raise`` or ``warnings.warn`` makes, but for those of remedies."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            yield from texts_of(node.exc)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "warnings.warn":
+            yield from texts_of(node)
+
+
+def texts_of(node: ast.AST) -> Iterator[ast.expr]:
+    if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+        yield node
+        return
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in REMEDIES:
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from texts_of(child)
+
+
+def parts_of_text(text: ast.expr) -> list[ast.expr]:
+    return list(text.values) if isinstance(text, ast.JoinedStr) else [text]
+
+
+REMEDIES = {"Argument", "LogColumn", "Phrase", "ReadOption", "Setting", "ValidationData", "WriteOption"}
+
+
+def a_command(
+    blank: Annotated[str | None, typer.Option("--blank")] = None,
+    missing_queries: Annotated[str, typer.Option()] = "zero",
+    validation_share: Annotated[float | None, typer.Option()] = None,
+) -> None:
+    """A command with options."""
 
 
 @pytest.mark.parametrize(
-    ("message", "typed"),
+    ("remedy", "python", "shell"),
     [
-        ('Pass unlabelled="allow" if not', "Pass --read unlabelled=allow if not"),
-        ("pass allow_wide=True if it is none.", "pass --read allow_wide=true if it is none."),
-        ("choose one with group=", "choose one with --read group=VALUE"),
-        ("name it: qid=...; the columns are", "name it: --read qid=...; the columns are"),
-        ("say delimiter=';'", "say --read 'delimiter=;'"),
-        ("leave one out: ignore=['a']; here", "leave one out: --read ignore=a; here"),
-        ("choose blank='skip', or not", "choose --blank skip, or not"),
-        ("choose another path for blank=", "choose another path for --blank"),
-        ("set step=None", "--set step=None"),
-        ("write ERR(blank=4) if that", "write ERR(blank=4) if that"),
-        ("XGBoost's blank='a' cannot be taken over", "XGBoost's blank='a' cannot be taken over"),
-        ("/data/qid=3/train.txt, line 3", "/data/qid=3/train.txt, line 3"),
-        ("qid=3/train.txt, line 3", "qid=3/train.txt, line 3"),
-        ("use --read qid=3", "use --read qid=3"),
-        ("unknown=3", "unknown=3"),
+        (Setting("step", "gradient"), "step='gradient'", "--set step=gradient"),
+        (Setting("early_stopping", None), "early_stopping=None", "--set early_stopping=None"),
+        (Setting("hidden", [10, 5]), "hidden=[10, 5]", "--set 'hidden=[10, 5]'"),
+        (Setting("sigma", np.float64(0.5)), "sigma=0.5", "--set sigma=0.5"),
+        (Setting("scaling", NAME_ALONE), "scaling=", "--set scaling"),
+        (ReadOption("unlabelled", "allow"), "unlabelled='allow'", "--read unlabelled=allow"),
+        (ReadOption("allow_wide", True), "allow_wide=True", "--read allow_wide=true"),
+        (ReadOption("qid"), "qid=...", "--read qid=..."),
+        (ReadOption("delimiter", ";"), "delimiter=';'", "--read 'delimiter=;'"),
+        (ReadOption("delimiter", "\t"), r"delimiter='\t'", r"--read 'delimiter=\t'"),
+        (ReadOption("ignore", ["a", "b"]), "ignore=['a', 'b']", "--read ignore=a,b"),
+        (WriteOption("label", "human grades"), "label='human grades'", "--write 'label=human grades'"),
+        (LogColumn("session"), "session=...", "--column session=..."),
+        (Argument("blank", "skip"), "blank='skip'", "--blank skip"),
+        (Argument("blank", NAME_ALONE), "blank=", "--blank"),
+        (Argument("missing_queries", "zero"), "missing_queries='zero'", "--missing-queries zero"),
+        (Argument("unknown", 3), "unknown=3", "unknown=3"),
+        (ValidationData(), "fit(train, validation=...)", "--validation-share 0.2"),
+        (Phrase("relative=False", "--absolute"), "relative=False", "--absolute"),
     ],
 )
-def test_keywords_are_spelled(message: str, typed: str) -> None:
-    read = ("unlabelled", "allow_wide", "group", "qid", "delimiter", "ignore")
-    spellings = {name: f"--read {name}=" for name in read} | {"blank": "--blank", "step": "--set step="}
-    assert as_typed(message, spellings) == typed
+def test_every_remedy_has_two_spellings(remedy: Remedy, python: str, shell: str) -> None:
+    error = SettingsError("do this: ", remedy, ", or not")
+    assert str(error) == f"do this: {python}, or not"
+    assert in_shell(error, a_command) == f"do this: {shell}, or not"
+    assert error.remedies == (remedy,)
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_the_words_of_a_file_are_left_as_they_are() -> None:
+    error = FileFormatError(
+        "blank='skip'", path="qid=3/a.txt", line=3, text="qid=...", remedy=("say ", ReadOption("qid", "q"))
+    )
+    assert in_shell(error, a_command) == "qid=3/a.txt, line 3: blank='skip': 'qid=...'\n  say --read qid=q"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error) == str(error).replace("--read qid=q", "qid='q'")
+
+
+def test_messages_that_a_shell_may_show_have_no_python_in_their_words() -> None:
+    """A keyword argument that is written into the text of a message reaches a shell as Python: it must be a remedy."""
+    keyword = re.compile(r"\brf\.|(?<![\w.'(@/-])[a-z_]{2,}=(?=['\"{.\[]|\d|True|False|None|$|[ ,;)])")
+    wrong = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name.startswith(OF_PYTHON):
+            continue
+        for message in messages_of(path.read_text(encoding="utf-8")):
+            text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in parts_of_text(message))
+            if keyword.search(text) and not text.startswith(ABOUT_PYTHON):
+                wrong.append(f"{name}:{message.lineno}: {text}")
+    assert not wrong, "\n".join(wrong)
 
 
 def test_what_to_type_about_a_data_file(run: Any, tmp_path: Path) -> None:
@@ -49,8 +159,8 @@ def test_what_to_type_about_a_data_file(run: Any, tmp_path: Path) -> None:
         ("nan qid:1 1:1\n", "Pass --read unlabelled=allow if"),
         ("1 qid:1 0:1\n", "Pass --read first_index=0 if"),
         ("1 qid:1 999999999:1\n", "pass --read allow_wide=true if"),
-        ("1 1:1\n", "name such a file with --read group=VALUE"),
-        ("2000 qid:1 1:1\n", "write NDCG(gain=linear), or a table: NDCG(gain=0/1/3)"),
+        ("1 1:1\n", "name such a file: --read group=..."),
+        ("2000 qid:1 1:1\n", "use a linear gain, NDCG(gain=linear), or a table, NDCG(gain=0/1/3)"),
     ):
         (tmp_path / "odd.txt").write_text(text)
         outcome = run("evaluate", tmp_path / "odd.txt", "1")

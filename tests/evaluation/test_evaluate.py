@@ -35,6 +35,8 @@ NDCG_C = (1 / log2(2) + 7 / log2(3) + 1 / log2(5)) / (7 / log2(2) + 1 / log2(3) 
 
 
 class ByFeature:
+    takes_dataset = True
+
     def predict(self, data: rf.Dataset) -> np.ndarray:
         return data.features[:, 0]
 

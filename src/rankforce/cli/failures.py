@@ -17,7 +17,7 @@ import typer
 
 from rankforce.cli import output
 from rankforce.displayed_text import displayed_lines
-from rankforce.errors import RankforceError, RankforceWarning
+from rankforce.errors import RankforceError, RankforceWarning, Worded
 
 # Exit codes. 0: done.
 NEGATIVE_VERDICT = 1  # the command ran and its answer is no (a warning under --strict, a comparison that was lost)
@@ -31,13 +31,13 @@ def reporting_failures(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def wrapped(*arguments: Any, **options: Any) -> Any:
-        def typed(message: str) -> str:
-            from rankforce.cli.remedies import command_remedies
+        def worded(message: Worded) -> str:
+            from rankforce.cli.remedies import in_shell
 
-            return command_remedies(message, command, options)
+            return in_shell(message, command)
 
         try:
-            with _warnings_as_remarks(typed):
+            with _warnings_as_remarks(worded):
                 return command(*arguments, **options)
         except BrokenPipeError:
             # The reader (head, less) has seen enough. What is still buffered must not fail at exit.
@@ -48,10 +48,7 @@ def reporting_failures(command: Callable[..., Any]) -> Callable[..., Any]:
         except (typer.Exit, typer.Abort):
             raise
         except RankforceError as error:
-            from rankforce.cli.remedies import reword
-
-            reword(error, typed)
-            _stop(str(error), BAD_INPUT)
+            _stop(worded(error), BAD_INPUT)
         except OSError as error:
             if error.filename is None:
                 _stop(str(error), BAD_INPUT)
@@ -69,7 +66,7 @@ def reporting_failures(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
-def _warnings_as_remarks(typed: Callable[[str], str]) -> Iterator[None]:
+def _warnings_as_remarks(worded: Callable[[Worded], str]) -> Iterator[None]:
     """Show each warning of rankforce once, as a remark. All others go their way."""
     told = set()
     with warnings.catch_warnings():
@@ -80,7 +77,7 @@ def _warnings_as_remarks(typed: Callable[[str], str]) -> Iterator[None]:
                 show(message, category, *place, **more)
             elif str(message) not in told:
                 told.add(str(message))
-                output.note(typed(str(message)))
+                output.note(worded(message))
 
         warnings.showwarning = remark
         warnings.simplefilter("always", RankforceWarning)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
 from rankforce.cli.named_values import named_values
-from rankforce.cli.remedies import reading_spellings, typed_remedies
 from rankforce.displayed_text import displayed_path
 from rankforce.plurals import counted
 
@@ -25,8 +24,7 @@ def read_data(
     from rankforce.data.files import read
 
     options = reading_options(written)
-    with typed_remedies(reading_spellings):
-        data = read(input_file(path), **options)
+    data = read(input_file(path), **options)
     if say_origins:
         note_origins(path, data)
     return data

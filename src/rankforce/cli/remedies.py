@@ -1,154 +1,100 @@
-"""Remedies as they are typed: an error says ``unlabelled="allow"`` in Python, ``--read unlabelled=allow`` in a shell.
+"""Remedies as they are typed: an error says ``unlabelled='allow'`` in Python, ``--read unlabelled=allow`` in a shell.
 
-The library words its errors for Python. What a keyword argument is called on the command line depends on who takes it:
-an option of the command, ``--set`` for the ranker, ``--read`` and ``--write`` for files, ``--column`` for logs.
+Errors and warnings carry their remedies as data (``rankforce.remedies``); here each gets its spelling. In every command
+settings are typed after ``--set``, options of files after ``--read`` and ``--write``, columns of a log after
+``--column``.
+An argument of a function is the option of the same name, if the command has it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import inspect
-import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+import typing
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from rankforce.errors import FileFormatError, RankforceError
+import typer
 
-# By keyword: what is typed before its value. After "=" the value follows at once, else after a space.
-Spellings = Mapping[str, str]
-
-_KEYWORD = re.compile(
-    r"(?<![\w./'-])(?<!'s )(?<!--set )(?<!--read )(?<!--write )(?<!--column )"
-    r"(?P<name>[a-z]\w*)="
-    r"(?P<value>'[^']*'|\"[^\"]*\"|\['[^']*'\]|\[\.\.\.\]|\.\.\.|-?\d+(?:\.\d+)?(?:e-?\d+)?|True|False|None|)"
-    r"(?![\w/(\[{'\"=])"
+from rankforce.errors import Worded
+from rankforce.remedies import (
+    NAME_ALONE,
+    Argument,
+    LogColumn,
+    Phrase,
+    ReadOption,
+    Remedy,
+    Setting,
+    ValidationData,
+    WriteOption,
 )
 
-# Whole phrases, and what has no keyword of the same name.
-_DOCUMENT_IDS = "write '#docid = ID' at the end of each line, or name the column: --read document=..."
-_PHRASES = {
-    "fit(train, validation=...)": ("validation", "--validation FILE"),
-    "say sorted_by_session=False": ("sorted_by_session", "leave --sorted-by-session out"),
-    "relative=False": ("absolute", "--absolute"),
-    "data.replace(document_ids=...), or Preferences(data, better, worse) with numbers of rows": ("read", _DOCUMENT_IDS),
-    "data.replace(document_ids=...)": ("read", _DOCUMENT_IDS),
-    "use gain='linear', a table, or a function": ("measure", "write NDCG(gain=linear), or a table: NDCG(gain=0/1/3)"),
+_PAIRS: Mapping[type[Remedy], str] = {
+    Setting: "--set",
+    ReadOption: "--read",
+    WriteOption: "--write",
+    LogColumn: "--column",
 }
 
 
-def keywords_of(function: Callable[..., Any]) -> list[str]:
-    """The names that can only be given as keywords."""
-    parameters = inspect.signature(function).parameters.values()
-    return [one.name for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY]
+def in_shell(message: Worded, command: Callable[..., Any]) -> str:
+    """The message of an error or a warning, with its remedies as they are typed for a command."""
+    options = options_of(command)
+    return message.spelled(lambda remedy: typed(remedy, options))
 
 
-@contextlib.contextmanager
-def typed_remedies(spellings: Callable[[], Spellings]) -> Iterator[None]:
-    """Errors that leave this block name their remedies as they are typed."""
-    try:
-        yield
-    except RankforceError as error:
-        reword(error, lambda text: as_typed(text, spellings()))
-        raise
+def typed(remedy: Remedy, options: Mapping[str, str]) -> str:
+    """A remedy as it is typed for a command with these options (by the name of the parameter)."""
+    if isinstance(remedy, Phrase):
+        return remedy.in_shell
+    if isinstance(remedy, ValidationData):
+        return _validation(remedy, options)
+    if isinstance(remedy, Argument):
+        return _argument(remedy, options)
+    option = _PAIRS.get(type(remedy))
+    if option is None:
+        return remedy.python()
+    return _pair(option, remedy)
 
 
-def reword(error: RankforceError, worded: Callable[[str], str]) -> None:
-    """Change the words of an error; of one about a file those of its remedy, for the others may be the file's."""
-    if not isinstance(error, FileFormatError):
-        error.args = (worded(str(error)),)
-    elif error.remedy is not None:
-        error.remedy = worded(error.remedy)
-
-
-def as_typed(message: str, spellings: Spellings) -> str:
-    """A message with the keyword arguments that have a spelling replaced by it. What stands in brackets is left."""
-
-    def spelled(match: re.Match[str]) -> str:
-        spelling = spellings.get(match["name"])
-        before = message[: match.start()]
-        if spelling is None or before.count("(") > before.count(")"):
-            return match[0]
-        return _typed(spelling, match["value"])
-
-    return _KEYWORD.sub(spelled, message).replace("set --set ", "--set ")
-
-
-def command_remedies(message: str, command: Callable[..., Any], given: Mapping[str, Any]) -> str:
-    """A message with its remedies as they are typed for a command, which was called with the options ``given``."""
-    options = _options(command)
-    for phrase, (needed, typed) in _PHRASES.items():
-        if needed in options:
-            message = message.replace(phrase, typed)
-    if "validation" not in options and "validation_share" in options:
-        message = message.replace("fit(train, validation=...)", "--validation-share 0.2")
-    known = _reading(options) | _settings(options, given) | _columns(options) | options
-    return as_typed(message, known | {"gain": "gain="})
-
-
-def reading_spellings() -> dict[str, str]:
-    """How options of ``rankforce.read`` are typed."""
-    from rankforce.data.letor import read_letor
-    from rankforce.data.tables import read_table
-
-    return {name: f"--read {name}=" for name in (*keywords_of(read_letor), *keywords_of(read_table))}
-
-
-def writing_spellings() -> dict[str, str]:
-    """How options of writing data are typed."""
-    from rankforce.data.letor_writing import write_letor
-    from rankforce.data.tables import write_table
-
-    return {name: f"--write {name}=" for name in (*keywords_of(write_letor), *keywords_of(write_table))}
-
-
-def _typed(spelling: str, value: str) -> str:
-    value = value.strip("[]").strip("'\"")
-    if not spelling.endswith("="):
-        return f"{spelling} {shlex.quote(value)}" if value else spelling
-    option, space, name = spelling.rpartition(" ")
-    if value in ("True", "False") and option != "--set":
-        value = value.lower()
-    pair = f"{name}{value or 'VALUE'}"
-    return option + space + (pair if pair.endswith("...") else shlex.quote(pair))
-
-
-def _options(command: Callable[..., Any]) -> dict[str, str]:
+def options_of(command: Callable[..., Any]) -> dict[str, str]:
     """The options of a command by the name of the parameter; arguments are none."""
-    import typing
-
-    import typer
-
-    found = {}
+    options = {}
     for name, hint in typing.get_type_hints(command, include_extras=True).items():
-        for one in getattr(hint, "__metadata__", ()):
-            if isinstance(one, typer.models.OptionInfo):
-                found[name] = max(one.param_decls or (), key=len, default="--" + name.replace("_", "-"))
-    return found
+        for declared in getattr(hint, "__metadata__", ()):
+            if isinstance(declared, typer.models.OptionInfo):
+                options[name] = max(declared.param_decls or (), key=len, default="--" + name.replace("_", "-"))
+    return options
 
 
-def _reading(options: Mapping[str, str]) -> dict[str, str]:
-    """Options of reading, where the command has them: folds are read one by one while it works."""
-    return reading_spellings() if "read" in options else {}
+def _validation(remedy: ValidationData, options: Mapping[str, str]) -> str:
+    if "validation" in options:
+        return "--validation FILE"
+    return "--validation-share 0.2" if "validation_share" in options else remedy.python()
 
 
-def _settings(options: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, str]:
-    """The settings of the ranker that the command was told to train, where it trains one."""
-    if "settings" not in options:
-        return {}
-    from rankforce.rankers.catalogue import ranker_class
-
-    try:
-        ranker: Any = ranker_class(given["ranker"])
-    except RankforceError:
-        return {}
-    return {name: f"--set {name}=" for name in ranker._get_param_names()}
+def _argument(remedy: Argument, options: Mapping[str, str]) -> str:
+    option = options.get(remedy.name)
+    if option is None:  # the command decides it: there is nothing to type
+        return remedy.python()
+    if remedy.value is NAME_ALONE or remedy.value is True:
+        return option
+    return f"{option} ..." if remedy.value is ... else f"{option} {shlex.quote(_text(remedy.value))}"
 
 
-def _columns(options: Mapping[str, str]) -> dict[str, str]:
-    """The columns of a log, where the command reads one."""
-    if "column" not in options:
-        return {}
-    from rankforce.data.session_logs import COLUMN_NAMES
+def _pair(option: str, remedy: Any) -> str:
+    """``--set name=value``, quoted where a shell asks for it."""
+    if remedy.value is NAME_ALONE:
+        return f"{option} {remedy.name}"
+    if remedy.value is ...:
+        return f"{option} {remedy.name}=..."
+    # --set reads a value as Python writes it; the others know lists with commas, true and false
+    value = str(remedy.value) if option == "--set" else _text(remedy.value)
+    return f"{option} {shlex.quote(f'{remedy.name}={value}')}"
 
-    return {role: f"--column {role}=" for role in COLUMN_NAMES}
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value == "\t":
+        return r"\t"
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

@@ -54,6 +54,8 @@ def _split(text: str) -> list[str]:
 
 
 def _value(text: str) -> Any:
+    if text.strip() in ("true", "false"):
+        return text.strip() == "true"
     try:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError):

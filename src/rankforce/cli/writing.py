@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankforce.cli.named_values import named_values
-from rankforce.cli.remedies import typed_remedies, writing_spellings
 from rankforce.errors import SettingsError
 from rankforce.replacing import check_replaceable, replacing
 
@@ -47,8 +46,7 @@ def _files(given: str | Path | None) -> list[str]:
 def write_data(data: Dataset, path: Path, written: Sequence[str] | None = None) -> list[str]:
     """Write a data file with the options that were written after ``--write``; the label sources that it holds."""
     options = named_values(written, "--write", "label=grades")
-    with typed_remedies(writing_spellings):
-        data.write(path, **options)
+    data.write(path, **options)
     return [options["label"]] if "label" in options else list(data.labels)
 
 

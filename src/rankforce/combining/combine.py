@@ -20,6 +20,7 @@ from rankforce.evaluation.evaluate import BLANK_POLICIES
 from rankforce.measures.catalogue import measure as measure_of
 from rankforce.measures.measure import Measure
 from rankforce.models.provenance import Provenance
+from rankforce.remedies import NAME_ALONE, Argument, Phrase
 from rankforce.threads import using_threads
 
 METHODS = ("sweep", "net")
@@ -91,7 +92,7 @@ def combine(
     folds = None if folds is None else _whole_number("folds", folds, 2)
     for name, given, belongs in (("hidden", hidden != 0, "net"), ("search", search != "mixture", "sweep")):
         if given and method != belongs:
-            raise SettingsError(f"{name}= goes with method={belongs!r}")
+            raise SettingsError(Argument(name, NAME_ALONE), " goes with ", Argument("method", belongs))
     if validation is not None and folds is not None:
         raise SettingsError("test on validation data or on folds of the data, not on both")
     wanted = measure_of(measure)
@@ -160,8 +161,11 @@ def _on_other_data(
         for member, name in zip(members, names, strict=True):
             if member.is_array:
                 raise SettingsError(
-                    f"{name} was given as scores: give its scores on the validation data, too: "
-                    "validation=([scores of each ranker], data)"
+                    f"{name} was given as scores: ",
+                    Phrase(
+                        "give its scores on the validation data, too: validation=([scores of each ranker], data)",
+                        "only models and features rank other data; use --folds",
+                    ),
                 )
         others, data = members, validation
     else:

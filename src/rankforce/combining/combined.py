@@ -18,6 +18,7 @@ from rankforce.models.model import Model
 from rankforce.models.net import Net
 from rankforce.models.provenance import Provenance
 from rankforce.models.stacked import Stacked
+from rankforce.remedies import Argument, Phrase
 
 LEVEL = 0.05  # of "significantly"
 
@@ -69,7 +70,7 @@ class Combined:
 
     def _swept(self, found: tuple[_Of, ...]) -> _Of:
         if not found:
-            raise SettingsError("a net was learned: only method='sweep' sees the whole curve")
+            raise SettingsError("a net was learned: only ", Argument("method", "sweep"), " sees the whole curve")
         return found[0]
 
     @property
@@ -83,8 +84,8 @@ class Combined:
         for name, model in zip(self.names, self._models, strict=True):
             if model is None:
                 raise SettingsError(
-                    f"{name} was given as scores: a combination with it is no model. Give models or features, or "
-                    "apply .weights to the scores"
+                    f"{name} is neither a model of rankforce nor a feature: a combination with it is no model. ",
+                    Phrase("Apply .weights to the scores", "Write the combined scores: --run FILE"),
                 )
         if self.net is not None:
             return Stacked.of(self._models, self.net, provenance=self._provenance())

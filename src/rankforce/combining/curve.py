@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.errors import DataError
-from rankforce.pictures import figure_class, save_picture
+from rankforce.pictures import check_picture, new_figure, save_picture
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
@@ -71,9 +71,16 @@ class Curve:
         lines.append(f"{'':10}{left_text}{self.axis:^{columns - len(left_text) - len(right_text)}}{right_text}")
         return "\n".join(lines)
 
-    def plot(self, path: str | Path, *, mark: float | None = None, title: str = "", label: str = "") -> None:
-        """Draw the curve into a picture file (the format by its ending), with a line at ``mark``. Needs matplotlib."""
-        figure: Any = figure_class()(figsize=(7.0, 4.0), layout="constrained")
+    def plot(
+        self, path: str | Path | None = None, *, mark: float | None = None, title: str = "", label: str = ""
+    ) -> Any:
+        """Draw the curve, with a line at ``mark``; returns matplotlib's axes. Needs matplotlib.
+
+        With a path it is also written into a picture file (the format by its ending).
+        """
+        if path is not None:
+            check_picture(path)
+        figure = new_figure(shown=path is None, figsize=(7.0, 4.0))
         axes = figure.subplots()
         right = self._right()
         ends = np.minimum(self.ends, right)
@@ -86,7 +93,9 @@ class Curve:
         axes.set_xlabel({"alpha": "α, share of the second ranker", "theta": "θ"}[self.axis])
         axes.set_ylabel(label)
         axes.set_title(title)
-        save_picture(figure, path)
+        if path is not None:
+            save_picture(figure, path)
+        return axes
 
     def _right(self) -> float:
         """Where a picture ends: where the last bounded piece does, within reason."""

@@ -10,6 +10,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.evaluation import significance
+from rankforce.evaluation.evaluate import BLANK_REMEDY
 from rankforce.evaluation.ties import Ranking
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
@@ -32,7 +33,8 @@ class MeanMeasure:
             first = data.query_ids[np.flatnonzero(is_blank)[0]]
             raise DataError(
                 f"{measure}: {int(is_blank.sum())} of {data.n_queries} queries are blank (no ranking can score), the "
-                f"first is query {displayed(first)}; choose blank='skip', 'zero' or 'one'"
+                f"first is query {displayed(first)}; ",
+                *BLANK_REMEDY,
             )
         self._blank = is_blank
         self._blank_value = {"zero": 0.0, "one": 1.0}.get(blank)

@@ -17,6 +17,7 @@ from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.data.simulated_clicks import observed_rates
 from rankforce.errors import SettingsError
+from rankforce.flags import check_flags
 
 WEB_SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # of the grades 0 to 4
 _ROWS_AT_A_TIME = 8192
@@ -84,6 +85,7 @@ def make_artificial(
         The id of the first query, so that data sets made apart need not share ids.
     """
     _check_whole(queries=queries, features=features)
+    check_flags(clicks=clicks)
     _check_range(0.0, math.inf, noise=noise)
     _check_range(0.0, 1.0, missing=missing, drift=drift)
     random = Stream.ARTIFICIAL_DATA.generator(checked_seed(seed))

@@ -12,6 +12,7 @@ from rankforce.data.click_rates import ClickLabels, ClickSettings
 from rankforce.data.hashing import hash_ids
 from rankforce.data.session_logs import Coded, LogChunk
 from rankforce.errors import DataError
+from rankforce.remedies import NAME_ALONE, Argument, LogColumn
 
 _PARTS_AT_ONCE = 1 << 22  # entries of unmerged counts that are kept before they are merged
 _WHOLE_SESSION = -1  # in place of a query: the last click of the session, whatever the query
@@ -77,7 +78,10 @@ class Counting:
         if chunk.time is None and chunk.position is None:
             raise DataError(
                 "the log has neither a time nor a position of clicks: which one was the last cannot be told\n"
-                "  name the column: time=... or position=..."
+                "  name the column: ",
+                LogColumn("time"),
+                " or ",
+                LogColumn("position"),
             )
         unknown = np.full(len(rows), -1.0)
         times = unknown if chunk.time is None else chunk.time[rows]
@@ -125,7 +129,11 @@ class Counting:
                 row,
                 "session",
                 f"session {chunk.session.values[codes[row]]!r} goes on after another one",
-                "sort the log by session, or say sorted_by_session=False, which takes more memory",
+                (
+                    "sort the log by session, or leave ",
+                    Argument("sorted_by_session", NAME_ALONE),
+                    " out, which takes more memory",
+                ),
             )
 
     def _close_sessions(self, session: Coded) -> None:

@@ -18,6 +18,7 @@ from rankforce.data.files import table_path
 from rankforce.data.tables import arrow, delimiter_of, is_parquet
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.plurals import counted
+from rankforce.remedies import DOCUMENT_IDS, Argument
 from rankforce.replacing import replacing
 
 RATES = ("last_click", "click")
@@ -100,9 +101,7 @@ class ClickLabels:
         """The label of each row of a data set, by its query id and document id; NaN where there is none."""
         check_dataset(data)
         if data.document_ids is None:
-            raise DataError(
-                "the data has no document ids, which the labels are joined by: data.replace(document_ids=...)"
-            )
+            raise DataError("the data has no document ids, which the labels are joined by: ", DOCUMENT_IDS)
         keys = [self._query_codes.get(self._keys.of(str(one)), -1) for one in data.query_ids.tolist()]
         queries = np.array(keys, dtype=np.int64)[data.row_queries]
         documents = np.fromiter(
@@ -117,7 +116,9 @@ class ClickLabels:
             raise DataError(
                 "no document of the data is in the log: ids are compared as text, and the log has query "
                 f"{self.queries[0]!r} with document {self.documents[0]!r}, the data query {str(data.qid[0])!r} with "
-                f"document {str(data.document_ids[0])!r}; query_key= can bring queries together"
+                f"document {str(data.document_ids[0])!r}; ",
+                Argument("query_key"),
+                " can bring queries together",
             )
         return np.where(found, self.values[places], np.nan).astype(dtypes.LABEL)
 

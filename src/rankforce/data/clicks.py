@@ -14,6 +14,7 @@ from rankforce.data.click_keys import QueryKey, QueryKeys
 from rankforce.data.click_rates import ClickLabels, ClickSettings
 from rankforce.data.session_logs import read_log
 from rankforce.errors import SettingsError
+from rankforce.flags import check_flags
 
 CHUNK_ROWS = 1 << 20
 
@@ -78,6 +79,7 @@ def click_labels(
     The last click is that with the latest time; without times, or where they are equal, that at the lowest place of
     the list (users read downwards), then the later row. Ids are compared as text.
     """
+    check_flags(smooth_zeros=smooth_zeros, sorted_by_session=sorted_by_session)
     settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions)
     if isinstance(chunk_rows, bool) or not isinstance(chunk_rows, numbers.Integral) or chunk_rows < 1:
         raise SettingsError(f"chunk_rows must be a positive whole number, not {chunk_rows!r}")

@@ -8,11 +8,12 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from rankforce.errors import FileFormatError
+from rankforce.remedies import ReadOption, Words
 
 NULLS = ["", "NaN", "nan", "NAN", "NA", "N/A", "NULL", "null", "None"]
 _LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -71,12 +72,17 @@ def _first_undecodable_line(path: Path) -> int | None:
     return None
 
 
+def say_delimiter(sign: str) -> Words:
+    """What to do about the delimiter of a table that is not the expected one."""
+    return ("say ", ReadOption("delimiter", sign))
+
+
 def header_of(
-    path: Path, delimiter: str, example: str = "qid,label,...", remedy: str = "say delimiter={!r}"
+    path: Path, delimiter: str, example: str = "qid,label,...", remedy: Callable[[str], Words] = say_delimiter
 ) -> tuple[int, list[str]]:
     """The line of the names of the columns, the first that is not blank, and the names.
 
-    ``remedy`` is what to do about another delimiter, which it is filled with.
+    ``remedy`` says what to do about another delimiter.
     """
     first = next(rows(path, delimiter, header=True), None)
     if first is None:
@@ -87,7 +93,7 @@ def header_of(
         other = next((sign for sign in ",;\t|" if sign != delimiter and sign in names[0]), None)
         if other is not None:
             problem = f"there is no {delimiter!r} in the header"
-            raise FileFormatError(problem, path=path, line=line, text=names[0], remedy=remedy.format(other))
+            raise FileFormatError(problem, path=path, line=line, text=names[0], remedy=remedy(other))
     return line, names
 
 
@@ -105,9 +111,9 @@ def refuse_broken_row(path: Path, delimiter: str, header: Sequence[str], what: M
             )
         for place, name, kind in places:
             if cells[place] not in NULLS and not _is_number(cells[place]):
-                remedy = "write a number, or leave the cell empty for a missing value"
+                remedy: list[Any] = ["write a number, or leave the cell empty for a missing value"]
                 if kind == "feature":
-                    remedy += f"; for a column that is no feature: ignore=[{name!r}]"
+                    remedy += ["; for a column that is no feature: ", ReadOption("ignore", [name])]
                 problem = f"column {name!r}: not a number"
                 raise FileFormatError(problem, path=path, line=line, column=place + 1, text=cells[place], remedy=remedy)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankforce.errors import DataError
+from rankforce.remedies import Words, parts_of
 
 
 def are_numbered(names: Sequence[str]) -> bool:
@@ -13,7 +14,7 @@ def are_numbered(names: Sequence[str]) -> bool:
 
 
 def feature_places(
-    wanted: Sequence[str], names: Sequence[str], *, named: bool, what: str, of: str, counted: str, remedy: str
+    wanted: Sequence[str], names: Sequence[str], *, named: bool, what: str, of: str, counted: str, remedy: Words
 ) -> list[int] | None:
     """Where each of the ``wanted`` features stands among ``names``; None if they stand alike.
 
@@ -39,4 +40,4 @@ def feature_places(
         raise DataError(f"{what} has {len(names)} features, {counted} {len(wanted)}")
     shown = ", ".join(map(repr, missing[:5])) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
     count = "a feature" if len(missing) == 1 else f"{len(missing)} features"
-    raise DataError(f"{what} lacks {count} of {of}: {shown}; {remedy}")
+    raise DataError(f"{what} lacks {count} of {of}: {shown}; ", *parts_of(remedy))

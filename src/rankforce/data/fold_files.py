@@ -12,6 +12,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.files import read
 from rankforce.data.streams import file_name
 from rankforce.errors import DataError
+from rankforce.remedies import ReadOption
 
 OnRead = Callable[[Path, Dataset], None]
 
@@ -59,7 +60,8 @@ class FoldFiles(Sequence[Fold]):
             found = ", ".join(f"{paths[part].name} {width}" for part, width in widths.items())
             raise DataError(
                 f"{paths['train'].parent}: the files of a fold have different numbers of features ({found}); "
-                f"say how many there are: n_features={max(widths.values())}"
+                "say how many there are: ",
+                ReadOption("n_features", max(widths.values())),
             )
         return Fold(parts["train"], parts.get("validation"), parts["test"])
 

@@ -25,6 +25,7 @@ from rankforce.data.query_sizes import group_beside, read_group
 from rankforce.data.streams import ROUND, Round, TextFile
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.kernels import letor as kernels
+from rankforce.remedies import NAME_ALONE, ReadOption, Words
 from rankforce.threads import over_pieces, thread_count
 
 ABSENT = {"zero": np.float32(0.0), "missing": np.float32(np.nan)}
@@ -182,7 +183,7 @@ class _Reader:
                 place,
                 f"feature index {width - 1 + self.first_index} makes a matrix of {rows:,} × {width:,} features "
                 f"({_size(4 * rows * width)}) from {_size(self.bytes)} of text",
-                "Correct the index if it is a mistake; pass allow_wide=True if it is none.",
+                ("Correct the index if it is a mistake; pass ", ReadOption("allow_wide", True), " if it is none."),
             )
         old = self.width
         self._resize(file, max(len(self.store), self.documents * width))
@@ -278,13 +279,18 @@ class _Reader:
         problem, remedy = offences.PROBLEMS[status]
         if status == kernels.INDEX_LARGE and self.n_features is not None:
             problem = f"a feature index is beyond n_features={self.n_features}"
-            remedy = "Leave n_features out, or give the number of features that the file has."
+            remedy = (
+                "Leave ",
+                ReadOption("n_features", NAME_ALONE),
+                " out, or give the number of features that the file has.",
+            )
         if status == kernels.INDEX_SMALL:
             problem = f"a feature index is below {self.first_index}"
-            remedy = "Pass first_index=0 if the file counts features from 0." if self.first_index else remedy
+            if self.first_index:
+                remedy = ("Pass ", ReadOption("first_index", 0), " if the file counts features from 0.")
         raise self._error(file, part, place, problem, remedy)
 
-    def _error(self, file: TextFile, part: Round, place: int, problem: str, remedy: str) -> FileFormatError:
+    def _error(self, file: TextFile, part: Round, place: int, problem: str, remedy: Words) -> FileFormatError:
         text = part.text
         line_start = max(text.rfind(b"\n", 0, place) + 1, part.start)
         word = _word(text, place)[:200]
@@ -313,7 +319,9 @@ class _Reader:
             )
         qid, sizes = self._queries(), None
         if self.has_queries and group is not None:
-            raise DataError(f"{file.path}: the lines name their queries (qid:), so that group= must be left out")
+            raise DataError(
+                f"{file.path}: the lines name their queries (qid:): leave ", ReadOption("group", NAME_ALONE), " out"
+            )
         origins = {}
         if not self.has_queries:
             sizes_file = group or group_beside(file.path)

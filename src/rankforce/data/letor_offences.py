@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rankforce.kernels import letor as kernels
+from rankforce.remedies import ReadOption, Words
 
 LARGEST_INDEX = 2**31 - 2
 
@@ -13,12 +14,12 @@ LABEL_MALFORMED, LABEL_INFINITE, LABEL_MISSING = 100, 101, 102
 VALUE_EMPTY, VALUE_MALFORMED, VALUE_INFINITE, VALUE_OVERFLOW = 110, 111, 112, 113
 COLON_ABSENT, QUERY_MISPLACED, QUERY_ABSENT, QUERY_UNEXPECTED = 120, 121, 122, 123
 LINE = "A line reads: label qid:ID index:value index:value ... # comment"
-PROBLEMS = {
+PROBLEMS: dict[int, tuple[str, Words]] = {
     LABEL_MALFORMED: ("the label is not a number", LINE),
     LABEL_INFINITE: ("the label is infinite", "Labels are finite numbers."),
     LABEL_MISSING: (
         "the label is missing",
-        'Pass unlabelled="allow" if the document was not judged, or remove the line.',
+        ("Pass ", ReadOption("unlabelled", "allow"), " if the document was not judged, or remove the line."),
     ),
     QUERY_MISPLACED: ("qid: must stand directly after the label, once", LINE),
     kernels.INDEX_MALFORMED: ("the feature index is not a whole number", LINE),

@@ -13,6 +13,7 @@ from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.letor import ABSENT
 from rankforce.data.streams import file_name
 from rankforce.errors import DataError, SettingsError
+from rankforce.remedies import Phrase, ReadOption, WriteOption
 from rankforce.replacing import replacing
 
 
@@ -54,7 +55,9 @@ def write_letor(
         raise SettingsError(f'weights must be "error" or "drop", not {weights!r}')
     if weights == "error" and (data.weights is not None or data.query_weights is not None):
         raise DataError(
-            'LETOR files hold no weights: write Parquet or CSV to keep them, or pass weights="drop" to lose them'
+            "LETOR files hold no weights: write Parquet or CSV to keep them, or pass ",
+            WriteOption("weights", "drop"),
+            " to lose them",
         )
     queries = [_writable(str(one), "query id", b"[^ \t\r\n#]+") for one in data.query_ids.tolist()]
     lines = _lines(data, labels, queries, absent, first_index)
@@ -71,19 +74,26 @@ def _label_to_write(data: Dataset, label: str | None, unlabelled: str) -> np.nda
         raise SettingsError(f'unlabelled must be "error" or "allow", not {unlabelled!r}')
     if label is None:
         if not data.labels:
-            raise DataError("LETOR files need a label and the data has none: add one with with_label()")
+            raise DataError(
+                "LETOR files need a label and the data has none: ",
+                Phrase("add one with data.with_label(name, values), or write", "write"),
+                " Parquet or CSV",
+            )
         if list(data.labels) != [MAIN_LABEL]:
             known = ", ".join(map(repr, data.labels))
             raise DataError(
-                f"LETOR files hold one label without a name, the data has {known}: choose with "
-                f"label={next(iter(data.labels))!r} (the others are lost), or write Parquet or CSV to keep all"
+                f"LETOR files hold one label without a name, the data has {known}: choose with ",
+                WriteOption("label", next(iter(data.labels))),
+                " (the others are lost), or write Parquet or CSV to keep all",
             )
     labels = data.label(label or MAIN_LABEL)
     missing = np.flatnonzero(np.isnan(labels))
     if len(missing) and unlabelled == "error":
         raise DataError(
-            f"{len(missing):,} documents have no label (the first is row {missing[0]}): "
-            'pass unlabelled="allow" to write nan, which must be read with the same'
+            f"{len(missing):,} documents have no label (the first is row {missing[0]}): pass ",
+            WriteOption("unlabelled", "allow"),
+            " to write nan, which must be read with ",
+            ReadOption("unlabelled", "allow"),
         )
     return labels
 

@@ -23,6 +23,7 @@ from rankforce.data.frames import as_numbers, as_vector
 from rankforce.data.streams import file_name
 from rankforce.data.table_columns import ROLE_NAMES
 from rankforce.errors import DataError, FileFormatError
+from rankforce.remedies import DOCUMENT_IDS, Phrase
 
 
 @dataclasses.dataclass(frozen=True)
@@ -174,8 +175,9 @@ class _Finder:
     def __init__(self, data: Dataset) -> None:
         if data.document_ids is None:
             raise DataError(
-                "the data has no document ids: data.replace(document_ids=...), or Preferences(data, better, worse) "
-                "with numbers of rows"
+                "the data has no document ids: ",
+                DOCUMENT_IDS,
+                Phrase(", or Preferences(data, better, worse) with numbers of rows", ""),
             )
         self._queries = set(map(str, data.query_ids))
         self._rows: dict[tuple[str, str], int] = {}
@@ -221,7 +223,7 @@ def read_preferences(path: str | Path, data: Dataset, *, delimiter: str | None =
             probability = _number(cells, columns.probability, "probability", 1.0)
             weight = _number(cells, columns.weight, "weight", math.inf)
         except DataError as error:
-            raise FileFormatError(str(error), path=file, line=line, text=separator.join(cells)) from None
+            raise FileFormatError(error.args, path=file, line=line, text=separator.join(cells)) from None
         pairs.append((rows[0], rows[1], probability, weight))
     if not pairs:
         raise FileFormatError("the file has a header and no rows", path=file)

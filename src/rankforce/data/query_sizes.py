@@ -11,6 +11,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.streams import TextFile
 from rankforce.errors import DataError, FileFormatError
+from rankforce.remedies import ReadOption
 
 
 def group_beside(path: str) -> str | None:
@@ -18,7 +19,9 @@ def group_beside(path: str) -> str | None:
     stems = [path, path[: -len(".gz")]] if path.endswith(".gz") else [path]
     found = [stem + ending for stem in stems for ending in (".query", ".group") if Path(stem + ending).is_file()]
     if len(found) > 1:
-        raise DataError(f"{path}: there are two files of query sizes, {' and '.join(found)}: choose one with group=")
+        raise DataError(
+            f"{path}: there are two files of query sizes, {' and '.join(found)}: choose one with ", ReadOption("group")
+        )
     return found[0] if found else None
 
 
@@ -29,8 +32,11 @@ def read_group(path: str | os.PathLike[str] | None, *, documents: int, of: str) 
             "no line says which query it belongs to",
             path=of,
             line=1,
-            remedy=f"Write qid:ID after the labels, or put the sizes of the queries into {of}.query, one per line, "
-            "or name such a file with group=.",
+            remedy=(
+                f"Write qid:ID after the labels, or put the sizes of the queries into {of}.query, one per line, "
+                "or name such a file: ",
+                ReadOption("group"),
+            ),
         )
     sizes: list[int] = []
     number = 0

@@ -25,6 +25,7 @@ from rankforce.data.streams import file_name
 from rankforce.data.table_columns import ROLE_NAMES
 from rankforce.data.tables import arrow, delimiter_of, first_line, is_parquet
 from rankforce.errors import DataError, FileFormatError
+from rankforce.remedies import LogColumn, Words, parts_of
 
 COLUMN_NAMES = {
     "session": ("session", "session_id"),
@@ -36,10 +37,15 @@ COLUMN_NAMES = {
 }
 _NEEDED = ("session", "query", "document", "clicked")
 _EXAMPLE = "session,query,document,position,clicked"
-_DELIMITERS = "put commas between the cells of a log, or tabs if its name ends in .tsv, not {!r}"
+
+
+def _other_delimiter(sign: str) -> str:
+    return f"put commas between the cells of a log, or tabs if its name ends in .tsv, not {sign!r}"
+
+
 _BLOCK = 1 << 24  # bytes of CSV text read at once
 
-Fail = Callable[[int, str, str, str, str], NoReturn]
+Fail = Callable[[int, str, str, str, Words], NoReturn]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +67,7 @@ class LogChunk:
     clicked: np.ndarray  # bool (rows)
     position: np.ndarray | None  # float64 (rows), NaN: unknown
     time: np.ndarray | None  # float64 (rows), NaN: unknown
-    fail: Callable[[int, str, str, str], NoReturn]  # row of the chunk, role, problem, remedy
+    fail: Callable[[int, str, str, Words], NoReturn]  # row of the chunk, role, problem, remedy
     columns: Mapping[str, str] = dataclasses.field(default_factory=dict)  # role → the column it was read from
 
     def __len__(self) -> int:
@@ -117,12 +123,12 @@ def _from_frame(frame: Any, names: Mapping[str, str | None]) -> Generator[_Batch
     if not is_frame(frame):
         raise DataError(f"a session log is a file or a data frame, not {type(frame).__name__}")
 
-    def fail(row: int, column: str, problem: str, text: str, remedy: str) -> NoReturn:
+    def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
         shown = f": {text!r}" if text else ""
-        raise DataError(f"column {column!r}, row {row} (from 0): {problem}{shown}\n  {remedy}")
+        raise DataError(f"column {column!r}, row {row} (from 0): {problem}{shown}\n  ", *parts_of(remedy))
 
-    def refuse(problem: str, remedy: str) -> NoReturn:
-        raise DataError(f"{problem}\n  {remedy}")
+    def refuse(problem: str, remedy: Words) -> NoReturn:
+        raise DataError(f"{problem}\n  ", *parts_of(remedy))
 
     roles = _roles(column_names(frame), names, refuse)
     wanted = list(dict.fromkeys(roles.values()))
@@ -152,10 +158,10 @@ def _from_parquet(path: Path, names: Mapping[str, str | None], bar: ByteProgress
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    def fail(row: int, column: str, problem: str, text: str, remedy: str) -> NoReturn:
+    def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
         raise FileFormatError(f"column {column!r}, row {row + 1}: {problem}", path=path, text=text, remedy=remedy)
 
-    def refuse(problem: str, remedy: str) -> NoReturn:
+    def refuse(problem: str, remedy: Words) -> NoReturn:
         raise FileFormatError(problem, path=path, remedy=remedy)
 
     try:
@@ -176,16 +182,16 @@ def _from_csv(path: Path, names: Mapping[str, str | None], bar: ByteProgress) ->
     from pyarrow import csv as arrow_csv
 
     separator = delimiter_of(path, None)
-    header_line, header = header_of(path, separator, _EXAMPLE, _DELIMITERS)
+    header_line, header = header_of(path, separator, _EXAMPLE, _other_delimiter)
 
-    def fail(row: int, column: str, problem: str, text: str, remedy: str) -> NoReturn:
+    def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
         line, _ = next(itertools.islice(csv_rows(path, separator), row, None), (None, []))
         place = header.index(column) + 1
         raise FileFormatError(
             f"column {column!r}: {problem}", path=path, line=line, column=place, text=text, remedy=remedy
         )
 
-    def refuse(problem: str, remedy: str) -> NoReturn:
+    def refuse(problem: str, remedy: Words) -> NoReturn:
         raise FileFormatError(problem, path=path, line=header_line, remedy=remedy)
 
     roles = _roles(header, names, refuse)
@@ -214,7 +220,7 @@ def _from_csv(path: Path, names: Mapping[str, str | None], bar: ByteProgress) ->
 
 
 def _roles(
-    columns: Sequence[str], names: Mapping[str, str | None], refuse: Callable[[str, str], NoReturn]
+    columns: Sequence[str], names: Mapping[str, str | None], refuse: Callable[[str, Words], NoReturn]
 ) -> dict[str, str]:
     """Role → column: as named by the user, else found by its name."""
     listed = "the columns are: " + ", ".join(map(repr, columns[:30]))
@@ -229,17 +235,17 @@ def _roles(
             found = [name for name in columns if name.strip().lower() in COLUMN_NAMES.get(role, ())]
         if len(found) > 1:
             which = " and ".join(map(repr, found[:2]))
-            refuse(f"several columns could be the {role}: {which}", f"name one: {role}=...; {listed}")
+            refuse(f"several columns could be the {role}: {which}", ("name one: ", LogColumn(role), f"; {listed}"))
         if found:
             roles[role] = found[0]
         elif role in _NEEDED:
-            refuse(f"no column says the {role}", f"name it: {role}=...; {listed}")
+            refuse(f"no column says the {role}", ("name it: ", LogColumn(role), f"; {listed}"))
     return roles
 
 
 def _chunk(table: Any, batch: _Batch, first: int, clock: _Clock) -> LogChunk:
-    def fail_in(role: str) -> Callable[[int, str, Any, str], NoReturn]:
-        def fail(row: int, problem: str, text: Any, remedy: str) -> NoReturn:
+    def fail_in(role: str) -> Callable[[int, str, Any, Words], NoReturn]:
+        def fail(row: int, problem: str, text: Any, remedy: Words) -> NoReturn:
             batch.fail(first + row, batch.roles[role], problem, "" if text is None else str(text), remedy)
 
         return fail
@@ -250,7 +256,7 @@ def _chunk(table: Any, batch: _Batch, first: int, clock: _Clock) -> LogChunk:
     def ids(role: str) -> Coded:
         return _coded(column(role), _id, fail_in(role), f"every row needs a {role}")
 
-    def fail(row: int, role: str, problem: str, remedy: str) -> NoReturn:
+    def fail(row: int, role: str, problem: str, remedy: Words) -> NoReturn:
         fail_in(role)(row, problem, column(role)[row].as_py(), remedy)
 
     click = _coded(column("clicked"), _click, fail_in("clicked"), "write 1 for a click, 0 for none")

@@ -35,6 +35,7 @@ from typing import Any
 from rankforce.data.dataset import LABEL_NAMES, MAIN_LABEL
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import DataError, FileFormatError, RankforceWarning
+from rankforce.remedies import NAME_ALONE, ReadOption, Words
 
 ROLE_NAMES = {
     "qid": ("qid", "query", "query_id", "qid:text"),
@@ -125,24 +126,29 @@ class ColumnOptions:
         claimed = {*named, *self.labels.values(), *(self.features or ()), *self.ignore}
         free = [name for name in columns if name not in claimed and not re.fullmatch(_PANDAS_INDEX, name)]
         if self.features is None and "" in free:
-            remedy = f"if it is the index of a data frame, leave it out: ignore=['']; {listed}"
+            remedy: Words = (
+                "if it is the index of a data frame, leave it out: ",
+                ReadOption("ignore", [""]),
+                f"; {listed}",
+            )
             raise FileFormatError("a column has no name", path=path, remedy=remedy)
         self._refuse_surrounding_space(free, path, listed)
         found: dict[str, Any] = {role: self._found(role, name, free, path, listed) for role, name in given.items()}
         if found["qid"] is None:
-            remedy = f"name it: qid=...; {listed}"
+            remedy = ("name it: ", ReadOption("qid"), f"; {listed}")
             raise FileFormatError("no column says which query a row belongs to", path=path, remedy=remedy)
         prefixed = [name for name in free if name.lower().startswith(LABEL_PREFIX)]
         sources = {name[len(LABEL_PREFIX) :]: name for name in prefixed}
         if len(sources) < len(prefixed) or sources.keys() & self.labels.keys():
             problem = "two columns are the same label source"
-            raise FileFormatError(problem, path=path, remedy=f"leave one out: ignore=[...]; {listed}")
+            remedy = ("leave one out: ", ReadOption("ignore"), f"; {listed}")
+            raise FileFormatError(problem, path=path, remedy=remedy)
         sources |= self.labels
         if MAIN_LABEL in sources:
             main = sources.pop(MAIN_LABEL)
             if found["label"] is not None and found["label"] != main:
                 problem = f"two columns are the main label: {found['label']!r} and {main!r}"
-                raise FileFormatError(problem, path=path, remedy="name one of them: label=...")
+                raise FileFormatError(problem, path=path, remedy=("name one of them: ", ReadOption("label")))
             found["label"] = main
         taken = [*(name for name in found.values() if name is not None), *sources.values(), *self.ignore]
         chosen = self.features if self.features is not None else [name for name in free if name not in taken]
@@ -173,7 +179,11 @@ class ColumnOptions:
             if name == meant or name.lower().startswith((LABEL_PREFIX, FEATURE_PREFIX)):
                 continue
             if self.features is None or meant.lower() in _RESERVED or meant.lower().startswith(LABEL_PREFIX):
-                remedy = f"write {meant!r}, or say what it is: label=..., features=[...], ignore=[{name!r}]; {listed}"
+                remedy = (
+                    f"write {meant!r}, or say what it is: ",
+                    *(ReadOption("label"), ", ", ReadOption("features"), ", ", ReadOption("ignore", [name])),
+                    f"; {listed}",
+                )
                 problem = "the name of a column has white space around it"
                 raise FileFormatError(problem, path=path, text=name, remedy=remedy)
 
@@ -183,11 +193,19 @@ class ColumnOptions:
         if given is False:
             return None
         if given is True:
-            raise DataError(f"{role}= takes the name of a column, or False for none")
+            raise DataError(
+                ReadOption(role, NAME_ALONE), " takes the name of a column, or ", ReadOption(role, False), " for none"
+            )
         candidates = [name for name in free if name.lower() in ROLE_NAMES[role]]
         if len(candidates) > 1:
             problem = f"several columns could be the {role}: {', '.join(map(repr, candidates))}"
-            remedy = f"name one: {role}={candidates[0]!r}, and leave others out: ignore=[{candidates[1]!r}]; {listed}"
+            remedy = (
+                "name one: ",
+                ReadOption(role, candidates[0]),
+                ", and leave others out: ",
+                ReadOption("ignore", candidates[1:]),
+                f"; {listed}",
+            )
             raise FileFormatError(problem, path=path, remedy=remedy)
         return candidates[0] if candidates else None
 
@@ -216,7 +234,7 @@ def _listed(names: Sequence[str]) -> str:
 def listed_columns(given: Any, option: str) -> list[str]:
     """The columns that an option lists; a single text is refused, for it is a sequence of letters."""
     if isinstance(given, str):
-        raise DataError(f"{option} lists columns: {option}=[{given!r}]")
+        raise DataError(f"{option} lists columns: ", ReadOption(option, [given]))
     return [str(name) for name in given]
 
 

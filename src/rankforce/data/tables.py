@@ -28,6 +28,7 @@ from rankforce.data.table_columns import (
     named_labels,
 )
 from rankforce.errors import DataError, FileFormatError, missing_dependency
+from rankforce.remedies import ReadOption, Words
 from rankforce.replacing import replacing
 
 _WHOLE_NUMBER = r"^\s*-?(0|[1-9][0-9]*)(\.0+)?\s*$"  # what a column of ids in a CSV file must look like to be numbers
@@ -82,7 +83,7 @@ def read_table(
     try:
         return Dataset(**parts).with_origins(origins)
     except DataError as error:
-        raise FileFormatError(str(error), path=path) from None
+        raise FileFormatError(error.args, path=path) from None
 
 
 def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None) -> None:
@@ -138,7 +139,7 @@ def _read_parquet(path: Path, options: ColumnOptions) -> dict[str, Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    def fail(row: int, column: str, problem: str, text: str, remedy: str) -> NoReturn:
+    def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
         raise FileFormatError(f"column {column!r}, row {row + 1}: {problem}", path=path, text=text, remedy=remedy)
 
     try:
@@ -195,7 +196,10 @@ def _refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:
             raise FileFormatError(
                 f"column {name!r} is taken as {what} but holds {types[name]}, not numbers",
                 path=path,
-                remedy=f"encode it as numbers, give it another role, or leave it out: ignore=[{name!r}]",
+                remedy=(
+                    "encode it as numbers, give it another role, or leave it out: ",
+                    ReadOption("ignore", [name]),
+                ),
             )
 
 
@@ -239,7 +243,7 @@ def _read_csv(path: Path, options: ColumnOptions, delimiter: str | None) -> dict
     if table.num_rows == 0:
         raise FileFormatError("the file has a header and no rows", path=path)
 
-    def fail(row: int, column: str, problem: str, text: str, remedy: str) -> NoReturn:
+    def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
         line, _ = next(itertools.islice(rows(path, separator), row, None), (None, []))
         place = header.index(column) + 1
         raise FileFormatError(

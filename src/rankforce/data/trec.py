@@ -19,6 +19,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.frames import as_numbers
 from rankforce.data.streams import file_name
 from rankforce.errors import DataError, FileFormatError, SettingsError
+from rankforce.remedies import DOCUMENT_IDS, Argument
 from rankforce.replacing import replacing
 
 Judgments = Mapping[str, Mapping[str, float]]  # query → document → grade
@@ -83,7 +84,7 @@ def write_run(
     if not (values < np.inf).all():  # NaN compares false
         raise DataError(f"score of row {int(np.flatnonzero(~(values < np.inf))[0])} (from 0) is not a number")
     if data.document_ids is None:
-        raise DataError("a run names documents, and the data has no document ids: data.replace(document_ids=...)")
+        raise DataError("a run names documents, and the data has no document ids: ", DOCUMENT_IDS)
     if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1):
         raise SettingsError(f"depth must be a positive whole number or None, not {depth!r}")
     names = [_checked_word(str(name), "document id") for name in data.document_ids]
@@ -115,8 +116,11 @@ def judged_run(
     without_judgments = tuple(str(query) for query in run if query not in qrels)
     if without_run and missing_queries == "raise":
         raise DataError(
-            f"the run lacks {len(without_run)} of the {len(qrels)} judged queries, among them {without_run[0]!r}; "
-            'missing_queries="zero" counts them as 0, "skip" leaves them out'
+            f"the run lacks {len(without_run)} of the {len(qrels)} judged queries, among them {without_run[0]!r}; ",
+            Argument("missing_queries", "zero"),
+            " counts them as 0, ",
+            Argument("missing_queries", "skip"),
+            " leaves them out",
         )
     kept = [query for query in qrels if missing_queries == "zero" or query in run]
     if len(without_run) == len(qrels):

@@ -18,7 +18,8 @@ import numpy as np
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
-from rankforce.evaluation.evaluate import read_measures, scores_of
+from rankforce.evaluation.evaluate import read_measures
+from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.tables import text_table
 from rankforce.html_tables import html_table
 from rankforce.kernels.effective_pairs import count_effective_pairs

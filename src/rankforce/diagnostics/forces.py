@@ -29,6 +29,7 @@ from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import MAIN_LABEL, Measure
 from rankforce.measures.ndcg import NDCG
 from rankforce.rankers.settings import check_choice, check_number
+from rankforce.remedies import NAME_ALONE, Argument
 
 CONVEX = "a convex cost"
 COST = "a cost"
@@ -130,7 +131,7 @@ def check_forces(
     else:
         objective = Objective((Term(read_measure(measure), lambda_function(cost)),))
     if any(term.pairs is not None and term.pairs.sample for term in objective.terms):
-        raise SettingsError("forces of sampled pairs are random: check them with pairs='all'")
+        raise SettingsError("forces of sampled pairs are random: check them with ", Argument("pairs", "all"))
     if not any(objective.shares(iteration)):
         raise SettingsError(f"nothing pulls: all shares of {objective} are 0 in iteration {iteration}")
     field = _Field(objective, _labels(objective, labels), normalise, iteration)
@@ -139,7 +140,11 @@ def check_forces(
     forces = field.at(points)
     largest = float(abs(forces).max())
     if largest == 0.0:
-        raise DataError(f"{objective} exerts no force on a list with these labels: give labels= that differ")
+        raise DataError(
+            f"{objective} exerts no force on a list with these labels: give ",
+            Argument("labels", NAME_ALONE),
+            " that differ",
+        )
     hessians = field.hessians(points, radius * 1e-2)
     symmetric = 0.5 * (hessians + hessians.transpose(0, 2, 1))
     steepest = float(abs(hessians).max())

@@ -87,7 +87,7 @@ class Instrument(abc.ABC):
         try:
             import pandas as pd
         except ImportError:
-            raise missing_dependency("pandas", "pandas", "a data frame") from None
+            raise missing_dependency("pandas", "frames", "a data frame") from None
         return pd.DataFrame(self.columns).set_index("iteration")
 
     def plot(self, axes: Any = None) -> Any:

@@ -21,6 +21,7 @@ from rankforce.diagnostics.feature_strength import MOST_PAIRS, feature_strengths
 from rankforce.diagnostics.findings import listed
 from rankforce.displayed_text import displayed
 from rankforce.errors import RankforceWarning
+from rankforce.remedies import Phrase
 
 _DOCUMENTS = 20_000  # documents on which a feature is judged to determine a label
 _DETERMINES = 0.97  # share of the label's variance that groups of equal or neighbouring values explain
@@ -135,8 +136,10 @@ def warn_of_leaks(data: Dataset, labels: Iterable[str]) -> None:
     if found:
         names = listed([f"{leak.feature} ({leak.label})" for leak in found])
         warnings.warn(
-            f"features that encode a label, exactly or nearly so: {names}; leave them out "
-            "(data.without_features([...])) unless they are known when a ranking is asked for",
-            LeakWarning,
+            LeakWarning(
+                f"features that encode a label, exactly or nearly so: {names}; leave them out ",
+                Phrase("(data.without_features([...])) ", "of the data "),
+                "unless they are known when a ranking is asked for",
+            ),
             stacklevel=4,  # where fit was called
         )

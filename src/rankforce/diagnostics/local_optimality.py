@@ -22,11 +22,13 @@ from rankforce.data.random_streams import Stream
 from rankforce.diagnostics.findings import listed
 from rankforce.diagnostics.weight_space import WeightSpace, weight_space
 from rankforce.errors import SettingsError
+from rankforce.flags import check_flags
 from rankforce.measures.measure import Measure
 from rankforce.pictures import figure_class, save_picture
 from rankforce.plurals import counted
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.settings import check_number
+from rankforce.remedies import Phrase
 from rankforce.threads import over_pieces, thread_count, using_threads
 
 STEPS = tuple(round(0.1 * k, 1) for k in range(1, 11))
@@ -84,6 +86,7 @@ def local_optimality(
         if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 < share < 1.0:
             raise SettingsError(f"{name} must lie between 0 and 1, not {share!r}")
     check_number("scale", scale, 0.0, above=True)
+    check_flags(relative=relative, strict=strict, each_weight=each_weight)
     checked_seed(seed)
     with using_threads(threads):
         space = weight_space(model, data, measure, seed)
@@ -92,7 +95,9 @@ def local_optimality(
             raise SettingsError("no weight of the model can change a ranking of this data")
         norm = float(np.linalg.norm(space.weights[movable]))
         if relative and norm == 0.0:
-            raise SettingsError("all weights are 0, so steps relative to them are, too: use relative=False")
+            raise SettingsError(
+                "all weights are 0, so steps relative to them are, too: use ", Phrase("relative=False", "--absolute")
+            )
         lengths = np.array(STEPS) * scale * (norm if relative else 1.0)
         count = directions_needed(epsilon, delta)
         total = count + (len(movable) if each_weight else 0)

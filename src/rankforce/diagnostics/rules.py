@@ -65,7 +65,7 @@ def _label_findings(report: Inspection) -> Iterator[Finding]:
                 "blank_queries",
                 f"{displayed(source.name)}: {source.blank_queries:,} of {labelled_queries:,} queries "
                 f"({source.blank_queries / max(1, labelled_queries):.1%}) have no label above 0.",
-                "Tools count them as 0, as 1, or not at all: state the policy (blank=) with every value.",
+                "Tools count them as 0, as 1, or not at all: state the policy (blank) with every value.",
             )
         if source.lowest < 0.0:
             yield Finding(
@@ -86,7 +86,7 @@ def _label_findings(report: Inspection) -> Iterator[Finding]:
                 f"{displayed(source.name)}: the rows of {source.sorted_queries:,} of {source.mixed_queries:,} queries "
                 "with different labels are sorted by label.",
                 "Where scores tie, tools that keep the row order report far too good values: shuffle the rows, "
-                "or evaluate with ties=expected or ties=pessimistic.",
+                "or evaluate with the policy expected or pessimistic for ties.",
             )
 
 

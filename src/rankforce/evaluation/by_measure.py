@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
-from rankforce.displayed_text import displayed_lines
 from rankforce.errors import MeasureError
 from rankforce.evaluation.agreement import Agreement
 from rankforce.measures.catalogue import measure
@@ -17,9 +16,6 @@ Value = TypeVar("Value")
 
 class NotEvaluatedError(MeasureError, KeyError):
     """A result was asked for a measure that was not evaluated."""
-
-    def __str__(self) -> str:
-        return displayed_lines(str(self.args[0]))
 
 
 class ByMeasure(Mapping[str, Value], Generic[Value]):

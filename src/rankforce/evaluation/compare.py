@@ -21,6 +21,7 @@ from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
 from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import Interval, Significance
+from rankforce.flags import check_flags
 from rankforce.html_tables import html_table
 from rankforce.measures.measure import Measure
 from rankforce.plurals import counted
@@ -56,6 +57,7 @@ def compare(
     """
     if len(names) != 2 or names[0] == names[1] or "difference" in names:
         raise SettingsError(f"names must be two different names (and not 'difference'), not {names!r}")
+    check_flags(graded=graded)
     seed = checked_seed(seed)
     if isinstance(a, Evaluation) and isinstance(b, Evaluation):
         if data is not None:

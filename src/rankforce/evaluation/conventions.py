@@ -17,6 +17,7 @@ import numpy as np
 from rankforce.errors import MeasureError, SettingsError
 from rankforce.evaluation.ties import BY_DOCUMENT_ID
 from rankforce.measures.measure import MAIN_LABEL, Measure
+from rankforce.remedies import NAME_ALONE, Argument
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,7 +52,11 @@ class Convention:
         if name not in self.rules:
             raise SettingsError(
                 f"convention {self.name!r} does not say how {self.tool} computes {measure} "
-                f"(it has: {', '.join(self.rules)}); leave the convention out, or give ties= and blank= instead"
+                f"(it has: {', '.join(self.rules)}); leave the convention out, or give ",
+                Argument("ties", NAME_ALONE),
+                " and ",
+                Argument("blank", NAME_ALONE),
+                " instead",
             )
         rule = self.rules[name]
         if rule.cutoff == "needed" and measure.cut is None:

@@ -18,16 +18,25 @@ from rankforce.evaluation.agreement import AGREEMENT, ListedAgreement
 from rankforce.evaluation.conventions import Convention, convention_named
 from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.result import Evaluation, MeasuredQueries
+from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.significance import check_level
 from rankforce.evaluation.ties import POLICIES, QueryValues, Ranking
 from rankforce.measures.catalogue import measure, written_parameters
 from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import Measure
+from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.threads import using_threads
 from rankforce.written_forms import told_apart
 
-LARGEST_EXACT = 2**53  # whole numbers up to here are float64 numbers
 BLANK_POLICIES = ("skip", "zero", "one", "raise")
+BLANK_REMEDY = (
+    Argument("blank", "skip"),
+    " leaves them out, ",
+    Argument("blank", "zero"),
+    " or ",
+    Argument("blank", "one"),
+    " counts them as such",
+)
 
 
 def evaluate(
@@ -47,9 +56,12 @@ def evaluate(
 
     Parameters
     ----------
-    model_or_scores : a model, an array of one score per row, or the name of a feature
-        A model is anything with ``predict(data)``. Higher scores rank higher. A score of −∞ means "not retrieved":
-        the document has no rank and earns nothing, but counts in the ideal ranking. NaN and +∞ are errors.
+    model_or_scores : a model, a function, an array of one score per row, or the name of a feature
+        A model is anything with ``predict``: of rankforce, scikit-learn (also pipelines), LightGBM, XGBoost, CatBoost,
+        a PyTorch module, or your own. It, or a function, is handed the feature matrix (``data.features``), matched by
+        name if it knows names; your own class with ``takes_dataset = True`` the Dataset. Higher scores rank higher. A
+        score of −∞ means "not retrieved": the document has no rank and earns nothing, but counts in the ideal ranking.
+        NaN and +∞ are errors.
     data : Dataset, or Preferences
         Of preferences the one measure is their ``"preference agreement"``: Σ w·P̄(of the order that the ranking gives
         the two) / Σ w, where a pair counts its weight × query weight × document weights. Queries without a pair that
@@ -84,7 +96,13 @@ def evaluate(
     measures = "NDCG@10" if measures is None else measures
     tool = None if convention is None else convention_named(convention)
     if tool is not None and (ties is not None or blank is not None):
-        raise SettingsError(f"convention {convention!r} fixes ties and blank queries: leave ties= and blank= out")
+        raise SettingsError(
+            f"convention {convention!r} fixes ties and blank queries: leave ",
+            Argument("ties", NAME_ALONE),
+            " and ",
+            Argument("blank", NAME_ALONE),
+            " out",
+        )
     ties = _one_of("ties", ties or "stable", POLICIES) if tool is None else tool.ties
     blank = _one_of("blank", blank or "skip", BLANK_POLICIES)
     level = check_level(level)
@@ -173,52 +191,6 @@ def _written_out(measures: list[Any]) -> dict[Measure, frozenset[str]]:
     return written
 
 
-def scores_of(model_or_scores: Any, data: Dataset) -> np.ndarray:
-    """The scores of a model, an array or a feature, checked, in ``by_query`` order: a new float64 array."""
-    if isinstance(model_or_scores, str):
-        if model_or_scores not in data.feature_names:
-            known = ", ".join(data.feature_names[:8]) + (", ..." if data.n_features > 8 else "")
-            raise DataError(f"the data has no feature {model_or_scores!r} to rank by (it has: {known})")
-        what = f"feature {model_or_scores!r}"
-        given: Any = data.features[:, data.feature_names.index(model_or_scores)]
-    elif hasattr(model_or_scores, "predict"):
-        what = f"the prediction of {type(model_or_scores).__name__}"
-        given = model_or_scores.predict(data)
-    else:
-        what = "the scores"
-        given = model_or_scores
-    try:
-        given = np.asarray(frames.as_vector(given))
-        if given.dtype.kind not in "biuf":
-            raise TypeError
-        if given.dtype.kind in "iu" and given.size and max(-int(given.min()), int(given.max())) > LARGEST_EXACT:
-            raise DataError(
-                f"{what} are whole numbers beyond 2^53, of which float64 cannot tell all apart: give their ranks, or "
-                "smaller numbers"
-            )
-        scores = np.array(given, dtype=dtypes.SCORE)
-    except DataError:
-        raise
-    except (TypeError, ValueError):
-        raise DataError(
-            f"{what} must be numbers, one per document; give an array, a model with predict(data), "
-            f"or the name of a feature, not {type(model_or_scores).__name__}"
-        ) from None
-    if scores.ndim == 2 and scores.shape[1] == 1:
-        scores = scores[:, 0].copy()
-    if scores.shape != (data.n_documents,):
-        raise DataError(f"{what} must have one entry per document ({data.n_documents}), not shape {scores.shape}")
-    largest = scores.max()  # NaN if any score is
-    if np.isnan(largest) or largest == np.inf:
-        row = int(np.flatnonzero(np.isnan(scores) | (scores == np.inf))[0])
-        problem = "is NaN" if np.isnan(scores[row]) else "is +inf"
-        raise DataError(
-            f"{what}: the score of row {row} (query {displayed(data.qid[row])}) {problem}; "
-            "a document that was not retrieved has score -inf, every other a finite one"
-        )
-    return data.by_query(scores)
-
-
 def _measured(
     asked: Measure, ranking: Ranking, known: Judged, found: QueryValues, blank: str, tool: Convention | None
 ) -> MeasuredQueries:
@@ -233,7 +205,8 @@ def _measured(
             first = data.query_ids[np.flatnonzero(is_blank)[0]]
             raise DataError(
                 f"{one}: {int(is_blank.sum())} of {data.n_queries} queries are blank (no ranking can score), the "
-                f"first is query {displayed(first)}; choose blank='skip', 'zero' or 'one'"
+                f"first is query {displayed(first)}; ",
+                *BLANK_REMEDY,
             )
         values[is_blank] = {"skip": np.nan, "zero": 0.0, "one": 1.0}[policy]
         if rule is not None and rule.blank_weighs_one and data.query_weights is not None:

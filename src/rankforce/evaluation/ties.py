@@ -33,6 +33,7 @@ from rankforce.errors import DataError
 from rankforce.kernels.ordering import order_documents
 from rankforce.kernels.values import query_expected_values, query_values
 from rankforce.measures.judged import Judged
+from rankforce.remedies import DOCUMENT_IDS
 from rankforce.threads import over_queries
 
 HASHED = "hashed"
@@ -249,10 +250,7 @@ def rising(worth: np.ndarray) -> np.ndarray:
 def document_id_keys(data: Dataset) -> np.ndarray:
     """Whole numbers (``by_query`` order) that rise as document ids, compared as text, fall."""
     if data.document_ids is None:
-        raise DataError(
-            "this convention orders equal scores by document id, and the data has none: "
-            "give document_ids= to the Dataset (LETOR comments and TREC files have them)"
-        )
+        raise DataError("this convention orders equal scores by document id, and the data has none: ", DOCUMENT_IDS)
     if data not in _id_keys:
         texts = np.array([str(one).encode() for one in data.document_ids], dtype=object)
         _, places = np.unique(texts, return_inverse=True)

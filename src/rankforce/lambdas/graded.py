@@ -15,6 +15,7 @@ from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term, as_part, weighed
 from rankforce.measures.cndcg import CNDCG
 from rankforce.measures.measure import Measure
+from rankforce.remedies import ValidationData
 from rankforce.written_forms import told_apart
 
 
@@ -60,7 +61,7 @@ class Graded(Objective):
 
     def shares(self, iteration: int) -> tuple[float, ...]:
         if self.weights is None:
-            raise SettingsError('weights="search" needs validation data and a ranker: fit(train, validation=...)')
+            raise SettingsError("a search for weights needs validation data and a ranker: ", ValidationData())
         return tuple(
             weight * share
             for tier, weight in zip(self.tiers, self.weights, strict=True)

@@ -16,6 +16,7 @@ from rankforce.lambdas.cost import Cost, LambdaFunction
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.catalogue import measure as measure_of
 from rankforce.measures.measure import Measure
+from rankforce.remedies import NAME_ALONE, Setting
 from rankforce.written_forms import told_apart
 
 DEFAULT_COST = RankNetWeightPairs()
@@ -113,7 +114,7 @@ class Term:
     def _check_pairs(self, cost: LambdaFunction, pairs: Pairs) -> None:
         if not isinstance(cost, Cost):
             if pairs != ALL_PAIRS:
-                raise SettingsError(f"{cost} sees whole lists, not pairs: leave pairs= out")
+                raise SettingsError(f"{cost} sees whole lists, not pairs: leave ", Setting("pairs", NAME_ALONE), " out")
             if self.earlier or self.zeros is False:
                 raise SettingsError(f"{cost} sees whole lists, not pairs: it can only be the first tier")
         elif pairs.sample and cost.reach != NO_CUTOFF:
@@ -220,6 +221,11 @@ def as_objective(given: Any) -> Objective:
         return Objective((Term(measure_of(given)),))
     if isinstance(given, Sequence) and given and all(isinstance(one, (Term, str, Measure)) for one in given):
         return Objective(tuple(one if isinstance(one, Term) else Term(measure_of(one)) for one in given))
+    if isinstance(given, LambdaFunction):
+        raise SettingsError(
+            f"{given} is a λ-function, and pulls for a measure: give both as a term, rf.Term(measure, cost), for "
+            f'example rf.Term("NDCG", rf.{type(given).__name__}())'
+        )
     raise SettingsError(
         "an objective is rf.Graded([...]), rf.Scheduled(...), an rf.Term, a measure, or a list of terms and measures, "
         f"not {given!r}"
@@ -237,11 +243,13 @@ def chosen_objective(
     if objective is None:
         return Objective((Term(measure_of(measure), taken, pairs=read),))
     if measure != "NDCG":
-        raise SettingsError("objective= says what is maximised: leave measure= out")
+        raise SettingsError("the objective says what is maximised: leave ", Setting("measure", NAME_ALONE), " out")
     wanted = as_objective(objective)
     for name, given in (("cost", cost is not None), ("pairs", read != ALL_PAIRS)):
         if given and all(getattr(term, name) is not None for term in wanted.terms):
-            raise SettingsError(f"every term of objective= has {name} of its own: leave {name}= out")
+            raise SettingsError(
+                f"every term of the objective has {name} of its own: leave ", Setting(name, NAME_ALONE), " out"
+            )
     told_apart(term.measure for term in wanted.terms)
     settled = wanted.settled(iterations, taken, read)
     if not settled.to_be_searched:
@@ -253,7 +261,7 @@ def as_part(given: Any) -> Objective:
     """An objective as part of another."""
     part = as_objective(given)
     if part.to_be_searched:
-        raise SettingsError('weights="search" is for the outermost objective: give this inner one its weights')
+        raise SettingsError("weights are searched for the outermost objective only: give this inner one its weights")
     return part
 
 

@@ -28,7 +28,7 @@ class CNDCG(NDCG):
     def check(self) -> None:
         super().check()
         if self.gain != "exponential":
-            raise MeasureError("CNDCG has a gain of its own; use NDCG(gain=..., label=...) for another")
+            raise MeasureError("CNDCG has a gain of its own; use NDCG for another, as NDCG(gain=linear):clicks")
         self.require_number("max_grade")
         if not self.max_grade > 0:
             raise MeasureError(f"CNDCG: max_grade must be positive, not {self.max_grade:g}")
@@ -39,6 +39,6 @@ class CNDCG(NDCG):
             bad = clicks[(clicks < 0.0) | (clicks > 1.0)][0]
             raise MeasureError(
                 f"{self}: click labels must lie between 0 and 1 (a rate), found {bad:g}; "
-                f"scale them first, or use NDCG(label={self.label!r}) with a gain of your choice"
+                f"scale them first, or use NDCG:{self.label} with a gain of your choice"
             )
         return (np.exp2(self.max_grade * clicks) - 1.0).astype(dtypes.WORTH)

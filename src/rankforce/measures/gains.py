@@ -43,7 +43,7 @@ def gains(labels: np.ndarray, gain: Gain, measure: str) -> np.ndarray:
             worst = labelled.max()
             raise MeasureError(
                 f"{measure}: the exponential gain of label {worst:g} is infinite; "
-                "use gain='linear', a table, or a function"
+                "use a linear gain, NDCG(gain=linear), or a table, NDCG(gain=0/1/3)"
             )
         return result
     if gain == "linear":
@@ -55,7 +55,7 @@ def gains(labels: np.ndarray, gain: Gain, measure: str) -> np.ndarray:
             bad = grades[(index != grades) | (index >= len(gain))][0]
             raise MeasureError(
                 f"{measure}: label {bad:g} has no entry in the gain table (grades 0 to {len(gain) - 1}); "
-                "extend the table or use gain='exponential' or 'linear'"
+                "extend the table, or use gain=exponential or gain=linear"
             )
         result = np.asarray(gain, dtype=dtypes.WORTH)[index]
     else:

@@ -159,7 +159,7 @@ class Judged:
         if np.isinf(values[first]) and not is_foreign(type(self.measure)):
             raise MeasureError(
                 f"{self.measure}: the gains of query {query} add up beyond all numbers: its labels are too large for "
-                "this gain; use gain='linear', or a table"
+                "this gain; use a linear gain, NDCG(gain=linear), or a table, NDCG(gain=0/1/3)"
             )
         raise MeasureError(
             f"{self.measure}: {method} gives {values[first]:g} on query {query}; it must be a finite number on every "

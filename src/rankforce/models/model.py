@@ -18,6 +18,7 @@ from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError, SettingsError
 from rankforce.models.provenance import Provenance
 from rankforce.models.ranking import Ranking
+from rankforce.remedies import Phrase, Setting
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -29,6 +30,7 @@ class Model(abc.ABC):
     """
 
     KIND: ClassVar[str]
+    takes_dataset: ClassVar[bool] = True  # evaluations hand it the Dataset: features by name, and queries
 
     feature_names: tuple[str, ...]
     provenance: Provenance = dataclasses.field(default_factory=Provenance)
@@ -103,7 +105,10 @@ class Model(abc.ABC):
             what="the data",
             of="the model",
             counted="the model was trained on",
-            remedy="add them (NaN where unknown), or pass a plain matrix to match features by position",
+            remedy=(
+                "add them (NaN where unknown)",
+                Phrase(", or pass a plain matrix to match features by position", ""),
+            ),
         )
 
     def part_for(self, member: Model, matrix: np.ndarray) -> np.ndarray:
@@ -126,7 +131,8 @@ class Model(abc.ABC):
         if member.needs_queries:
             raise SettingsError(
                 f"{role} scores whole queries ({member!r}), a model within a model single documents: "
-                "train it with another scaling="
+                "train it with another scaling, for example ",
+                Setting("scaling", "standard"),
             )
         lacking = [name for name in member.feature_names if name not in set(self.feature_names)]
         if lacking:

@@ -17,6 +17,7 @@ from rankforce.models.provenance import Provenance
 from rankforce.nets.layout import Layout
 from rankforce.nets.scaling import Scaling
 from rankforce.plurals import counted
+from rankforce.remedies import Setting
 
 MOST_HIDDEN = 100_000
 _ROWS_AT_A_TIME = 4096
@@ -107,7 +108,8 @@ class Net(Model):
         if self.scaling.by_query:
             raise SettingsError(
                 "a net that scales per query needs whole queries, not pairs: compare scores of predict(), or train "
-                "with another scaling="
+                "with another scaling, for example ",
+                Setting("scaling", "standard"),
             )
         first, second = self.predict(a), self.predict(b)
         if first.shape != second.shape:

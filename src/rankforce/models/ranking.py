@@ -63,11 +63,18 @@ class Ranking:
 
     def __str__(self) -> str:
         shown = min(len(self), 20)
-        lines = [f"{'qid':>12} {'rank':>5} {'document':>16} {'score':>12}"]
-        for place in range(shown):
-            document = self.row[place] if self.document_id is None else self.document_id[place]
-            query, name = displayed(self.qid[place]), displayed(document)
-            lines.append(f"{query:>12} {self.rank[place]:>5} {name:>16} {self.score[place]:>12.6g}")
+        documents = self.row if self.document_id is None else self.document_id
+        columns = [
+            ["qid", *map(displayed, self.qid[:shown])],
+            ["rank", *map(str, self.rank[:shown])],
+            ["row" if self.document_id is None else "document", *map(displayed, documents[:shown])],
+            ["score", *(f"{score:.6g}" for score in self.score[:shown])],
+        ]
+        widths = [max(map(len, column)) for column in columns]
+        lines = [
+            "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+            for cells in zip(*columns, strict=True)
+        ]
         if shown < len(self):
             lines.append(f"... {len(self) - shown:,} more")
         return "\n".join(lines)

@@ -71,6 +71,11 @@ def load(path: str | Path) -> Model:
     return from_bytes(data, name)
 
 
+def names_model_file(text: str) -> bool:
+    """Whether a text is written as the name of a model file, not of a feature."""
+    return text.lower().endswith((".json", ".json.gz"))
+
+
 def is_model_file(path: str | Path) -> bool:
     """Whether a file begins as a model file does (compressed or not). A file that cannot be read is none.
 

@@ -161,18 +161,18 @@ class TreeEnsemble(Model):
         self._add_trees(matrix, 0, count, scores)
         return scores
 
-    def staged_predict(self, data: Any, every: int = 1) -> Iterator[tuple[int, np.ndarray]]:
-        """(number of trees, scores) after each ``every`` trees, and after all of them."""
+    def staged_predict(self, data: Any, every: int = 1) -> Iterator[np.ndarray]:
+        """The scores after each ``every`` trees, and after all of them: with 1 after the first, the second, ..."""
         if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
             raise SettingsError(f"every must be a positive whole number, not {every!r}")
         return self._stages(self.matrix(data), int(every))
 
-    def _stages(self, matrix: np.ndarray, every: int) -> Iterator[tuple[int, np.ndarray]]:
+    def _stages(self, matrix: np.ndarray, every: int) -> Iterator[np.ndarray]:
         scores = self.base_scores(matrix)
         for start in range(0, self.n_trees, every):
             end = min(start + every, self.n_trees)
             self._add_trees(matrix, start, end, scores)
-            yield end, scores.copy()
+            yield scores.copy()
 
     def leaf_indices(self, data: Any) -> np.ndarray:
         """The leaf that each document reaches in each tree, counted within the tree: int32 (documents, trees)."""

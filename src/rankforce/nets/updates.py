@@ -23,6 +23,7 @@ from rankforce.lambdas.forces import Forces, Ranking, TermForces
 from rankforce.lambdas.objective import Objective
 from rankforce.lambdas.preference_forces import PreferenceForces
 from rankforce.nets.layout import Layout
+from rankforce.remedies import Setting
 from rankforce.threads import over_pieces
 
 UPDATES = ("query", "pair", "batch")
@@ -231,7 +232,9 @@ def _chosen(kind: str, common: tuple[Dataset, np.ndarray, Layout, Source, bool])
             return ByQuery(term, *common)
     if kind == "pair":
         raise SettingsError(
-            "update='pair' goes with one measure and one cost over all pairs of different labels: use update='query'"
+            Setting("update", "pair"),
+            " goes with one measure and one cost over all pairs of different labels: use ",
+            Setting("update", "query"),
         )
     return ByForces(*common)
 

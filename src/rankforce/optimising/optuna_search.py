@@ -18,7 +18,7 @@ class OptunaSearch:
         try:
             import optuna
         except ImportError:
-            raise missing_dependency("optuna", "tune", "method='optuna'") from None
+            raise missing_dependency("optuna", "tune", "a search by Optuna") from None
         self._optuna = optuna
         self.space = space
         self.count = count

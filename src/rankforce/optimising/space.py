@@ -16,6 +16,7 @@ from rankforce.data.hashing import hash_ids
 from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
 from rankforce.models.provenance import plain
+from rankforce.remedies import Argument
 from rankforce.written_forms import how_different
 
 _DRAWS_WITHOUT_NEWS = 1000  # so many repeated draws in a row, and everything there is has been drawn
@@ -89,7 +90,8 @@ class Space:
         ranges = [name for name, part in self.parts.items() if isinstance(part, Range)]
         if ranges:
             raise SettingsError(
-                f"a grid needs lists, {ranges[0]} has a range: list the values to try, or use method='random'"
+                f"a grid needs lists, {ranges[0]} has a range: list the values to try, or use ",
+                Argument("method", "random"),
             )
         lists = [part.values for part in self.parts.values() if isinstance(part, Choices)]
         return _distinct(dict(zip(self.parts, values, strict=True)) for values in itertools.product(*lists))

@@ -27,6 +27,7 @@ from rankforce.rankers.own_code import OwnCode
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Iteration
+from rankforce.remedies import NAME_ALONE, Argument
 
 METHODS = ("random", "grid", "optuna")
 DONE, PRUNED, FAILED = "done", "pruned", "failed"
@@ -185,7 +186,8 @@ def tune(
             if interruption.wanted:
                 break
     if not any(trial.state == DONE for trial in done):
-        raise SettingsError(f"no trial could be finished; the last one: {done[-1].reason}")
+        reason = trying.last_failure or (done[-1].reason,)
+        raise SettingsError("no trial could be finished; the last one: ", *reason)
     result = Tuning(tuple(done), chosen, trying.chosen_by)
     return dataclasses.replace(result, ranker=trying.fitted(result.settings)) if refit else result
 
@@ -204,9 +206,15 @@ class _Trying:
         seed: int,
     ) -> None:
         if validation is not None and validation_share is not None:
-            raise SettingsError("validation_share= is for folds: with validation= leave it out")
+            raise SettingsError(
+                "a share for validation is for folds: leave ",
+                Argument("validation_share", NAME_ALONE),
+                " out with ",
+                Argument("validation", NAME_ALONE),
+            )
         self.ranker, self.data, self.validation = ranker, data, validation
         self.folds, self.validation_share, self.measure, self.seed = folds, validation_share, measure, seed
+        self.last_failure: tuple[Any, ...] = ()  # what the error of the last trial that failed said
         self.chosen_by = "on the validation data" if validation is not None else f"over {folds} folds"
 
     def identity(self) -> dict[str, Any]:
@@ -235,6 +243,7 @@ class _Trying:
             value, iterations = self._value(settings, watching)
         except RankforceError as error:
             seconds = time.monotonic() - began
+            self.last_failure = error.args
             return Trial(number, settings, math.nan, seconds, FAILED, reason=str(error))
         state = PRUNED if watching is not None and watching.pruned else DONE
         if math.isnan(value):
@@ -313,7 +322,7 @@ def _measure(given: str | Measure | None, ranker: Any, space: Space) -> Measure:
     watched = getattr(ranker, "_watched_measure", None)
     deciding = {"measure", "validation_measure", "objective"} & {name.rpartition("__")[2] for name in space.parts}
     if watched is None or deciding:
-        raise SettingsError("say which measure decides between the trials: measure='NDCG@10'")
+        raise SettingsError("say which measure decides between the trials: ", Argument("measure", "NDCG@10"))
     return watched()
 
 

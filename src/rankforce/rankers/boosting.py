@@ -35,6 +35,7 @@ from rankforce.rankers.progress import Progress
 from rankforce.rankers.resumable import Resumable
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import TIES, Callback, TrainingWarning, Watched, WatchedMeasure, watched_values
+from rankforce.remedies import Setting, ValidationData
 from rankforce.threads import FEW_IN_A_PASS, over_ranges
 from rankforce.trees.first_tree import expect_first_tree
 from rankforce.trees.grower import GROWTHS, Grower, Grown
@@ -324,25 +325,28 @@ class BoostedTrees(Resumable):
         checked_seed(self.seed)
         check_choice("memory", self.memory, MEMORY)
         if self.early_stopping is not None and held_out is None:
-            raise SettingsError("early_stopping needs validation data: fit(train, validation=...)")
+            raise SettingsError("early_stopping needs validation data: ", ValidationData())
         if self.line_search is not None and self.line_search_on == "validation" and held_out is None:
-            raise SettingsError("line_search_on='validation' needs validation data: fit(train, validation=...)")
+            raise SettingsError(Setting("line_search_on", "validation"), " needs validation data: ", ValidationData())
 
     def _shrunk(self, step: np.ndarray) -> np.ndarray:
         """Leaf values: steps times the learning rate."""
         values = self.learning_rate * step
         if not (np.abs(values) <= np.finfo(np.float32).max).all():
             raise SettingsError(
-                f"learning_rate={self.learning_rate:g} is too large: the values of leaves leave float32"
+                Setting("learning_rate", self.learning_rate), " is too large: the values of leaves leave float32"
             )
         return values
 
     def _explain_no_split(self, m: int, data: Dataset) -> None:
         if m == 0:
             warnings.warn(
-                f"no split of the {data.n_documents} training documents raises the objective: the model is empty. "
-                f"Are all features constant, or is min_documents={self.min_documents} too large?",
-                TrainingWarning,
+                TrainingWarning(
+                    f"no split of the {data.n_documents} training documents raises the objective: the model is empty. "
+                    "Are all features constant, or is ",
+                    Setting("min_documents", self.min_documents),
+                    " too large?",
+                ),
                 stacklevel=4,
             )
 

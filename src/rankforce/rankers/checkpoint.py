@@ -23,6 +23,7 @@ from rankforce.models.storage import is_model_file, load, save
 from rankforce.rankers.own_code import OwnCode
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import TIES
+from rankforce.remedies import Argument
 from rankforce.replacing import remove_leftovers
 
 # Settings that may change between an interrupted training and the one that goes on from it: they decide when training
@@ -113,17 +114,21 @@ class Checkpoint:
             raise SettingsError(f"{self.path} is no checkpoint and would be overwritten: choose another path")
         if self.resume == "never" or not self.path.exists():
             if self.resume == "always":
-                raise SettingsError(f"{self.path}: there is no checkpoint to resume from; resume='auto' begins anew")
+                raise SettingsError(
+                    f"{self.path}: there is no checkpoint to resume from; ", Argument("resume", "auto"), " begins anew"
+                )
             return None
         model = load(self.path)
         identity = model.provenance.settings.get("checkpoint")
         if not isinstance(identity, dict):
-            raise SettingsError(f"{self.path} is a model, but no checkpoint: choose another path for checkpoint=")
+            raise SettingsError(f"{self.path} is a model, but no checkpoint: choose another path for it")
         differences = self.identity.differences(identity)
         if differences:
             raise SettingsError(
                 f"{self.path}: the checkpoint belongs to another training: {'; '.join(differences)}. "
-                "Train as before, or give another path, or resume='never' to begin anew"
+                "Train as before, or give another path, or ",
+                Argument("resume", "never"),
+                " to begin anew",
             )
         return model
 

@@ -20,6 +20,7 @@ from rankforce.measures.measure import Measure
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_number
+from rankforce.remedies import Argument, Phrase, Setting
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -149,8 +150,12 @@ def fit_on(ranker: Any, train: Dataset, validation: Dataset | None, callbacks: S
     takes = inspect.signature(ranker.fit).parameters
     if validation is None and getattr(ranker, "early_stopping", None) is not None:
         raise SettingsError(
-            "early_stopping needs validation data in every fold: validation_share=0.2 holds a fifth of the training "
-            "queries out, or give folds (train, validation, test), or set early_stopping=None"
+            "early_stopping needs validation data in every fold: ",
+            Argument("validation_share", 0.2),
+            " holds a fifth of the training queries out, or give folds ",
+            Phrase("(train, validation, test)", "with a file vali.txt"),
+            ", or ",
+            Setting("early_stopping", None),
         )
     given: dict[str, Any] = {}
     if validation is not None and "validation" in takes:

@@ -19,6 +19,7 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.models.expected_grade import GradeLink, logistic
 from rankforce.rankers.boosting import RunningScores
 from rankforce.rankers.outputs import Learner
+from rankforce.remedies import NAME_ALONE, Setting
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
 from rankforce.written_forms import name_of
@@ -128,7 +129,8 @@ class BinaryPull(DocumentPull):
         if above == 0 or below == 0:
             raise DataError(
                 f"nothing to learn from: every labelled document is {'not relevant' if above == 0 else 'relevant'}; "
-                "relevant= sets the least label of a relevant document"
+                "the least label of a relevant document is ",
+                Setting("relevant"),
             )
         start = 0.0 if balanced else math.log(above / below) / (2.0 * sigma)
         super().__init__(documents, base_score=start, **options)
@@ -232,7 +234,12 @@ class OwnPull(DocumentPull):
 
     def _without_curvature(self) -> float:
         if self.split_by_curvature:
-            raise SettingsError(f"{self.name} returns no curvatures: use split='least_squares', without monotone=")
+            raise SettingsError(
+                f"{self.name} returns no curvatures: use ",
+                Setting("split", "least_squares"),
+                ", without ",
+                Setting("monotone", NAME_ALONE),
+            )
         return 1.0
 
     def _checked(self, values: Any, what: str) -> np.ndarray:

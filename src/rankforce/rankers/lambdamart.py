@@ -30,6 +30,7 @@ from rankforce.rankers.presets import TREE_PRESETS, TreePreset
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.trained_forces import TrainedForces, springs_on
 from rankforce.rankers.watching import Callback, Instrument, Watched, checked_instruments, show_forces
+from rankforce.remedies import Setting
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
 
@@ -302,15 +303,22 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         if step == "newton" and not objective.has_curvature:
             without = sorted({str(term.cost) for term in objective.terms if term.cost and not term.cost.HAS_CURVATURE})
             raise SettingsError(
-                f"{' and '.join(without)} has no positive curvature, which Newton's step divides by: "
-                "use step='gradient'"
+                f"{' and '.join(without)} has no positive curvature, which Newton's step divides by: use ",
+                Setting("step", "gradient"),
             )
         if step == "newton" and self._normalisation() == "deviation":
-            raise SettingsError("normalise='deviation' goes with step='gradient': it leaves no curvature")
+            raise SettingsError(
+                Setting("normalise", "deviation"),
+                " goes with ",
+                Setting("step", "gradient"),
+                ": it leaves no curvature",
+            )
         if self.anchor and (step == "gradient" or len(objective.terms) > 1):
             raise SettingsError("an anchor goes with Newton's step and one measure: leave anchor out")
         if step == "gradient" and self._split() == "newton":
-            raise SettingsError("the gradient step goes with split='least_squares' (or 'auto')")
+            raise SettingsError(
+                "the gradient step goes with ", Setting("split", "least_squares"), " or ", Setting("split", "auto")
+            )
 
 
 class LambdaPull(Learner):

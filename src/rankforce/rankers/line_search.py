@@ -16,6 +16,7 @@ from rankforce.combining.sweep import Scaled, sweep
 from rankforce.errors import SettingsError
 from rankforce.rankers.graded_watching import WatchedTiers
 from rankforce.rankers.watching import Watched, WatchedMeasure
+from rankforce.remedies import Setting
 from rankforce.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ def check_searchable(watched: Watched, outputs: int) -> None:
     if isinstance(watched, WatchedTiers):
         raise SettingsError(
             f"line_search weighs trees for one measure, and on validation data {len(watched.measures)} are watched "
-            f"({', '.join(map(str, watched.measures))}): use line_search_on='train', or name one in validation_measure"
+            f"({', '.join(map(str, watched.measures))}): use ",
+            Setting("line_search_on", "train"),
+            ", or name one: ",
+            Setting("validation_measure"),
         )
     if not isinstance(watched, WatchedMeasure):
         raise SettingsError("line_search needs a measure of labels, and listed preferences are watched: leave it out")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from rankforce.data.dataset import MAIN_LABEL, Dataset
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import DataError, MeasureError, SettingsError
 from rankforce.measures.catalogue import measure
 from rankforce.measures.gains import gains
 from rankforce.measures.measure import Measure
@@ -27,8 +28,10 @@ from rankforce.rankers.document_costs import (
 from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
 from rankforce.rankers.settings import check_choice, check_number
+from rankforce.remedies import NAME_ALONE, Setting
 from rankforce.written_forms import name_of
 
+TARGETS = ("grades", "gains")
 COSTS = ("regression", "binary", "balanced", "multiclass", "ordinal")
 LINK_OF = {"multiclass": "softmax", "ordinal": "ordinal"}
 MOST_EXPONENT = 1023.0  # sums of gains 2^label − 1 beyond are infinite
@@ -185,7 +188,9 @@ class MART(FromOtherLibraries, BoostedTrees):
             return self.model_.predict_proba(X)
         if self.cost not in ("binary", "balanced"):
             raise SettingsError(
-                f"{name_of(self.cost)} gives no probabilities: use cost='binary', 'multiclass' or 'ordinal'"
+                f"{name_of(self.cost)} gives no probabilities: use ",
+                Setting("cost", "binary"),
+                ", multiclass or ordinal",
             )
         relevant = logistic(2.0 * self.sigma * self.model_.predict(X))
         return np.column_stack([1.0 - relevant, relevant])
@@ -217,9 +222,20 @@ class MART(FromOtherLibraries, BoostedTrees):
             return grade_pulls(documents, self._link(documents), options, self.max_step)
         return [OwnPull(documents, self.cost, labels, **options)]
 
+    def _check_target(self, target: str) -> None:
+        """Raise unless a target that is none of the words is a measure."""
+        try:
+            measure(target)
+        except MeasureError as error:
+            near = difflib.get_close_matches(target.lower(), TARGETS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f" ({error})"
+            raise SettingsError(
+                f"target must be 'grades', 'gains', a measure or a function, not {target!r}{hint}"
+            ) from None
+
     def _targets(self, data: Dataset) -> tuple[np.ndarray, np.ndarray, str]:
         """(what regression learns, the labels, the name of their source), by row."""
-        if isinstance(self.target, (str, Measure)) and self.target not in ("grades", "gains"):
+        if isinstance(self.target, (str, Measure)) and self.target not in TARGETS:
             chosen = measure(self.target)
             labels = data.label(chosen.label)
             return np.asarray(chosen.worth(labels), dtype=np.float64), labels, chosen.label
@@ -240,8 +256,9 @@ class MART(FromOtherLibraries, BoostedTrees):
             raise DataError(f"nothing to learn from: every labelled document has the grade {grades[0]:g}")
         if len(grades) > MOST_GRADES:
             raise DataError(
-                f"{len(grades)} different labels are too many for cost={self.cost!r} (at most {MOST_GRADES}): "
-                "round them to grades, or use cost='regression'"
+                f"{len(grades)} different labels are too many for the cost {self.cost} (at most {MOST_GRADES}): "
+                "round them to grades, or use ",
+                Setting("cost", "regression"),
             )
         values: Any = self.values
         if isinstance(values, str):
@@ -251,7 +268,7 @@ class MART(FromOtherLibraries, BoostedTrees):
         try:
             return GradeLink(LINK_OF[self.cost], grades, np.asarray(values, dtype=np.float64), self.sigma)
         except (TypeError, ValueError) as error:
-            raise SettingsError(f"values= does not fit the grades {grades.tolist()}: {error}") from None
+            raise SettingsError(f"values do not fit the grades {grades.tolist()}: {error}") from None
 
     def _split(self) -> str:
         if self.split == "auto":
@@ -301,11 +318,21 @@ class MART(FromOtherLibraries, BoostedTrees):
         check_number("relevant", self.relevant, -np.inf)
         if not (callable(self.target) or isinstance(self.target, (str, Measure))):
             raise SettingsError(f"target must be 'grades', 'gains', a measure or a function, not {self.target!r}")
+        if isinstance(self.target, str) and self.target not in TARGETS:
+            self._check_target(self.target)
         if isinstance(self.values, str):
             check_choice("values", self.values, ("grades", "gains"))
         if self.cost != "regression" and not (isinstance(self.target, str) and self.target == "grades"):
-            raise SettingsError("target= goes with cost='regression'")
+            raise SettingsError(Setting("target", NAME_ALONE), " goes with ", Setting("cost", "regression"))
         if self.cost not in LINK_OF and not (isinstance(self.values, str) and self.values == "grades"):
-            raise SettingsError("values= goes with cost='multiclass' or 'ordinal'")
+            raise SettingsError(
+                Setting("values", NAME_ALONE),
+                " goes with ",
+                Setting("cost", "multiclass"),
+                " or ",
+                Setting("cost", "ordinal"),
+            )
         if self.cost == "multiclass" and self.monotone is not None:
-            raise SettingsError("cost='multiclass' cannot be monotone in a feature: use cost='ordinal'")
+            raise SettingsError(
+                Setting("cost", "multiclass"), " cannot be monotone in a feature: use ", Setting("cost", "ordinal")
+            )

@@ -22,6 +22,7 @@ from rankforce.measures.measure import Measure
 from rankforce.rankers.graded_watching import WatchedTiers, tiers_of
 from rankforce.rankers.watching import TrainingWarning, Watched, WatchedMeasure
 from rankforce.rankers.weight_search import WeightSearch, search_weights
+from rankforce.remedies import ValidationData
 
 
 class Maximising(abc.ABC):
@@ -75,7 +76,7 @@ class Maximising(abc.ABC):
         kept: dict[str, Any] = {}
         if isinstance(objective, Graded) and objective.to_be_searched:
             if held_out is None:
-                raise SettingsError('weights="search" needs labelled validation data: fit(train, validation=...)')
+                raise SettingsError("a search for weights needs labelled validation data: ", ValidationData())
             self.frontier_ = search_weights(self, data, held_out, checkpoint=checkpoint)
             objective = objective.with_weights(self.frontier_.weights)
             kept["weight_search"] = self.frontier_.to_dict()

@@ -15,6 +15,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
+from rankforce.flags import check_flags
 from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST
 from rankforce.models.model import count_of
 from rankforce.models.net import MOST_HIDDEN, Net
@@ -32,6 +33,7 @@ from rankforce.rankers.resumable import Resumable
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.trained_forces import TrainedForces
 from rankforce.rankers.watching import TIES, Callback, Instrument, Iteration, TrainingWarning, Watched, show_forces
+from rankforce.remedies import NAME_ALONE, Argument, Setting, ValidationData
 from rankforce.threads import over_pieces
 
 EPOCHS = 100
@@ -180,15 +182,22 @@ class NetRanker(Resumable):
         self.model_ = _net(blank, best, provenance)
 
     def _explain_divergence(self, run: Run, objective: str | None) -> None:
-        told = f"the weights grew without bound at learning_rate={run.rate:g}: use a lower one"
+        told: list[Any] = [
+            "the weights grew without bound at ",
+            Setting("learning_rate", run.rate),
+            ": use a lower one",
+        ]
         if self.scaling == "none":
-            told += ", or scaling='auto'"
+            told += [", or ", Setting("scaling", "auto")]
         if not run.history:
-            told += f". If the measure or λ-function of {objective} is your own, it must give finite numbers"
             raise SettingsError(
-                f"{told}; sigma={self.sigma:g} and the weights of the data must not be too large, either"
+                *told,
+                f". If the measure or λ-function of {objective} is your own, it must give finite numbers; ",
+                Setting("sigma", self.sigma),
+                " and the weights of the data must not be too large, either",
             )
-        warnings.warn(f"{told}. Training ended after epoch {len(run.history['train'])}", TrainingWarning, stacklevel=5)
+        told.append(f". Training ended after epoch {len(run.history['train'])}")
+        warnings.warn(TrainingWarning(*told), stacklevel=5)
 
     def predict_pairs(self, X_a: Any, X_b: Any) -> np.ndarray:
         """P that each document of ``X_a`` belongs above the one of ``X_b`` in the same row (``Net.predict_pairs``)."""
@@ -244,11 +253,15 @@ class NetRanker(Resumable):
         if not isinstance(base, Net):
             raise SettingsError(f"a net can only go on from a net: base_model cannot be {base!r}")
         if base.hidden != self.hidden:
-            raise SettingsError(f"base_model has {base.hidden} hidden units: set hidden={base.hidden}")
+            raise SettingsError(f"base_model has {base.hidden} hidden units: use ", Setting("hidden", base.hidden))
         if base.feature_names != data.feature_names:
             raise SettingsError("base_model was trained on other features, or on these in another order")
         if self.scaling not in ("auto", base.scaling.kind):
-            raise SettingsError(f"base_model scales its features by {base.scaling.kind!r}: leave scaling= out")
+            raise SettingsError(
+                f"base_model scales its features by {base.scaling.kind!r}: leave ",
+                Setting("scaling", NAME_ALONE),
+                " out",
+            )
         return base
 
     def _scaling(self, data: Dataset, base: Net | None, bar: Progress) -> Scaling:
@@ -266,6 +279,7 @@ class NetRanker(Resumable):
         check_number("sigma", self.sigma, 0.0, above=True)
         check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
         checked_seed(self.seed)
+        check_flags(keep_weights=self.keep_weights)
         check_choice("update", self.update, UPDATES)
         check_choice("scaling", self.scaling, ("auto", *KINDS))
         if self.optimiser is not None:
@@ -280,14 +294,14 @@ class NetRanker(Resumable):
         else:
             check_number("learning_rate", self.learning_rate, 0.0, above=True, optional=True)
         if held_out is None:
-            needs = {
+            needs: dict[Any, bool] = {
                 "early_stopping": self.early_stopping is not None,
-                f"preset={self.preset!r}": self.preset is not None,
+                Setting("preset", self.preset): self.preset is not None,
                 "a choice of learning rates": len(self._rates()) > 1,
             }
             for name, needed in needs.items():
                 if needed:
-                    raise SettingsError(f"{name} needs validation data: fit(train, validation=...)")
+                    raise SettingsError(name, " needs validation data: ", ValidationData())
 
 
 def _net(blank: Net, run: Run, provenance: Provenance) -> Net:
@@ -298,12 +312,14 @@ def _resumed(model: Any, runs: list[Run], epochs: int, path: Path) -> int:
     """Bring the trainings to the state of a checkpoint; returns how many epochs were done."""
     state = model.provenance.settings.get("state")
     if not isinstance(state, dict) or len(state.get("runs", ())) != len(runs):
-        raise SettingsError(f"{path} is no checkpoint of this training: choose another path for checkpoint=")
+        raise SettingsError(f"{path} is no checkpoint of this training: choose another path for it")
     done = int(state["epochs"])
     if done > epochs:
         raise SettingsError(
             f"{path}: the checkpoint is one of {done} epochs, and a net cannot go back to epoch {epochs}: "
-            "give another path, or resume='never' to begin anew"
+            "give another path, or ",
+            Argument("resume", "never"),
+            " to begin anew",
         )
     for run, one in zip(runs, state["runs"], strict=True):
         run.resume(one, path)

@@ -18,7 +18,7 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.models.expected_grade import ExpectedGrade, GradeLink
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
-from rankforce.models.storage import load, to_bytes
+from rankforce.models.storage import load, names_model_file, to_bytes
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.rankers.ranker import Ranker
 from rankforce.trees.grower import Grown
@@ -70,15 +70,20 @@ class Learner(abc.ABC):
 
 
 def base_of(base: Any) -> Model | str | None:
-    """The setting ``base_model`` as a model or the name of a feature."""
+    """The setting ``base_model`` as a model or the name of a feature.
+
+    Text is the name of a feature, unless it ends as model files do (.json, .json.gz).
+    """
     if isinstance(base, Ranker):
         return base._fitted()
-    if isinstance(base, Path):
+    if isinstance(base, Path) or (isinstance(base, str) and names_model_file(base)):
         return load(base)
     if base is None or isinstance(base, (str, Model)):
         return base
     raise SettingsError(
-        f"base_model must be a rankforce model, a fitted ranker, a Path, or a feature's name, not {base!r}"
+        "base_model must be a rankforce model, a fitted ranker, a model file, or a feature's name, not "
+        f"{type(base).__name__}: it is kept inside the model. Of another library's model, put the scores into the data "
+        "as a feature, and name that"
     )
 
 
@@ -117,6 +122,11 @@ class BaseScores:
         scores = np.empty((len(self.models), data.n_documents), dtype=dtypes.SCORE)
         for output, model, constant in zip(scores, self.models, self.constants, strict=True):
             if isinstance(model, str):
+                if model not in data.feature_names:
+                    raise SettingsError(
+                        f"base_model: the data has no feature {model!r} to start from, and the name of a model file "
+                        "ends in .json (any other is given as a pathlib.Path)"
+                    )
                 output[:] = data.features[:, data.feature_place(model)]
                 missing = np.flatnonzero(np.isnan(output))
                 if len(missing):

@@ -10,6 +10,7 @@ from rankforce import dtypes
 from rankforce.data.dataset import MAIN_LABEL, Dataset, document_hashes
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
+from rankforce.flags import check_flags
 from rankforce.kernels.perceptron import perceptron_scores, prank_pass
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
@@ -112,6 +113,7 @@ class PRank(Stepwise):
 
     def _check_settings(self) -> None:
         check_choice("kernel", self.kernel, KERNELS)
+        check_flags(large_margin=self.large_margin)
         check_number("n_members", self.n_members, 1, whole=True)
         check_number("probability", self.probability, 0.0, 1.0, above=True)
         check_number("epochs", self.epochs, 1, whole=True)

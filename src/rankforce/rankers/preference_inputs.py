@@ -12,6 +12,7 @@ from rankforce.measures.measure import Measure
 from rankforce.rankers.inputs import as_validation, validation_places
 from rankforce.rankers.settings import check_number
 from rankforce.rankers.watching import WatchedPreferences
+from rankforce.remedies import NAME_ALONE, Argument
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,9 @@ class PreferenceInputs:
     def of(cls, data: Dataset, preferences: Any, share: float, validation: Any) -> PreferenceInputs:
         check_number("preference_share", share, 0.0, 1.0, above=True)
         if preferences is None and share != 1.0:
-            raise SettingsError("preference_share= goes with preferences=")
+            raise SettingsError(
+                Argument("preference_share", NAME_ALONE), " goes with ", Argument("preferences", NAME_ALONE)
+            )
         if preferences is not None and (not isinstance(preferences, Preferences) or preferences.data is not data):
             raise DataError(
                 "preferences must be a Preferences object made for the very Dataset that is given to fit: "

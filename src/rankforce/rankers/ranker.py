@@ -29,7 +29,8 @@ class Ranker(BaseEstimator, abc.ABC):
     """Base of all rankers: settings in ``__init__``, learning in ``fit``, which leaves the model in ``model_``.
 
     ``history_`` has the value of ``watched_measure_`` after every tree or epoch, with equal scores in the order of a
-    hash of the seed: what ``evaluate`` gives with ``ties="hashed"`` and the same seed, and not with its default, row order.
+    hash of the seed: what ``evaluate`` gives with ``ties="hashed"`` and the same seed, and not with its default, row
+    order.
 
     With ``sklearn.set_config(enable_metadata_routing=True)`` scikit-learn's searches and cross-validations hand
     ``qid`` on to ``fit`` and ``score`` unasked.
@@ -37,6 +38,8 @@ class Ranker(BaseEstimator, abc.ABC):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+
+    takes_dataset: ClassVar[bool] = True  # evaluations hand it the Dataset: features by name, and queries
 
     model_: Model
     watched_measure_: Measure | Agreement  # what decided: on validation data, without any on the training data

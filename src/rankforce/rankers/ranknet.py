@@ -12,6 +12,7 @@ import numpy as np
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import SettingsError
+from rankforce.flags import check_flags
 from rankforce.kernels.network import ranknet_costs
 from rankforce.lambdas.every_pair import EveryPair
 from rankforce.lambdas.forces import TermForces
@@ -26,6 +27,7 @@ from rankforce.rankers.nets import NetRanker, Training
 from rankforce.rankers.preference_inputs import PreferenceInputs
 from rankforce.rankers.settings import check_number
 from rankforce.rankers.watching import Callback, Instrument, Watched, WatchedMeasure, checked_instruments
+from rankforce.remedies import NAME_ALONE, Setting
 from rankforce.threads import over_queries
 
 
@@ -128,6 +130,7 @@ class RankNet(NetRanker):
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
         check_number("sigma", self.sigma, 0.0, above=True)
+        check_flags(equal_grades=self.equal_grades)
         given = PreferenceInputs.of(data, preferences, preference_share, validation)
 
         def watch(watched: Dataset) -> Watched:
@@ -137,7 +140,9 @@ class RankNet(NetRanker):
         objective = f"RankNet (sigma={self.sigma:g})"
         if preferences is not None:
             if self.equal_grades:
-                raise SettingsError("equal_grades= makes pairs of grades: leave it out with preferences=")
+                raise SettingsError(
+                    Setting("equal_grades", NAME_ALONE), " makes pairs of grades: leave it out with preferences"
+                )
             objective += " on preferences"
             if preference_share < 1:
                 objective += f" ({preference_share:g}) and grades ({1 - preference_share:g})"

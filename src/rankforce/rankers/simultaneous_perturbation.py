@@ -25,6 +25,7 @@ from rankforce.rankers.nets import NetRanker, Training
 from rankforce.rankers.settings import check_number
 from rankforce.rankers.trained_forces import ASSUMED, TrainedForces
 from rankforce.rankers.watching import Callback, WatchedMeasure
+from rankforce.remedies import Setting
 
 FIRST_MOVES = (0.003, 0.01, 0.03, 0.1)
 
@@ -179,8 +180,9 @@ class SimultaneousPerturbation(Updates):
             a = first_gain(self._slope, self.value, blank.weights, distance, stability, 1.0)
         except SettingsError:
             raise SettingsError(
-                f"{source.objective.main_measure} is the same everywhere at distance={distance:g} of the first "
-                "weights: give a larger one, if the features are not constant"
+                f"{source.objective.main_measure} is the same everywhere at ",
+                Setting("distance", distance),
+                " of the first weights: give a larger one, if the features are not constant",
             ) from None
         self.gains = Gains(a, distance, stability)  # for first moves of 1; those of a training are its learning rate
 

@@ -21,6 +21,7 @@ from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
 from rankforce.rankers.settings import check_number
 from rankforce.rankers.watching import TIES, Callback, Watch, WatchedMeasure, checked_callbacks, watched_values
+from rankforce.remedies import ValidationData
 from rankforce.threads import using_threads
 
 
@@ -78,7 +79,7 @@ class Stepwise(Ranker):
         check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
         checked_seed(self.seed)
         if self.early_stopping is not None and held_out is None:
-            raise SettingsError("early_stopping needs validation data: fit(train, validation=...)")
+            raise SettingsError("early_stopping needs validation data: ", ValidationData())
         with using_threads(self.threads):
             self._learn(data, held_out, callbacks)
         self._note_features(data)

@@ -20,6 +20,7 @@ from rankforce.rankers.growing import BoostedGraphs, Ground, Growing
 from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.stepwise import Stepwise
 from rankforce.rankers.watching import TrainingWarning
+from rankforce.remedies import Setting
 
 FORMS: dict[str, type[Growth]] = {"simple": Simple, "full": Full, "martingale": Martingale}
 SPLITS = ("forces", "max_ndcg")
@@ -176,9 +177,12 @@ class XRank(Stepwise):
         if any(graph.n_tests for graph in graphs):
             return
         warnings.warn(
-            f"no split of the {data.n_documents} training documents raises {self._objective_name()}: all documents get "
-            f"the same score. Are all features constant, or is min_documents={self.min_documents} too large?",
-            TrainingWarning,
+            TrainingWarning(
+                f"no split of the {data.n_documents} training documents raises {self._objective_name()}: all documents "
+                "get the same score. Are all features constant, or is ",
+                Setting("min_documents", self.min_documents),
+                " too large?",
+            ),
             stacklevel=4,
         )
 
@@ -203,5 +207,10 @@ class XRank(Stepwise):
         check_number("min_documents", self.min_documents, 1, whole=True)
         check_number("max_bins", self.max_bins, 2, 255, whole=True)
         if self.split == "max_ndcg" and self.form != "simple":
-            raise SettingsError("split='max_ndcg' goes with form='simple': it knows neither merges nor levels")
+            raise SettingsError(
+                Setting("split", "max_ndcg"),
+                " goes with ",
+                Setting("form", "simple"),
+                ": it knows neither merges nor levels",
+            )
         self._learned_measure()

@@ -1,0 +1,89 @@
+"""What ranks documents, as scores: the one place where a ranking is told from what is none."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.data import frames
+from rankforce.data.dataset import Dataset
+from rankforce.errors import DataError
+from rankforce.evaluation.foreign_models import from_library, name_of, predictions, ranks_documents
+from rankforce.remedies import Phrase
+
+LARGEST_EXACT = 2**53  # whole numbers up to here are float64 numbers
+_MODEL_FILES = (".json", ".json.gz")
+
+
+def scores_of(ranking: Any, data: Dataset) -> np.ndarray:
+    """The scores of a model, an array or a feature, checked, in ``by_query`` order: a new float64 array."""
+    if isinstance(ranking, (str, os.PathLike)):
+        name = _feature(os.fspath(ranking), data)
+        return _checked(f"feature {name!r}", data.features[:, data.feature_names.index(name)], data)
+    if isinstance(ranking, type):
+        raise DataError(f"{ranking.__name__} is a class, and ranks nothing: make a model of it, and fit it")
+    if ranks_documents(ranking):
+        return _checked(f"the prediction of {name_of(ranking)}", predictions(ranking, data), data)
+    return _checked("the scores", ranking, data)
+
+
+def _feature(name: Any, data: Dataset) -> str:
+    if isinstance(name, str) and name in data.feature_names:
+        return name
+    known = ", ".join(data.feature_names[:8]) + (", ..." if data.n_features > 8 else "")
+    model = Phrase(f"; a model file is read by rf.load({name!r})", "") if str(name).endswith(_MODEL_FILES) else ""
+    raise DataError(f"the data has no feature {name!r} to rank by (it has: {known})", model)
+
+
+def _checked(what: str, given: Any, data: Dataset) -> np.ndarray:
+    values = _numbers(what, given)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (data.n_documents,):
+        columns = "; choose one of its columns" if values.ndim == 2 and len(values) == data.n_documents else ""
+        raise DataError(
+            f"{what} must have one entry per document ({data.n_documents}), not shape {values.shape}{columns}"
+        )
+    if values.dtype.kind in "iu" and max(-int(values.min()), int(values.max())) > LARGEST_EXACT:
+        raise DataError(
+            f"{what} are whole numbers beyond 2^53, of which float64 cannot tell all apart: give their ranks, or "
+            "smaller numbers"
+        )
+    scores = np.array(values, dtype=dtypes.SCORE)
+    largest = scores.max()  # NaN if any score is
+    if np.isnan(largest) or largest == np.inf:
+        row = int(np.flatnonzero(np.isnan(scores) | (scores == np.inf))[0])
+        problem = "is NaN" if np.isnan(scores[row]) else "is +inf"
+        raise DataError(
+            f"{what}: the score of row {row} (query {data.qid[row]}) {problem}; "
+            "a document that was not retrieved has score -inf, every other a finite one"
+        )
+    return data.by_query(scores)
+
+
+def _numbers(what: str, given: Any) -> np.ndarray:
+    """An array of numbers or truth values, of any shape."""
+    try:
+        if from_library(given, "torch"):
+            given = _without_gradient(given)
+        values = np.asarray(frames.as_vector(given))
+    except Exception as error:  # whatever an object does where it is asked for its numbers
+        reason = f" ({type(error).__name__}: {str(error)[:200]})"
+        values = np.empty(0, dtype=object)
+    else:
+        reason = ""
+    if values.dtype.kind not in "biuf":
+        raise DataError(
+            f"{what} must be numbers, one per document; give an array, a model with predict, or the name of a feature, "
+            f"not {type(given).__name__}{reason}"
+        )
+    return values
+
+
+def _without_gradient(tensor: Any) -> Any:
+    """A PyTorch tensor as NumPy takes it: without its history, on the processor, in a precision that both have."""
+    tensor = tensor.detach().cpu()
+    return (tensor.double() if tensor.is_floating_point() else tensor).numpy()
