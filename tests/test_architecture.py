@@ -21,6 +21,7 @@ LAYERS = (
     ("errors", "dtypes", "html_tables", "plurals"),
     (
         "replacing",
+        "memory",
         "compile_failures",
         "jit",
         "kernel_cache",
