@@ -22,6 +22,7 @@ LAYERS = (
     ("errors", "flags"),
     (
         "replacing",
+        "memory",
         "compile_failures",
         "jit",
         "kernel_cache",

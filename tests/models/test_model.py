@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from random_trees import random_ensemble, random_features
@@ -118,3 +120,17 @@ def test_scores_do_not_change_the_input() -> None:
 
 def test_a_tree_knows_its_leaves() -> None:
     assert all(isinstance(tree, Tree) and tree.n_leaves == 4 for tree in random_ensemble(1, [4, 4]).trees)
+
+
+def test_many_features_are_matched_in_a_moment() -> None:
+    names = [f"feature {number}" for number in range(30_000)]
+    base = echo(names[::-1], names[7])
+    begun = time.perf_counter()
+    model = TreeEnsemble.from_trees([], names, base_model=base)
+    part = model.part_for(base, np.arange(30_000, dtype=np.float32)[None, :])
+    data = Dataset(np.zeros((1, 30_000), dtype=np.float32), qid=[1], feature_names=names)
+    assert data.take_features(names[::-1]).feature_names == tuple(names[::-1])
+    with pytest.raises(DataError, match="two features of the model are named 'feature 29999'"):
+        echo([*names, names[-1]], names[7])
+    assert time.perf_counter() - begun < 2.0  # a look through all names for each of them took half a minute
+    assert part[0, :2].tolist() == [29_999.0, 29_998.0]

@@ -317,12 +317,17 @@ class Dataset:
         """A pandas data frame: qid, document, labels, weights, features."""
         return frames.to_pandas(self)
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.feature_names)}
+
     def feature_place(self, feature: int | str) -> int:
         """The number (from 0) of a feature given by name or number."""
         if isinstance(feature, str):
-            if feature not in self.feature_names:
+            place = self._places.get(feature)
+            if place is None:
                 raise DataError(f"the data has no feature {feature!r}")
-            return self.feature_names.index(feature)
+            return place
         if isinstance(feature, (bool, np.bool_)) or not isinstance(feature, (int, np.integer)):
             raise DataError(f"features are given by number (from 0) or name, not {feature!r}")
         if not 0 <= feature < self.n_features:

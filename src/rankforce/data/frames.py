@@ -260,7 +260,7 @@ def to_pandas(data: Dataset) -> Any:
         head.append(("query_weight", data.query_weights[data.row_queries]))
     names = [name for name, _ in head] + list(data.feature_names)
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice, _ = Counter(names).most_common(1)[0]
         raise DataError(
             f"two columns of the data frame would be named {twice!r}; rename the feature or label: "
             "data.replace(feature_names=...), data.replace(labels=...)"

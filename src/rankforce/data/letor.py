@@ -25,6 +25,7 @@ from rankforce.data.query_sizes import group_beside, read_group
 from rankforce.data.streams import ROUND, Round, TextFile
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.kernels import letor as kernels
+from rankforce.memory import written_size
 from rankforce.remedies import NAME_ALONE, ReadOption, Words
 from rankforce.threads import over_pieces, thread_count
 
@@ -171,7 +172,7 @@ class _Reader:
                 self.store.resize(entries, refcheck=False)
         except (MemoryError, ValueError, OverflowError):
             raise DataError(
-                f"{file.path}: the features need {_size(4 * entries)} of memory, which cannot be had"
+                f"{file.path}: the features need {written_size(4 * entries)} of memory, which cannot be had"
             ) from None
 
     def _widen(self, file: TextFile, part: Round, width: int, place: int, documents: int) -> None:
@@ -182,7 +183,7 @@ class _Reader:
                 part,
                 place,
                 f"feature index {width - 1 + self.first_index} makes a matrix of {rows:,} × {width:,} features "
-                f"({_size(4 * rows * width)}) from {_size(self.bytes)} of text",
+                f"({written_size(4 * rows * width)}) from {written_size(self.bytes)} of text",
                 ("Correct the index if it is a mistake; pass ", ReadOption("allow_wide", True), " if it is none."),
             )
         old = self.width
@@ -477,11 +478,3 @@ def _pieces(part: Round) -> list[int]:
         if edges[-1] < cut < part.stop:
             edges.append(cut)
     return [*edges, part.stop]
-
-
-def _size(count: float) -> str:
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:,.0f} {unit}" if unit == "bytes" or count >= 100 else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:,.1f} TB"

@@ -120,8 +120,9 @@ class ColumnOptions:
             raise FileFormatError("two columns have the same name", path=path, text=twice, remedy=listed)
         given = {role: getattr(self, role) for role in ROLE_NAMES}
         named = [name for name in given.values() if isinstance(name, str)]
+        known = set(columns)
         for name in [*named, *self.labels.values(), *(self.features or ()), *self.ignore]:
-            if name not in columns:
+            if name not in known:
                 raise FileFormatError("there is no such column", path=path, text=str(name), remedy=listed)
         claimed = {*named, *self.labels.values(), *(self.features or ()), *self.ignore}
         free = [name for name in columns if name not in claimed and not re.fullmatch(_PANDAS_INDEX, name)]
@@ -151,7 +152,8 @@ class ColumnOptions:
                 raise FileFormatError(problem, path=path, remedy=("name one of them: ", ReadOption("label")))
             found["label"] = main
         taken = [*(name for name in found.values() if name is not None), *sources.values(), *self.ignore]
-        chosen = self.features if self.features is not None else [name for name in free if name not in taken]
+        others = set(taken)
+        chosen = self.features if self.features is not None else [name for name in free if name not in others]
         clash, count = Counter([*taken, *chosen]).most_common(1)[0]
         if count > 1:
             raise FileFormatError("a column is given two roles", path=path, text=clash)

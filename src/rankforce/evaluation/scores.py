@@ -10,6 +10,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data import frames
 from rankforce.data.dataset import Dataset
+from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.evaluation.foreign_models import from_library, name_of, predictions, ranks_documents
 from rankforce.remedies import Phrase
@@ -58,7 +59,7 @@ def _checked(what: str, given: Any, data: Dataset) -> np.ndarray:
         row = int(np.flatnonzero(np.isnan(scores) | (scores == np.inf))[0])
         problem = "is NaN" if np.isnan(scores[row]) else "is +inf"
         raise DataError(
-            f"{what}: the score of row {row} (query {data.qid[row]}) {problem}; "
+            f"{what}: the score of row {row} (query {displayed(data.qid[row])}) {problem}; "
             "a document that was not retrieved has score -inf, every other a finite one"
         )
     return data.by_query(scores)

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from rankforce.jit import kernel, subroutine
-from rankforce.kernels.histograms import WORD, add_documents, add_up_columns, clear_histogram, subtract_histogram
+from rankforce.kernels.histograms import WORD, make_histogram, subtract_histogram
 from rankforce.kernels.leaf_table import (
     DEPTH,
     FAILURES,
     FEATURE,
     LEAF_COLUMNS,
+    NO_SLOT,
     PARENT,
     ROUNDING,
     SIZE,
@@ -39,7 +40,7 @@ CLOSED = -1.0  # the gain of a leaf that will not be split
 STEP, N_LEAVES, LEAF, SMALL, LARGE, FIRST_WORD, LAST_WORD = range(7)
 PLAN_SIZE = 7
 # Values of STEP.
-DONE, BUILD, COUNT = range(3)
+DONE, BUILD, COUNT, REBUILD = range(4)
 
 
 @subroutine
@@ -112,6 +113,20 @@ def _plan_build(plan: Any, leaves: Any, min_documents: Any, max_depth: Any, n_wo
             plan[LAST_WORD] = n_words
 
 
+@subroutine
+def _take_slot(leaf: Any, other: Any, leaves: Any, leaf_gain: Any, n_leaves: Any) -> Any:
+    """A histogram for a leaf or its sibling: that of the leaf which gains least, and will want it last if at all."""
+    least = -1
+    for owner in range(n_leaves):
+        if leaves[owner, SLOT] == NO_SLOT or owner == leaf or owner == other:
+            continue
+        if least < 0 or leaf_gain[owner] < leaf_gain[least]:
+            least = owner
+    slot = leaves[least, SLOT]
+    leaves[least, SLOT] = NO_SLOT
+    return slot
+
+
 @kernel
 def grow_tree(
     thread: Any,
@@ -167,10 +182,11 @@ def grow_tree(
     ``check_documents``: r is no count, so that ``min_documents`` has to be checked by counting. ``bounded``: there are
     monotone features.
 
-    Work space: ``pool`` int64, a histogram for each leaf and one for counts; ``sums`` int64, ``worths`` float64 and
-    their bits ``worth_bits`` int64 (threads, MOST_BINS); per leaf and feature the best split
-    (``best_worth`` float64, ``best_bin`` int32, ``best_missing`` uint8) and whether its documents were counted
-    (``verified`` uint8); ``plan`` int64; ``dealt`` int64 (threads, 8); ``sides`` uint8 (threads, 256).
+    Work space: ``pool`` int64, two or more histograms and one for counts: where there are fewer than leaves, that of
+    the leaf which gains least is given up, and made again should the leaf be split; ``sums`` int64, ``worths`` float64
+    and their bits ``worth_bits`` int64 (threads, MOST_BINS); per leaf and feature the best split (``best_worth``
+    float64, ``best_bin`` int32, ``best_missing`` uint8) and whether its documents were counted (``verified`` uint8);
+    ``plan`` int64; ``dealt`` int64 (threads, 8); ``sides`` uint8 (threads, 256).
     ``documents`` int32 end up sorted by leaf, those of a leaf in their old order.
 
     Written: ``leaves`` int64 (leaves, 8) and, a row per split in the order of splitting, ``splits`` int32 (splits, 5),
@@ -181,7 +197,7 @@ def grow_tree(
     most_leaves = len(leaves)
     n_columns = len(starts)
     n_words = words.shape[1]
-    counts_slot = most_leaves
+    counts_slot = len(pool) - 1
     own_sums, own_bits, own_worths = sums[thread], worth_bits[thread], worths[thread]
     if thread == 0:
         for column in range(LEAF_COLUMNS):
@@ -198,25 +214,24 @@ def grow_tree(
     while came and plan[STEP] != DONE:  # the only way out, since every way out lets go of every array
         # The histogram of the newest leaf, some of the bytes per thread.
         counting = plan[STEP] == COUNT
-        built = plan[LEAF] if counting else plan[SMALL]
+        rebuilding = plan[STEP] == REBUILD
+        built = plan[LEAF] if counting or rebuilding else plan[SMALL]
         made = pool[counts_slot if counting else leaves[built, SLOT]]
         span = plan[LAST_WORD] - plan[FIRST_WORD]
         first_word = plan[FIRST_WORD] + span * thread // threads
         last_word = plan[FIRST_WORD] + span * (thread + 1) // threads
         if first_word < last_word:
             start = leaves[built, START]
-            clear_histogram(made, first_word, last_word)
-            add_documents(
-                words, documents[start : start + leaves[built, SIZE]], entries,
-                0 if counting else -1, 1 if counting else 0, first_word, last_word, made,
+            make_histogram(
+                words, documents[start : start + leaves[built, SIZE]], entries, counting,
+                starts, byte, stride, size_of, first_word, last_word, made,
             )  # fmt: skip
-            add_up_columns(made, starts, byte, stride, size_of, WORD * first_word, WORD * last_word)
         came = meet(meeting, threads)
         if not came:
             continue
 
         # What remains is its sibling's. The best split of both on each column, some of the columns per thread.
-        if span > 0:
+        if span > 0 and not rebuilding:
             for turn in range(2):
                 leaf = built if turn == 0 else plan[LARGE]
                 if turn == 1 and (counting or leaf < 0):
@@ -251,7 +266,7 @@ def grow_tree(
         # The leaf with the best gain is split next.
         if thread == 0:
             n_leaves = plan[N_LEAVES]
-            if span > 0:
+            if span > 0 and not rebuilding:
                 for leaf in (plan[LEAF], plan[LEAF]) if counting else (plan[SMALL], plan[LARGE]):
                     if leaf >= 0 and leaves[leaf, SIZE] >= 2 * min_documents and leaves[leaf, DEPTH] < max_depth:
                         _choose_feature(leaf, leaves, shift, l2, bounded, bounds, best_worth, leaf_gain)
@@ -262,8 +277,15 @@ def grow_tree(
             plan[LEAF] = chosen
             if leaf_gain[chosen] == CLOSED or leaf_gain[chosen] <= min_gain:
                 plan[STEP] = DONE
+            elif leaves[chosen, SLOT] == NO_SLOT:
+                leaves[chosen, SLOT] = _take_slot(chosen, chosen, leaves, leaf_gain, n_leaves)
+                plan[STEP] = REBUILD
+                plan[FIRST_WORD] = 0
+                plan[LAST_WORD] = n_words
+            else:
+                plan[STEP] = BUILD
         came = meet(meeting, threads)
-        if not came or plan[STEP] == DONE:
+        if not came or plan[STEP] == DONE or plan[STEP] == REBUILD:
             continue
 
         # Its documents are dealt out, a range of them per thread.
@@ -331,7 +353,7 @@ def grow_tree(
             leaf_gain[other] = CLOSED
             # The larger leaf takes over the histogram, the smaller one gets a new one.
             small = other if 2 * n_left >= size else leaf
-            leaves[small, SLOT] = other
+            leaves[small, SLOT] = other if other < counts_slot else NO_SLOT
             plan[N_LEAVES] = other + 1
             plan[SMALL] = small
             plan[LARGE] = leaf if small == other else other
@@ -339,5 +361,7 @@ def grow_tree(
                 plan[STEP] = DONE
             else:
                 _plan_build(plan, leaves, min_documents, max_depth, n_words)
+                if leaves[small, SLOT] == NO_SLOT and plan[LAST_WORD] > 0:
+                    leaves[small, SLOT] = _take_slot(leaf, other, leaves, leaf_gain, other + 1)
         came = meet(meeting, threads)
     return plan[N_LEAVES] if came else -1

@@ -111,3 +111,25 @@ def add_up_columns(
                 next_digit += stride[j]
             total += histogram[np.uint64(shared + value)]
         histogram[start + np.uint64(digit)] += total
+
+
+@subroutine
+def make_histogram(
+    words: Any,
+    documents: Any,
+    entries: Any,
+    counting: Any,
+    starts: Any,
+    byte: Any,
+    stride: Any,
+    size: Any,
+    first_word: Any,
+    last_word: Any,
+    histogram: Any,
+) -> Any:
+    """The histogram of ``documents`` over some of the words and their columns; of their counts if ``counting``."""
+    clear_histogram(histogram, first_word, last_word)
+    add_documents(
+        words, documents, entries, 0 if counting else -1, 1 if counting else 0, first_word, last_word, histogram
+    )
+    add_up_columns(histogram, starts, byte, stride, size, WORD * first_word, WORD * last_word)

@@ -15,6 +15,7 @@ LEAF_COLUMNS = 8
 # What is known about a split: columns of ``splits`` int32. A child ≥ 0 is a split, else the leaf ~child.
 ON_COLUMN, AT_BIN, MISSING_TO_LEFT, LEFT_CHILD, RIGHT_CHILD = range(5)
 SPLIT_COLUMNS = 5
+NO_SLOT = -1  # of a leaf whose histogram is not kept
 
 
 @subroutine

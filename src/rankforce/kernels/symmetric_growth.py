@@ -13,7 +13,7 @@ import numpy as np
 
 from rankforce.intrinsics import float_of
 from rankforce.jit import kernel, subroutine
-from rankforce.kernels.histograms import WORD, add_documents, add_up_columns, clear_histogram, subtract_histogram
+from rankforce.kernels.histograms import WORD, make_histogram, subtract_histogram
 from rankforce.kernels.leaf_table import (
     LEAF_COLUMNS,
     PARENT,
@@ -31,8 +31,8 @@ from rankforce.kernels.partition import collect, deal, fill_sides
 from rankforce.kernels.splits import leaf_worth
 
 # What a level does: places in ``plan`` int64.
-GOING_ON, N_LEAVES, N_OLD, LEVEL, COLUMN, BIN, MISSING_LEFT = range(7)
-PLAN_SIZE = 7
+GOING_ON, N_LEAVES, LEVEL, COLUMN, BIN, MISSING_LEFT = range(6)
+PLAN_SIZE = 6
 # What a split makes of a leaf: further columns of ``leaves``.
 OTHER, SMALL = LEAF_COLUMNS, LEAF_COLUMNS + 1
 LEVEL_COLUMNS = LEAF_COLUMNS + 2
@@ -179,10 +179,10 @@ def grow_symmetric_tree(
 ) -> Any:
     """Grow a tree of at most ``levels`` levels on ``documents``; return its number of leaves (−1: a thread is missing).
 
-    Arguments as for ``grow_tree``, but: ``counts`` int64, a histogram of counts for each leaf if ``check_documents``;
-    per column the best test (``best_gain`` float64, ``best_bin`` int32, ``best_missing`` uint8); ``gains`` float64
-    (threads, 3, 256); ``sums`` int64 (threads, 2, 256), all 0; ``dealt`` int64 (threads, leaves, 2); ``leaves`` int64
-    (leaves, 10).
+    Arguments as for ``grow_tree``, but: ``pool`` int64, a histogram for each leaf or a single one; ``counts`` int64, as
+    many of counts if ``check_documents``; per column the best test (``best_gain`` float64, ``best_bin``
+    int32, ``best_missing`` uint8); ``gains`` float64 (threads, 3, 256), or with a single histogram (columns, 3, 256);
+    ``sums`` int64 (threads, 2, 256), all 0; ``dealt`` int64 (threads, leaves, 2); ``leaves`` int64 (leaves, 10).
 
     Of equal tests the lower feature wins, then the lower bin, then missing values on the left. Missing values of a
     feature that no document of the level misses go to the larger side of all documents. Should the last level make too
@@ -195,6 +195,7 @@ def grow_symmetric_tree(
     last_word = n_words * (thread + 1) // threads
     first_document = len(documents) * thread // threads
     last_document = len(documents) * (thread + 1) // threads
+    kept = len(pool) > 1
     if thread == 0:
         for column in range(LEAF_COLUMNS):
             leaves[0, column] = 0
@@ -205,71 +206,80 @@ def grow_symmetric_tree(
         bounds[0, 0] = -np.inf
         bounds[0, 1] = np.inf
         plan[N_LEAVES] = 1
-        plan[N_OLD] = 1
         plan[LEVEL] = 0
         plan[GOING_ON] = 1
     came = meet(meeting, threads)
     while came and plan[GOING_ON] == 1:  # the only way out, since every way out lets go of every array
         n_leaves = plan[N_LEAVES]
 
-        # The histogram of the smaller side of every new pair of leaves, some of the bytes per thread.
-        for leaf in range(plan[N_OLD]):
-            if leaves[leaf, OTHER] == NOT_SPLIT or first_word == last_word:
-                continue
-            small = leaves[leaf, SMALL]
-            members = documents[leaves[small, START] : leaves[small, START] + leaves[small, SIZE]]
-            for counting in range(2 if check_documents else 1):
-                made = (counts if counting == 1 else pool)[leaves[small, SLOT]]
-                clear_histogram(made, first_word, last_word)
-                add_documents(
-                    words, members, entries, 0 if counting == 1 else -1, 1 if counting == 1 else 0,
-                    first_word, last_word, made,
-                )  # fmt: skip
-                add_up_columns(made, starts, byte, stride, size_of, WORD * first_word, WORD * last_word)
-        came = meet(meeting, threads)
-        if not came:
-            continue
+        # With a histogram for each leaf, all leaves are looked at in one turn; with a single one, each in its own.
+        for turn in range(1 if kept else n_leaves):
+            first_leaf, last_leaf = (0, n_leaves) if kept else (turn, turn + 1)
 
-        # What remains is its sibling's. Then the best test on each column, some of the columns per thread.
-        mine = gains[thread]
-        for j in range(n_columns):
-            if int(share[j] * threads) != thread:
-                continue
-            start, bins = starts[j], size_of[j] - 1
-            for leaf in range(plan[N_OLD]):
-                other = leaves[leaf, OTHER]
-                if other == NOT_SPLIT or other == leaf:
+            # The histogram of the smaller side of every new pair of leaves, some of the bytes per thread.
+            for leaf in range(first_leaf, last_leaf):
+                if first_word == last_word or not (
+                    leaves[leaf, OTHER] != NOT_SPLIT if kept else leaves[leaf, SIZE] >= 2 * min_documents
+                ):
                     continue
-                small = leaves[leaf, SMALL]
-                large = other if small == leaf else leaf
+                built = leaves[leaf, SMALL] if kept else leaf
+                slot = leaves[built, SLOT] if kept else 0
                 for counting in range(2 if check_documents else 1):
-                    histograms = counts if counting == 1 else pool
-                    subtract_histogram(
-                        histograms[leaves[large, SLOT]], histograms[leaves[small, SLOT]], start, start + bins + 1
-                    )
-            best_gain[j] = NO_GAIN
-            if usable[j] == 0:
-                continue
-            for b in range(bins):
-                mine[0, b] = 0.0
-                mine[1, b] = 0.0
-            for leaf in range(n_leaves):
-                if leaves[leaf, SIZE] < 2 * min_documents:
+                    make_histogram(
+                        words, documents[leaves[built, START] : leaves[built, START] + leaves[built, SIZE]], entries,
+                        counting == 1, starts, byte, stride, size_of, first_word, last_word,
+                        (counts if counting == 1 else pool)[slot],
+                    )  # fmt: skip
+            came = meet(meeting, threads)
+            if not came:
+                break
+
+            # What remains is its sibling's. Then the gains of all tests on each column, some columns per thread.
+            for j in range(n_columns):
+                if int(share[j] * threads) != thread:
                     continue
-                histogram = pool[leaves[leaf, SLOT]]
-                _add_gains(
-                    histogram, counts[leaves[leaf, SLOT] if check_documents else 0], start, bins,
-                    sum_of_bins(histogram, start, bins + 1), leaves[leaf, SIZE], shift, l2, least, min_documents,
-                    check_documents, min_gain, monotone[j], bounded, bounds[leaf, 0], bounds[leaf, 1],
-                    sums[thread], mine,
-                )  # fmt: skip
-            for b in range(bins):
-                for side in range(2):
-                    if mine[side, b] > best_gain[j]:
-                        best_gain[j] = mine[side, b]
-                        best_bin[j] = b
-                        best_missing[j] = 1 - side
-        came = meet(meeting, threads)
+                mine = gains[thread if kept else j]
+                start, bins = starts[j], size_of[j] - 1
+                for leaf in range(n_leaves if kept else 0):
+                    other = leaves[leaf, OTHER]
+                    if other == NOT_SPLIT or other == leaf:
+                        continue
+                    small = leaves[leaf, SMALL]
+                    large = other if small == leaf else leaf
+                    for counting in range(2 if check_documents else 1):
+                        histograms = counts if counting == 1 else pool
+                        subtract_histogram(
+                            histograms[leaves[large, SLOT]], histograms[leaves[small, SLOT]], start, start + bins + 1
+                        )
+                best_gain[j] = NO_GAIN
+                if usable[j] == 0:
+                    continue
+                if turn == 0:
+                    for b in range(bins):
+                        mine[0, b] = 0.0
+                        mine[1, b] = 0.0
+                for leaf in range(first_leaf, last_leaf):
+                    if leaves[leaf, SIZE] < 2 * min_documents:
+                        continue
+                    slot = leaves[leaf, SLOT] if kept else 0
+                    histogram = pool[slot]
+                    _add_gains(
+                        histogram, counts[slot if check_documents else 0], start, bins,
+                        sum_of_bins(histogram, start, bins + 1), leaves[leaf, SIZE], shift, l2, least, min_documents,
+                        check_documents, min_gain, monotone[j], bounded, bounds[leaf, 0], bounds[leaf, 1],
+                        sums[thread], mine,
+                    )  # fmt: skip
+                if last_leaf < n_leaves:
+                    continue
+                for b in range(bins):
+                    for side in range(2):
+                        if mine[side, b] > best_gain[j]:
+                            best_gain[j] = mine[side, b]
+                            best_bin[j] = b
+                            best_missing[j] = 1 - side
+            came = meet(meeting, threads)
+            if not came:
+                break
         if not came:
             continue
 
@@ -284,15 +294,23 @@ def grow_symmetric_tree(
             plan[BIN] = best_bin[chosen]
             plan[MISSING_LEFT] = best_missing[chosen]
             start, bins = starts[chosen], size_of[chosen] - 1
+            mine = gains[0]
             for leaf in range(n_leaves):
                 leaf_gain[leaf] = NO_GAIN
                 if plan[GOING_ON] == 0 or leaves[leaf, SIZE] < 2 * min_documents:
                     continue
-                histogram = pool[leaves[leaf, SLOT]]
+                slot = leaves[leaf, SLOT] if kept else 0
+                for counting in range(0 if kept else 2 if check_documents else 1):
+                    make_histogram(
+                        words, documents[leaves[leaf, START] : leaves[leaf, START] + leaves[leaf, SIZE]], entries,
+                        counting == 1, starts, byte, stride, size_of, byte[chosen] // WORD, byte[chosen] // WORD + 1,
+                        (counts if counting == 1 else pool)[0],
+                    )  # fmt: skip
+                histogram = pool[slot]
                 leaves[leaf, TOTAL] = sum_of_bins(histogram, start, bins + 1)
                 mine[1 - plan[MISSING_LEFT], plan[BIN]] = NO_GAIN
                 _add_gains(
-                    histogram, counts[leaves[leaf, SLOT] if check_documents else 0], start, bins,
+                    histogram, counts[slot if check_documents else 0], start, bins,
                     leaves[leaf, TOTAL], leaves[leaf, SIZE], shift, l2, least, min_documents,
                     check_documents, min_gain, monotone[chosen], bounded, bounds[leaf, 0], bounds[leaf, 1],
                     sums[thread], mine,
@@ -364,9 +382,14 @@ def grow_symmetric_tree(
                 for t in range(threads):
                     n_left += dealt[t, leaf, 0]
                 size = leaves[leaf, SIZE]
+                if not kept and monotone[column] != 0:
+                    make_histogram(
+                        words, documents[leaves[leaf, START] : leaves[leaf, START] + size], entries, False,
+                        starts, byte, stride, size_of, byte[column] // WORD, byte[column] // WORD + 1, pool[0],
+                    )  # fmt: skip
                 bound_sides(
-                    leaf, other, pool[leaves[leaf, SLOT]], starts[column], size_of[column] - 1, chosen_bin,
-                    missing_left, monotone[column], leaves[leaf, TOTAL], shift, l2, bounds,
+                    leaf, other, pool[leaves[leaf, SLOT] if kept else 0], starts[column], size_of[column] - 1,
+                    chosen_bin, missing_left, monotone[column], leaves[leaf, TOTAL], shift, l2, bounds,
                 )  # fmt: skip
                 write_split(leaf, other, column, chosen_bin, later_left, n_left, leaves, splits)
                 split_gain[other - 1] = leaf_gain[leaf]
@@ -376,7 +399,6 @@ def grow_symmetric_tree(
                 leaves[leaf, SMALL] = small
                 leaves[small, SLOT] = other
                 plan[N_LEAVES] = other + 1
-            plan[N_OLD] = n_leaves
             plan[LEVEL] += 1
             splittable = 0
             for leaf in range(plan[N_LEAVES]):

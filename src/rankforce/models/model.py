@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import operator
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -38,7 +39,7 @@ class Model(abc.ABC):
     def __post_init__(self) -> None:
         names = tuple(str(name) for name in self.feature_names)
         if len(set(names)) != len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+            twice, _ = Counter(names).most_common(1)[0]
             raise DataError(f"two features of the model are named {twice!r}")
         object.__setattr__(self, "feature_names", names)
 
@@ -115,7 +116,8 @@ class Model(abc.ABC):
         """The columns of a checked matrix that a model within this one reads."""
         if member.feature_names == self.feature_names:
             return matrix
-        places = [self.feature_names.index(name) for name in member.feature_names]
+        place_of = {name: place for place, name in enumerate(self.feature_names)}
+        places = [place_of[name] for name in member.feature_names]
         part = np.ascontiguousarray(matrix[:, places])
         part.setflags(write=False)
         return part
@@ -134,7 +136,8 @@ class Model(abc.ABC):
                 "train it with another scaling, for example ",
                 Setting("scaling", "standard"),
             )
-        lacking = [name for name in member.feature_names if name not in set(self.feature_names)]
+        own = set(self.feature_names)
+        lacking = [name for name in member.feature_names if name not in own]
         if lacking:
             raise DataError(f"{role} reads the feature {lacking[0]!r}, which the model around it does not have")
 

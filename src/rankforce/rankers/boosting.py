@@ -39,6 +39,7 @@ from rankforce.remedies import Setting, ValidationData
 from rankforce.threads import FEW_IN_A_PASS, over_ranges
 from rankforce.trees.first_tree import expect_first_tree
 from rankforce.trees.grower import GROWTHS, Grower, Grown
+from rankforce.trees.histogram_pool import HISTOGRAM_BYTES
 from rankforce.trees.tree import Tree
 
 FEW_DOCUMENTS = 20_000  # below, trees that fit less noise are worth more than trees that fit more detail
@@ -194,6 +195,7 @@ class BoostedTrees(Resumable):
             split=learners[0].split,
             monotone=_monotone(self.monotone, data),
             seed=self.seed,
+            histogram_bytes=HISTOGRAM_BYTES[self.memory],
         )
         if held_out is not None:
             validating = RunningScores(held_out, bases.of(held_out), training.watch(held_out), self.seed, link)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -202,7 +203,7 @@ def _pooled(tests: list[Dataset]) -> Dataset:
             raise DataError(f"the folds have different label sources: {names} and {list(test.labels)}")
     ids = [query for test in tests for query in map(str, test.query_ids.tolist())]
     if len(set(ids)) < len(ids):
-        twice = next(query for query in ids if ids.count(query) > 1)
+        twice, _ = Counter(ids).most_common(1)[0]
         raise DataError(f"query {twice!r} is in the test parts of two folds: its values cannot be pooled")
     labels = {name: np.concatenate([test.labels[name] for test in tests]) for name in names}
     qid = np.concatenate([test.qid for test in tests])

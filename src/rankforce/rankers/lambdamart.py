@@ -106,7 +106,9 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         What early stopping and the history watch; default: what is maximised. Of several the first may be at most one
         standard error of the paired difference below its best so far, and then the next decides.
     memory : "fast" or "low"
-        ``"low"`` does without the second, column-wise copy of the binned features.
+        Histograms may take 1 GiB, with ``"low"`` 64 MiB (or what the fewest need: about 10 kB per feature); beyond,
+        they are made again when they are needed. ``"low"`` also does without the second, column-wise copy of the
+        binned features. The model is the same.
     seed, threads, progress
         The model depends on the data and the seed, not on the threads.
     """

@@ -21,6 +21,7 @@ from rankforce.kernels.splits import MOST_BINS
 from rankforce.kernels.symmetric_growth import LEVEL_COLUMNS, grow_symmetric_tree
 from rankforce.kernels.symmetric_growth import PLAN_SIZE as LEVEL_PLAN_SIZE
 from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, together
+from rankforce.trees.histogram_pool import HISTOGRAM_BYTES, HistogramPool
 from rankforce.trees.layout import HistogramLayout
 from rankforce.trees.quantised import Scales, quantise
 from rankforce.trees.tree import Tree
@@ -133,6 +134,8 @@ class Grower:
         the middle of the two values bounds everything below each side.
     seed : int
         For the random rounding of forces where too many are small.
+    histogram_bytes : int
+        What histograms may take, unless the fewest with which a tree can grow take more. Trees do not depend on it.
 
     Splits of equal gain: the lower feature, then the lower bin, then missing values on the left. Missing values go to
     the side that gains more; where a leaf has none, later ones will go to its larger side (left if equal).
@@ -151,6 +154,7 @@ class Grower:
         split: str = "newton",
         monotone: Sequence[int] | np.ndarray | None = None,
         seed: int = 0,
+        histogram_bytes: int = HISTOGRAM_BYTES["fast"],
     ) -> None:
         self.binned = binned
         self.n_leaves = _whole(n_leaves, "n_leaves", 1)
@@ -172,8 +176,10 @@ class Grower:
         leaves = min(self.n_leaves, max(1, n // self.min_documents))
         check = self.split == "newton" and self.min_documents > 1  # curvatures do not count documents
         self._check_documents = check
-        n_counts = 1 if growth == "leafwise" else leaves if check else 0
-        self._pool = np.empty((leaves + n_counts, self._layout.total), dtype=dtypes.HISTOGRAM)  # the last are of counts
+        if growth == "leafwise":
+            self._pool = HistogramPool.leafwise(self._layout, leaves, histogram_bytes)
+        else:
+            self._pool = HistogramPool.symmetric(self._layout, leaves, check, default_threads(), histogram_bytes)
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
         self._every_document = np.arange(n, dtype=dtypes.INDEX)
         self._documents = np.empty(n, dtype=dtypes.INDEX)
@@ -284,7 +290,7 @@ class Grower:
         if self.growth == "leafwise":
             worths = np.empty((threads, MOST_BINS))
             leafwise = (
-                self.max_depth, bounded, work.documents, self._scratch, self._pool,
+                self.max_depth, bounded, work.documents, self._scratch, self._pool.sums,
                 np.empty((threads, MOST_BINS), dtype=np.int64), worths, worths.view(np.int64),
                 self._best_worth, self._best_bin, self._best_missing, self._verified,
                 np.zeros(PLAN_SIZE, dtype=np.int64), np.zeros((threads, LINE_ENTRIES), dtype=np.int64), sides,
@@ -294,9 +300,8 @@ class Grower:
             )
         symmetric = (
             min(self.max_depth, (leaves - 1).bit_length()), bounded, work.documents, self._scratch,
-            self._pool[:leaves], self._pool[leaves:] if self._check_documents else self._pool[:1],
-            self._best_worth[0], self._best_bin[0], self._best_missing[0],
-            np.zeros((threads, 3, BYTE_VALUES)), np.zeros((threads, 2, BYTE_VALUES), dtype=np.int64),
+            self._pool.sums, self._pool.counts, self._best_worth[0], self._best_bin[0], self._best_missing[0],
+            self._pool.gains, np.zeros((threads, 2, BYTE_VALUES), dtype=np.int64),
             np.zeros(LEVEL_PLAN_SIZE, dtype=np.int64),
             np.zeros((threads, leaves, 2), dtype=np.int64), sides,
         )  # fmt: skip

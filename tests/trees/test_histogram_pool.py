@@ -1,0 +1,59 @@
+"""The bound on what histograms take."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankforce import memory
+from rankforce.binning.packing import Packing
+from rankforce.errors import SettingsError
+from rankforce.trees.histogram_pool import HISTOGRAM_BYTES, HistogramPool
+from rankforce.trees.layout import HistogramLayout
+
+
+def layout_of(features):
+    packing = Packing.of(np.full(features, 255, dtype=np.int32))
+    return HistogramLayout.of(packing, features)
+
+
+def taken(pool):
+    return sum(array.nbytes for array in (pool.sums, pool.counts, pool.gains) if array.base is None)
+
+
+@pytest.mark.parametrize("allowed", ["fast", "low"])
+def test_many_features_and_leaves_stay_within_the_bound(allowed):
+    bound = HISTOGRAM_BYTES[allowed]
+    layout = layout_of(2000)  # 4.2 MB for a histogram
+    assert taken(HistogramPool.leafwise(layout, 255, bound)) <= bound
+    assert taken(HistogramPool.symmetric(layout, 255, True, 2, bound)) <= bound
+
+
+def test_few_features_keep_a_histogram_for_every_leaf():
+    layout = layout_of(136)
+    assert len(HistogramPool.leafwise(layout, 255, HISTOGRAM_BYTES["fast"]).sums) == 256
+    pool = HistogramPool.symmetric(layout, 64, True, 2, HISTOGRAM_BYTES["low"])
+    assert len(pool.sums) == len(pool.counts) == 64
+
+
+def test_the_fewest_histograms_take_about_ten_kilobytes_per_feature():
+    layout = layout_of(20_000)
+    assert taken(HistogramPool.leafwise(layout, 255, 0)) == 3 * 264 * 8 * 20_000
+    assert taken(HistogramPool.symmetric(layout, 255, True, 2, 0)) == (2 * 264 + 3 * 256) * 8 * 20_000
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda layout: HistogramPool.leafwise(layout, 255, 0),
+        lambda layout: HistogramPool.symmetric(layout, 255, True, 2, 0),
+    ],
+    ids=["leafwise", "symmetric"],
+)
+def test_what_cannot_be_had_is_refused_with_the_arithmetic(make, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 100_000_000)
+    layout = layout_of(20_000)
+    with pytest.raises(
+        SettingsError, match=r"growing trees needs .* MB of memory \(\d histograms × 5,280,000 bins × 8"
+    ):
+        make(layout)
