@@ -41,7 +41,7 @@ Ties = Annotated[
         "--ties",
         metavar="POLICY",
         help="Equal scores: stable (row order), expected, pessimistic, optimistic, or hashed (as training ranks them).",
-        show_default="stable; expected with --preferences",
+        show_default="stable",
     ),
 ]
 
@@ -50,8 +50,8 @@ Preferences = Annotated[
     typer.Option(
         "--preferences",
         metavar="FILE",
-        help="Measure the agreement with preferences: CSV or TSV with qid, better, worse and perhaps probability, "
-        "weight.",
+        help="Measure the agreement with preferences (equal scores count one half unless --ties says otherwise): CSV "
+        "or TSV with qid, better, worse and perhaps probability, weight.",
         show_default=False,
     ),
 ]

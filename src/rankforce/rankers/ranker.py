@@ -28,9 +28,8 @@ class NotFittedError(errors.NotFittedError, sklearn.exceptions.NotFittedError):
 class Ranker(BaseEstimator, abc.ABC):
     """Base of all rankers: settings in ``__init__``, learning in ``fit``, which leaves the model in ``model_``.
 
-    ``history_`` has the value of ``watched_measure_`` after every tree or epoch, with equal scores in the order of a
-    hash of the seed: what ``evaluate`` gives with ``ties="hashed"`` and the same seed, and not with its default, row
-    order.
+    ``history_`` has the value of ``watched_measure_`` after every tree or epoch, equal scores in the order of a hash of
+    the seed: what ``evaluate`` gives with ``ties="hashed"`` and the same seed, and not with its default, row order.
 
     With ``sklearn.set_config(enable_metadata_routing=True)`` scikit-learn's searches and cross-validations hand
     ``qid`` on to ``fit`` and ``score`` unasked.
