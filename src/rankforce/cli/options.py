@@ -95,7 +95,7 @@ Reading = Annotated[
     typer.Option(
         "--read",
         metavar="NAME=VALUE",
-        help="An option of rankforce.read for the data file, for example absent=missing, qid=query or weight=importance; "
+        help="An option of rankforce.read for the data file, for example absent=missing, qid=query or weight=boost; "
         "repeatable.",
         show_default=False,
     ),
