@@ -27,7 +27,9 @@ word; `scores:FILE`, `feature:NAME`, `model:FILE` and `run:FILE` say it. In the 
 
 **Data files** are LETOR text, Parquet or CSV, by the ending of the name; `-` is LETOR text from standard input.
 `--read NAME=VALUE` gives an option of `rankforce.read`, `--write NAME=VALUE` one of writing: `--read absent=missing`,
-`--read 'delimiter=;'`, `--write label=clicks`. Errors name such options as they are typed.
+`--read 'delimiter=;'`, `--write label=clicks`. Errors name such options as they are typed. Queries, labels and
+documents of a table are found by the usual names of columns, and which column became what is said on standard error;
+a column called `weight` is a feature until `--read weight=weight` says otherwise.
 
 **Measures** are written `NAME[@cutoff][(parameter=value,...)][:label]`: `NDCG@10`, `ERR@10(max_grade=4)`,
 `NDCG@10:clicks`. `--import my_measures.py` runs a Python file; the measures defined in it are then known by
@@ -39,6 +41,9 @@ standard output; what is not a number is `null`. Remarks and errors go to standa
 **Exit codes**: 0 done; 1 the answer is no (`inspect --strict`, `compare --require`); 2 bad usage or bad input, with a
 message that says where and what to do; 70 a defect of rankforce; 130 interrupted by Ctrl-C. `RANKFORCE_DEBUG=1` shows
 tracebacks, `RANKFORCE_QUIET=1` silences the line about compiling kernels, `NUMBA_CACHE_DIR` says where they are kept.
+Files that would fill the memory are refused; `RANKFORCE_LONGEST_ID` (characters of an id or a name),
+`RANKFORCE_LONGEST_LINE` (bytes) and `RANKFORCE_MOST_EXPANSION` (bytes per compressed byte) raise the limits. Names and
+ids are shown with control characters escaped; JSON and files hold them as they are.
 """
 
 

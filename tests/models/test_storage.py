@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import hashlib
 import json
@@ -31,10 +32,10 @@ from rankforce.nets.scaling import Scaling
 PROVENANCE = Provenance(
     settings={"n_trees": 3, "sigma": 0.1, "monotone": {"f1": 1}, "base": None, "threads": 8, "progress": True},
     objective="NDCG@10",
-    history={"train NDCG@10": [0.1, float("nan")], "validation NDCG@10": [0.2, 1 / 3]},
+    history={"train NDCG@10": [0.1, float("nan"), float("inf"), -float("inf")], "validation NDCG@10": [0.2, 1 / 3]},
     data_fingerprint="abc",
-    feature_lows=(0.0, float("nan"), -float("inf")),
-    feature_highs=(1.0, float("nan"), float("inf")),
+    feature_lows=(0.0, float("nan"), -3.4e38),
+    feature_highs=(1.0, float("nan"), 3.4e38),
     missing_shares=(0.0, 1.0, 0.5),
     versions={"rankforce": "0.1.0"},
     cpu_target="znver3",
@@ -88,7 +89,7 @@ def test_provenance_is_kept_without_what_does_not_decide_the_model() -> None:
     assert again.objective == "NDCG@10"
     assert again.history["validation NDCG@10"] == [0.2, 1 / 3]
     assert np.isnan(again.history["train NDCG@10"][1])
-    np.testing.assert_array_equal(again.feature_highs, [1.0, np.nan, np.inf])
+    np.testing.assert_array_equal(again.feature_highs, [1.0, np.nan, 3.4e38])
     assert again.seed == 7
     assert again.cpu_target == "znver3"
 
@@ -145,7 +146,10 @@ def test_the_file_is_json_that_anyone_can_read() -> None:
     assert document["format"] == FORMAT
     assert document["version"] == VERSION
     assert len(document["contents"]["trees"][0]["threshold"]) == 3
-    assert document["provenance"]["history"]["train NDCG@10"] == [0.1, {"float": "nan"}]
+    assert document["provenance"]["history"]["train NDCG@10"] == [
+        0.1,
+        *({"float": one} for one in ("nan", "inf", "-inf")),
+    ]
 
 
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
@@ -358,3 +362,38 @@ def test_loading_imports_neither_numba_nor_sklearn(tmp_path: Path) -> None:
         timeout=120,
     )
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("hidden", {"float": "inf"}),
+        ("hidden", 2.0),
+        ("hidden", 10**30),
+        ("hidden", True),
+        ("hidden", -1),
+        ("sigma", {"float": "inf"}),
+        ("sigma", "1"),
+        ("weights", [{"float": "nan"}]),
+        ("seed", -1),
+        ("seed", 2**64),
+        ("seed", 1.0),
+        ("missing_shares", [2.0, 0.0]),
+        ("missing_shares", [0.0]),
+        ("feature_lows", [{"float": "-inf"}, 0.0]),
+        ("feature_highs", [-5.0, -5.0]),
+        ("version", 0),
+        ("version", True),
+        ("feature_names", ["n" * 5000, "b"]),
+    ],
+)
+def test_every_number_of_a_file_is_checked(key: str, value: Any) -> None:
+    provenance = Provenance(feature_lows=(0, 0), feature_highs=(1, 1), missing_shares=(0, 0), seed=1)
+    document = json.loads(to_bytes(dataclasses.replace(small_net(2), provenance=provenance)))
+    del document["sha256"]
+    place = next(part for part in (document, document["contents"], document["provenance"]) if key in part)
+    place[key] = value
+    text = ",\n".join(f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in document.items())
+    body = b"{" + text.encode() + b","
+    with pytest.raises(ModelFileError):
+        from_bytes(body + f'\n"sha256": "{hashlib.sha256(body).hexdigest()}"}}\n'.encode())

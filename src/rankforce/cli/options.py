@@ -106,8 +106,8 @@ Reading = Annotated[
     typer.Option(
         "--read",
         metavar="NAME=VALUE",
-        help="An option of rankforce.read for the data file, for example absent=missing, qid=query or "
-        "weight=importance; repeatable.",
+        help="An option of rankforce.read for the data file, for example absent=missing, qid=query or weight=boost; "
+        "repeatable.",
         show_default=False,
     ),
 ]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
 from rankforce.cli.reading import input_file, read_data, reading_options
+from rankforce.data.decompression import opened
 from rankforce.displayed_text import displayed, displayed_path
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.plurals import counted
@@ -166,12 +167,13 @@ def _looks_like_qrels(path: Path) -> bool:
 
 def _first_line(path: Path) -> tuple[int, str]:
     """The first line with anything in it and its number, of a plain or gzip file, within its first 4096 bytes."""
-    opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rb") as stream:
+        with opened(path, compressed=path.suffix == ".gz") as stream:
             start = stream.read(4096)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileFormatError(f"damaged gzip file ({error})", path=path, remedy="copy or download it again") from None
+    except OSError as error:
+        raise FileFormatError(f"the file cannot be read: {error.strerror or error}", path=path) from None
     for number, line in enumerate(start.decode("utf-8", errors="replace").splitlines(), start=1):
         if line.strip():
             return number, line.strip()
@@ -192,12 +194,13 @@ def _read_scores(what: str, data: Dataset) -> Any:
     path = Path(what)
     if path.suffix == ".npy":
         return _read_score_array(path)
-    opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8") as stream:
-            lines = stream.read().splitlines()
+        with opened(path, compressed=path.suffix == ".gz") as stream:
+            lines = stream.read().decode().splitlines()
     except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError) as error:
         raise FileFormatError(f"not text ({error})", path=path, remedy="scores are one number per line") from None
+    except OSError as error:
+        raise FileFormatError(f"the file cannot be read: {error.strerror or error}", path=path) from None
     scores = np.empty(len(lines))
     for place, line in enumerate(lines):
         try:
@@ -222,12 +225,17 @@ def _read_score_array(path: Path) -> Any:
     import numpy as np
 
     try:
-        scores = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError):
-        raise FileFormatError(
-            "not an array of numbers as NumPy saves it", path=path, remedy="numpy.save writes one; or give text"
-        ) from None
-    if np.issubdtype(scores.dtype, np.floating) and not (scores < math.inf).all():
+        with path.open("rb") as file:  # the format of single arrays and nothing else: no archives, no pickled objects
+            scores = np.lib.format.read_array(file, allow_pickle=False)
+    except OSError as error:
+        raise FileFormatError(f"the file cannot be read: {error.strerror or error}", path=path) from None
+    except Exception:  # NumPy parses the header as Python, and raises whatever that does
+        remedy = "numpy.save writes one; or give text"
+        raise FileFormatError("not an array of numbers as NumPy saves it", path=path, remedy=remedy) from None
+    if scores.dtype.kind not in "iufb":
+        problem, remedy = f"an array of {scores.dtype}, not of numbers", "save one number per document with numpy.save"
+        raise FileFormatError(problem, path=path, remedy=remedy)
+    if scores.dtype.kind == "f" and not (scores < math.inf).all():
         place = int(np.flatnonzero(~(scores < math.inf))[0])
         problem = f"entry {place} (counted from 0) is no score"
         raise FileFormatError(problem, path=path, text=str(scores.flat[place]), remedy=_FINITE)

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 def read_segments(path: Path, data: Dataset) -> list[str]:
     """The segment of every query, following ``data.query_ids``, from lines of ``query segment``."""
     segments: dict[str, str] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        remedy = "is it compressed, or in another encoding?"
+        raise FileFormatError("not UTF-8 text", path=path, remedy=remedy) from None
+    except (OSError, ValueError) as error:
+        problem = f"the segments cannot be read: {getattr(error, 'strerror', None) or error}"
+        raise FileFormatError(problem, path=path) from None
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         words = line.replace(",", " ").split(maxsplit=1)

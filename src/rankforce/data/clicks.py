@@ -7,11 +7,13 @@ data = data.with_label("clicks", labels.for_data(data))
 from __future__ import annotations
 
 import numbers
+import os
 from typing import Any
 
 from rankforce.data.click_counting import Counting
 from rankforce.data.click_keys import QueryKey, QueryKeys
 from rankforce.data.click_rates import ClickLabels, ClickSettings
+from rankforce.data.limits import within_memory
 from rankforce.data.session_logs import read_log
 from rankforce.errors import SettingsError
 from rankforce.flags import check_flags
@@ -94,6 +96,7 @@ def click_labels(
         "key": keys.column,
     }
     counting = Counting(keys, last_of == "session", sorted_by_session)
-    for chunk in read_log(log, names, int(chunk_rows), progress):
-        counting.add(chunk)
-    return counting.labels(settings)
+    with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
+        for chunk in read_log(log, names, int(chunk_rows), progress):
+            counting.add(chunk)
+        return counting.labels(settings)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from rankforce.data.decompression import lines, opened
 from rankforce.errors import FileFormatError
 from rankforce.remedies import ReadOption, Words
 
@@ -19,18 +20,14 @@ NULLS = ["", "NaN", "nan", "NAN", "NA", "N/A", "NULL", "null", "None"]
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
-@contextlib.contextmanager
-def _open_bytes(path: Path) -> Iterator[Any]:
-    with contextlib.ExitStack() as opened:
-        file: Any = opened.enter_context(path.open("rb"))
-        if path.suffix == ".gz":
-            file = opened.enter_context(gzip.GzipFile(fileobj=file))
-        yield file
+def open_bytes(path: Path) -> contextlib.AbstractContextManager[Any]:
+    """The content of delimited text, decompressed where the name ends in ``.gz``."""
+    return opened(path, compressed=path.suffix == ".gz")
 
 
 @contextlib.contextmanager
 def _open_text(path: Path) -> Iterator[IO[str]]:
-    with _open_bytes(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+    with open_bytes(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
         yield text
 
 
@@ -39,7 +36,7 @@ def rows(path: Path, delimiter: str, header: bool = False) -> Iterator[tuple[int
     line = 1
     try:
         with _open_text(path) as file:
-            reader = csv.reader(file, delimiter=delimiter, strict=True)
+            reader = csv.reader(lines(file, path), delimiter=delimiter, strict=True)
             for number, cells in enumerate(reader):
                 if cells and (number or header):
                     yield line, cells
@@ -62,8 +59,8 @@ def rows(path: Path, delimiter: str, header: bool = False) -> Iterator[tuple[int
 def _first_undecodable_line(path: Path) -> int | None:
     """The line (from 1) with the first byte that is not UTF-8: text is decoded in blocks before rows are counted."""
     line = 1
-    with contextlib.suppress(EOFError, OSError, zlib.error), _open_bytes(path) as file:
-        for ended in file:  # by a line feed, which is part of no other character
+    with contextlib.suppress(EOFError, OSError, zlib.error), open_bytes(path) as file:
+        for ended in lines(file, path):  # by a line feed, which is part of no other character
             try:
                 ended.decode()
             except UnicodeDecodeError as error:

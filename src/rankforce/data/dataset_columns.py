@@ -10,6 +10,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data import frames
+from rankforce.data.limits import longest_id
 from rankforce.errors import DataError
 
 MAIN_LABEL = "grades"
@@ -35,6 +36,7 @@ def as_labels(y: Any, further: Mapping[str, Any], n: int) -> dict[str, np.ndarra
     for name, values in given.items():
         if not isinstance(name, str) or not name:
             raise DataError(f"a label source is named by text, not {name!r}")
+        refuse_long_names([name], "label source")
         if values is None:
             raise DataError(f"label {name!r} is None: leave it out, or give NaN for every unlabelled document")
         array = _vector(values, n, f"label {name!r}", dtypes.LABEL)
@@ -63,6 +65,7 @@ def as_feature_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     result = tuple(str(name) for name in names)
     if len(result) != n:
         raise DataError(f"{len(result)} feature names for {n} features")
+    refuse_long_names(result, "feature")
     if len(set(result)) != n:
         twice, _ = Counter(result).most_common(1)[0]
         raise DataError(f"two features are named {twice!r}")
@@ -74,3 +77,15 @@ def frozen(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.setflags(write=False)
     return view
+
+
+def refuse_long_names(names: Iterable[str], what: str) -> None:
+    """Raise for a name that is a whole text: a column of them would fill every table and every message."""
+    longest = longest_id()
+    for name in names:
+        if len(name) > longest:
+            raise DataError(
+                f"the name of a {what} has {len(name):,} characters ({name[:40]!r} ...), at most {longest:,} are "
+                "allowed: is a line or a quotation mark not closed? The environment variable RANKFORCE_LONGEST_ID "
+                "sets the limit"
+            )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.limits import within_memory
 from rankforce.data.streams import file_name
 from rankforce.errors import DataError, SettingsError
 
@@ -32,7 +33,8 @@ def read(path: str | os.PathLike[str], **options: Any) -> Dataset:
 
         reader = read_letor
     _check_options(reader, options, f"reading {os.path.basename(name)}")
-    return reader(name, **options)
+    with within_memory(name):
+        return reader(name, **options)
 
 
 def write(data: Dataset, path: str | os.PathLike[str], **options: Any) -> None:

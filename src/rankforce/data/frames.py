@@ -88,11 +88,15 @@ def _without_mask(values: Any) -> np.ndarray:
 def _from_arrow(values: Any) -> np.ndarray:
     import pyarrow as pa
 
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    if pa.types.is_decimal(values.type):
-        values = values.cast(pa.float64())
-    return values.to_numpy(zero_copy_only=False)
+    try:
+        if pa.types.is_dictionary(values.type):
+            values = values.cast(values.type.value_type)
+        if pa.types.is_decimal(values.type):
+            values = values.cast(pa.float64())
+        return values.to_numpy(zero_copy_only=False)
+    except (pa.ArrowException, NotImplementedError, ValueError, OverflowError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(f"a column of the Arrow type {values.type} cannot be read: {reason}") from None
 
 
 def _from_pandas(values: Any) -> np.ndarray:
@@ -174,6 +178,11 @@ def as_matrix(X: Any) -> tuple[np.ndarray, list[str] | None]:
         columns = [
             as_numbers(_column_at(X, place), f"column {name!r}", remedy=remedy) for place, name in enumerate(names)
         ]
+        for name, values in zip(names, columns, strict=True):
+            if values.ndim != 1:
+                raise DataError(
+                    f"column {name!r} holds several numbers in a row: give each of them a column of its own"
+                )
         matrix = stack(columns, X.shape[0])
     else:
         matrix = _from_array(X)

@@ -5,9 +5,11 @@ Each limit is far above what judged data holds, and an environment variable rais
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 
-from rankforce.errors import SettingsError
+from rankforce.errors import FileFormatError, SettingsError
 
 _ID = ("RANKFORCE_LONGEST_ID", 4096)  # characters of a query or document id, of a name of a feature or label
 _LINE = ("RANKFORCE_LONGEST_LINE", 2**26)  # bytes of a line of text
@@ -50,3 +52,14 @@ def _limit(variable: str, default: int) -> int:
     if not (text.isascii() and text.isdecimal()) or int(text) < 1:
         raise SettingsError(f"the environment variable {variable} must be a positive whole number, not {text!r}")
     return int(text)
+
+
+@contextlib.contextmanager
+def within_memory(path: object) -> Iterator[None]:
+    """Say of a file that it does not fit into the memory, in place of a MemoryError."""
+    try:
+        yield
+    except MemoryError:
+        problem = "what the file holds does not fit into the memory"
+        remedy = "is it damaged, or far larger than it should be? Leave features out, split it, or use a larger machine"
+        raise FileFormatError(problem, path=path, remedy=remedy) from None

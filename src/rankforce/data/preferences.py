@@ -20,6 +20,7 @@ from rankforce import dtypes
 from rankforce.data.csv_rows import rows as csv_rows
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.frames import as_numbers, as_vector
+from rankforce.data.limits import within_memory
 from rankforce.data.streams import file_name
 from rankforce.data.table_columns import ROLE_NAMES
 from rankforce.errors import DataError, FileFormatError
@@ -207,6 +208,11 @@ def read_preferences(path: str | Path, data: Dataset, *, delimiter: str | None =
     """
     file = Path(file_name(path))
     separator = delimiter or ("\t" if file.name.lower().endswith((".tsv", ".tsv.gz")) else ",")
+    with within_memory(file):
+        return _read_pairs(file, separator, data)
+
+
+def _read_pairs(file: Path, separator: str, data: Dataset) -> Preferences:
     lines = csv_rows(file, separator, header=True)
     columns = _columns(lines, file, separator)
     find = _Finder(data)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
+import io
 import itertools
 import math
 import os
+import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,7 +22,10 @@ import numpy as np
 
 from rankforce.data.csv_rows import NULLS, header_of, refuse_broken_row
 from rankforce.data.csv_rows import rows as csv_rows
+from rankforce.data.decompression import Decompressed
 from rankforce.data.frames import column_names, is_frame, is_missing
+from rankforce.data.identifiers import exact_bits
+from rankforce.data.limits import longest_id
 from rankforce.data.progress import ByteProgress
 from rankforce.data.streams import file_name
 from rankforce.data.table_columns import ROLE_NAMES
@@ -198,9 +204,9 @@ def _from_csv(path: Path, names: Mapping[str, str | None], bar: ByteProgress) ->
     wanted = list(dict.fromkeys(roles.values()))
     try:
         with contextlib.ExitStack() as opened:
-            raw = stream = opened.enter_context(pa.OSFile(str(path)))
+            raw = stream = opened.enter_context(path.open("rb"))
             if path.suffix == ".gz":
-                stream = opened.enter_context(pa.CompressedInputStream(raw, "gzip"))
+                stream = opened.enter_context(io.BufferedReader(Decompressed(raw, path), 1 << 17))
             reader = arrow_csv.open_csv(
                 stream,
                 read_options=arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
@@ -214,7 +220,7 @@ def _from_csv(path: Path, names: Mapping[str, str | None], bar: ByteProgress) ->
             for batch in opened.enter_context(reader):
                 yield _Batch(pa.Table.from_batches([batch]), roles, fail)
                 bar.advance_to(raw.tell())
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
         refuse_broken_row(path, separator, header, {})
         raise FileFormatError(f"the file cannot be read: {first_line(error)}", path=path) from None
 
@@ -244,6 +250,8 @@ def _roles(
 
 
 def _chunk(table: Any, batch: _Batch, first: int, clock: _Clock) -> LogChunk:
+    import pyarrow as pa
+
     def fail_in(role: str) -> Callable[[int, str, Any, Words], NoReturn]:
         def fail(row: int, problem: str, text: Any, remedy: Words) -> NoReturn:
             batch.fail(first + row, batch.roles[role], problem, "" if text is None else str(text), remedy)
@@ -254,7 +262,10 @@ def _chunk(table: Any, batch: _Batch, first: int, clock: _Clock) -> LogChunk:
         return table.column(batch.roles[role])
 
     def ids(role: str) -> Coded:
-        return _coded(column(role), _id, fail_in(role), f"every row needs a {role}")
+        kind = column(role).type
+        bits = exact_bits(kind.to_pandas_dtype()) if pa.types.is_floating(kind) else 53
+        parse = functools.partial(_id, bits=bits, longest=longest_id())
+        return _coded(column(role), parse, fail_in(role), f"every row needs a {role}, as text or a whole number")
 
     def fail(row: int, role: str, problem: str, remedy: Words) -> NoReturn:
         fail_in(role)(row, problem, column(role)[row].as_py(), remedy)
@@ -308,12 +319,20 @@ def _coded(column: Any, parse: Callable[[Any], Any], fail: Callable[..., NoRetur
     return Coded(values, renumbered[codes])
 
 
-def _id(raw: Any) -> str:
-    if isinstance(raw, float) and raw.is_integer() and abs(raw) < 2.0**53:
+def _id(raw: Any, bits: int, longest: int) -> str:
+    """An id as text; ``bits``: below 2 to this power a float of the column is one whole number, not several."""
+    if isinstance(raw, float) and raw.is_integer():
+        if abs(raw) >= 2.0**bits:
+            raise ValueError(f"beyond 2^{bits}, one such number stands for several whole numbers")
         raw = int(raw)
     if raw is None or raw == "" or isinstance(raw, (float, bytes)):
         raise ValueError("the id is missing" if raw in (None, "") else "an id is text or a whole number")
-    return str(raw)
+    text = str(raw)
+    if len(text) > longest:
+        raise ValueError(f"the id has {len(text):,} characters")
+    if "\0" in text:
+        raise ValueError("the id holds a NUL character")
+    return text
 
 
 def _click(raw: Any) -> bool:

@@ -14,11 +14,14 @@ from typing import IO
 
 import numpy as np
 
+from rankforce.data.decompression import GZIP_MAGIC, Decompressed
+from rankforce.data.limits import LINE_REMEDY, longest_line
+from rankforce.displayed_text import displayed
 from rankforce.errors import DataError, FileFormatError
 
 FIRST_ROUND = 1 << 18  # small: what the file looks like is learnt from it
 ROUND = 1 << 23
-GZIP_MAGIC = b"\x1f\x8b"
+_LONGEST_FILE_NAME = 255  # bytes: what file systems allow
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -44,6 +47,9 @@ def file_name(path: str | os.PathLike[str]) -> str:
         raise DataError(f"a file is named by a path, not by {path!r:.80}") from None
     if "\0" in name:
         raise FileFormatError("cannot be opened: a path has no NUL character", path=repr(name))
+    if max(map(len, os.fsencode(name).split(os.sep.encode()))) > _LONGEST_FILE_NAME:
+        problem = f"the name of a file or folder has more than {_LONGEST_FILE_NAME} bytes"
+        raise FileFormatError(problem, path=displayed(name), remedy="shorten it")
     return name
 
 
@@ -71,7 +77,7 @@ class TextFile:
             self._raw.close()
             raise FileFormatError(f"cannot be read: {_reason(error)}", path=self.path) from None
         if self.compressed:
-            self._stream = gzip.GzipFile(fileobj=self._raw, mode="rb")  # type: ignore[assignment]
+            self._stream = Decompressed(self._raw, self.path)  # type: ignore[assignment]
 
     def _starts_as_gzip(self) -> bool:
         assert isinstance(self._raw, io.BufferedReader)
@@ -122,6 +128,9 @@ class TextFile:
                 return
             stop = text.rfind(b"\n", start, filled) + 1
             if stop <= start:  # a line longer than a round
+                if filled - start > longest_line():
+                    problem = f"a line has more than {longest_line():,} bytes"
+                    raise FileFormatError(problem, path=self.path, remedy=LINE_REMEDY)
                 rest = bytes(memoryview(text)[:filled])
                 size = 2 * size
                 continue

@@ -5,8 +5,10 @@ Which column is what: see ``table_columns``.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,9 +16,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.csv_rows import NULLS, header_of, refuse_broken_row, rows
+from rankforce.data.csv_rows import NULLS, header_of, open_bytes, refuse_broken_row, rows
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.frames import as_vector, first_infinite, stack
+from rankforce.data.limits import EXPANSION_REMEDY, expands_too_far
 from rankforce.data.table_columns import (
     LABEL_PREFIX,
     ROLE_NAMES,
@@ -154,6 +157,7 @@ def _read_parquet(path: Path, options: ColumnOptions) -> dict[str, Any]:
         ) as file:
             roles = options.roles(file.schema_arrow.names, path)
             _refuse_types({name: file.schema_arrow.field(name).type for name in roles.columns}, roles, path)
+            _refuse_expansion(file, len(roles.columns), path)
             head = file.read(columns=[*roles.ids, *roles.numeric])
             if head.num_rows == 0:
                 raise FileFormatError("the table has no rows", path=path)
@@ -183,6 +187,14 @@ def _features_of_parquet(file: Any, names: list[str], n: int) -> np.ndarray:
     return matrix
 
 
+def _refuse_expansion(file: Any, columns: int, path: Path) -> None:
+    """A column of one value takes no room in a file, and all its rows in memory."""
+    rows = file.metadata.num_rows
+    if expands_too_far(path.stat().st_size, 4 * rows * columns):
+        problem = f"{path.stat().st_size:,} bytes hold {rows:,} rows of {columns:,} columns"
+        raise FileFormatError(problem, path=path, remedy=EXPANSION_REMEDY)
+
+
 def _refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:
     import pyarrow as pa
 
@@ -190,6 +202,19 @@ def _refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:
         tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
         return any(test(kind) for test in tests)
 
+    def is_id(kind: Any) -> bool:
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+        others = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_integer, pa.types.is_floating)
+        return any(test(kind) for test in (*texts, *others, pa.types.is_decimal, pa.types.is_null))
+
+    for name in roles.ids:
+        if not is_id(types[name]):
+            what = "query" if name == roles.qid else "document"
+            option = "qid" if what == "query" else "document"
+            remedy = f"write ids as text or whole numbers, or name another column: {option}=..."
+            problem = f"column {name!r} is taken as the {what} id but holds {types[name]}, not whole numbers or text"
+            raise FileFormatError(problem, path=path, remedy=remedy)
     for name in [*roles.numeric, *roles.features]:
         if not is_number(types[name]):
             what = roles.numeric.get(name, "feature")
@@ -230,14 +255,18 @@ def _read_csv(path: Path, options: ColumnOptions, delimiter: str | None) -> dict
     types |= dict.fromkeys(roles.numeric, pa.float64())
     types |= dict.fromkeys(roles.features, pa.float32())
     try:
-        table = arrow_csv.read_csv(
-            str(path),
-            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=types, include_columns=roles.columns, null_values=NULLS, strings_can_be_null=False
-            ),
-        )
-    except (pa.ArrowException, OSError) as error:
+        with contextlib.ExitStack() as opening:
+            # Arrow reads plain files faster; what is compressed is watched while it grows
+            compressed = path.suffix == ".gz"
+            source = opening.enter_context(open_bytes(path)) if compressed else str(path)
+            table = arrow_csv.read_csv(
+                source,
+                parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=types, include_columns=roles.columns, null_values=NULLS, strings_can_be_null=False
+                ),
+            )
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
         refuse_broken_row(path, separator, header, dict.fromkeys(roles.features, "feature") | roles.numeric)
         raise FileFormatError(f"the file cannot be read: {first_line(error)}", path=path) from None
     if table.num_rows == 0:

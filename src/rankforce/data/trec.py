@@ -16,7 +16,9 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset
+from rankforce.data.decompression import lines, opened
 from rankforce.data.frames import as_numbers
+from rankforce.data.limits import ID_REMEDY, longest_id, within_memory
 from rankforce.data.streams import file_name
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.remedies import DOCUMENT_IDS, Argument
@@ -171,7 +173,13 @@ class _Columns:
 
 
 def _read(path: Path, columns: _Columns) -> dict[str, dict[str, float]]:
+    with within_memory(path):
+        return _numbers_by_document(path, columns)
+
+
+def _numbers_by_document(path: Path, columns: _Columns) -> dict[str, dict[str, float]]:
     result: dict[str, dict[str, float]] = {}
+    longest = longest_id()
     for line, text in _lines(path):
         parts = text.split()
         if not parts:
@@ -192,6 +200,13 @@ def _read(path: Path, columns: _Columns) -> dict[str, dict[str, float]]:
                 text=parts[columns.number],
                 remedy=f"each line is: {columns.written}",
             )
+        for place in (0, columns.document):
+            if len(parts[place]) > longest:
+                problem = f"the id has {len(parts[place]):,} characters"
+                raise FileFormatError(problem, path=path, line=line, column=place + 1, remedy=ID_REMEDY)
+            if "\0" in parts[place]:
+                problem = "the id holds a NUL character"
+                raise FileFormatError(problem, path=path, line=line, column=place + 1, text=parts[place])
         of_query = result.setdefault(parts[0], {})
         if parts[columns.document] in of_query:
             raise FileFormatError(
@@ -222,10 +237,8 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """(line number from 1, text); whatever keeps a file from being read becomes a FileFormatError."""
     line = 0
     try:
-        with path.open("rb") as raw:
-            start = raw.read(2)
-            raw.seek(0)
-            for content in gzip.GzipFile(fileobj=raw) if start == b"\x1f\x8b" else raw:
+        with opened(path) as file:
+            for content in lines(file, path):
                 line += 1
                 yield line, content.decode("utf-8-sig" if line == 1 else "utf-8")
     except UnicodeDecodeError:

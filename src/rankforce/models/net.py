@@ -146,9 +146,6 @@ class Net(Model):
 
     @classmethod
     def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> Net:
-        hidden = contents.number("hidden")
-        if hidden != int(hidden):
-            raise contents.error("'hidden' must be a whole number")
         scaling = Scaling(
             contents.text("scaling"), contents.array("centre", np.float64), contents.array("scale", np.float64)
         )
@@ -156,7 +153,7 @@ class Net(Model):
             feature_names=feature_names,
             provenance=provenance,
             scaling=scaling,
-            hidden=int(hidden),
+            hidden=contents.whole("hidden", least=0, most=MOST_HIDDEN),
             weights=contents.array("weights", np.float64),
             sigma=contents.number("sigma"),
         )

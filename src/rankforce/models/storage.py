@@ -37,8 +37,10 @@ from typing import Any
 import numpy as np
 
 import rankforce.models
+from rankforce.data.decompression import decompressed
+from rankforce.data.limits import longest_id
 from rankforce.data.streams import file_name
-from rankforce.errors import ModelFileError, RankforceError
+from rankforce.errors import FileFormatError, ModelFileError, RankforceError
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.replacing import replacing
@@ -103,14 +105,17 @@ def from_bytes(data: bytes, name: str = "model") -> Model:
     """The model of a file's bytes; ``name`` is for messages."""
     if data.startswith(_GZIP):
         try:
-            data = gzip.decompress(data)
+            data = decompressed(data, name)
         except (EOFError, OSError, zlib.error):
             raise ModelFileError(
                 f"{name}: the compressed file is truncated or damaged; copy it again or save the model again"
             ) from None
+        except FileFormatError as error:
+            raise ModelFileError(str(error)) from None
     _check_frame(data, name)
     try:
         document = json.loads(data, parse_constant=_refuse_constant)
+        Fields(document, name).whole("version", least=1, most=VERSION)
         return model_of(document, name)
     except ModelFileError:
         raise
@@ -118,6 +123,8 @@ def from_bytes(data: bytes, name: str = "model") -> Model:
         raise ModelFileError(f"{name}: the file holds an impossible model: {error}") from None
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{name}: the file cannot be read as a model: {error}") from None
+    except MemoryError:
+        raise ModelFileError(f"{name}: the model does not fit into the memory; save it again") from None
 
 
 def _check_frame(data: bytes, name: str) -> None:
@@ -196,18 +203,25 @@ def model_of(document: Any, name: str) -> Model:
             f"(it knows: {', '.join(kinds)}); upgrade rankforce"
         )
     feature_names = tuple(fields.texts("feature_names"))
+    if max(map(len, feature_names), default=0) > longest_id():
+        raise fields.error(f"the name of a feature has more than {longest_id():,} characters")
     provenance = _provenance(Fields(fields.mapping("provenance"), name))
     return kinds[kind].from_contents(Fields(fields.mapping("contents"), name), feature_names, provenance)
 
 
 def _provenance(fields: Fields) -> Provenance:
     numbers = {key: fields.numbers(key) for key in ("feature_lows", "feature_highs", "missing_shares")}
+    lows, highs, shares = (np.array(values, dtype=np.float64) for values in numbers.values())
+    if not len(lows) == len(highs) == len(shares):
+        raise fields.error("'feature_lows', 'feature_highs' and 'missing_shares' must be equally long")
+    if np.isinf([lows, highs]).any() or (lows > highs).any():  # NaN: a feature that is always missing
+        raise fields.error("the range of a feature must be from its lowest to its highest value")
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise fields.error("'missing_shares' must be numbers from 0 to 1")
     history = Fields(fields.mapping("history"), fields.name)
     versions = Fields(fields.mapping("versions"), fields.name)
     watched = Fields(fields.values.get("watched", {}), fields.name)  # older files do not say what they watched, ...
-    seed = fields.get("seed")
-    if seed is not None and type(seed) is not int:
-        raise fields.error("'seed' must be a whole number or null")
+    seed = None if fields.get("seed") is None else fields.whole("seed", least=0, most=2**64 - 1)
     return Provenance(
         settings={key: _revived(value) for key, value in fields.mapping("settings").items()},
         objective=fields.text("objective"),
@@ -262,6 +276,13 @@ class Fields:
 
     def number(self, key: str) -> float:
         return self._number(key, self.get(key))
+
+    def whole(self, key: str, *, least: int, most: int) -> int:
+        """A whole number between two others."""
+        value = self.get(key)
+        if type(value) is not int or not least <= value <= most:
+            raise self.error(f"{key!r} must be a whole number from {least} to {most}")
+        return value
 
     def numbers(self, key: str) -> list[float]:
         return [self._number(key, value) for value in self._of_type(key, list, "a list")]
