@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from rankforce.displayed_text import displayed_path
 from rankforce.errors import DataError, RankforceError
 
 # Some network file systems cannot flush a folder; they do not lose a rename either.
@@ -35,11 +36,13 @@ def replacing(path: str | os.PathLike[str], error: type[RankforceError] = DataEr
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.partial")
     if target.is_dir():
-        raise error(f"{path}: cannot be written: it is a directory")
+        raise error(f"{displayed_path(path)}: cannot be written: it is a directory")
     try:
         file = open(beside, "xb")  # noqa: SIM115  # closed below
     except (OSError, ValueError) as failure:
-        raise error(f"{path}: cannot be written: {getattr(failure, 'strerror', None) or failure}") from None
+        raise error(
+            f"{displayed_path(path)}: cannot be written: {getattr(failure, 'strerror', None) or failure}"
+        ) from None
     try:
         with file:
             yield file
@@ -49,7 +52,7 @@ def replacing(path: str | os.PathLike[str], error: type[RankforceError] = DataEr
         os.replace(beside, target)
         _flush_folder(target.parent)
     except OSError as failure:
-        raise error(f"{path}: cannot be written: {failure.strerror or failure}") from None
+        raise error(f"{displayed_path(path)}: cannot be written: {failure.strerror or failure}") from None
     finally:
         beside.unlink(missing_ok=True)
 
@@ -60,11 +63,13 @@ def check_replaceable(path: str | os.PathLike[str], error: type[RankforceError] 
         return
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise error(f"{path}: cannot be written: it is a directory")
+        raise error(f"{displayed_path(path)}: cannot be written: it is a directory")
     if not target.parent.is_dir():
-        raise error(f"{path}: cannot be written: there is no folder {target.parent}")
+        raise error(f"{displayed_path(path)}: cannot be written: there is no folder {displayed_path(target.parent)}")
     if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise error(f"{path}: cannot be written: the folder {target.parent} does not allow it")
+        raise error(
+            f"{displayed_path(path)}: cannot be written: the folder {displayed_path(target.parent)} does not allow it"
+        )
 
 
 def _is_stream(path: str | os.PathLike[str]) -> bool:
@@ -84,7 +89,7 @@ def _writing_into(path: str | os.PathLike[str], error: type[RankforceError]) -> 
     except BrokenPipeError:
         raise  # the reader has seen enough
     except OSError as failure:
-        raise error(f"{path}: cannot be written: {failure.strerror or failure}") from None
+        raise error(f"{displayed_path(path)}: cannot be written: {failure.strerror or failure}") from None
 
 
 def remove_leftovers(path: str | os.PathLike[str]) -> None:

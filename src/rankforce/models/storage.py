@@ -40,6 +40,7 @@ import rankforce.models
 from rankforce.data.decompression import decompressed
 from rankforce.data.limits import longest_id
 from rankforce.data.streams import file_name
+from rankforce.displayed_text import displayed_path
 from rankforce.errors import FileFormatError, ModelFileError, RankforceError
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
@@ -66,11 +67,12 @@ def save(model: Model, path: str | Path) -> None:
 def load(path: str | Path) -> Model:
     """Read a model that ``save`` wrote. NumPy suffices: neither Numba nor scikit-learn is needed to score with it."""
     name = file_name(path)
+    shown = displayed_path(name)
     try:
         data = Path(name).read_bytes()
     except OSError as error:
-        raise ModelFileError(f"{name}: the model cannot be read: {error.strerror or error}") from None
-    return from_bytes(data, name)
+        raise ModelFileError(f"{shown}: the model cannot be read: {error.strerror or error}") from None
+    return from_bytes(data, shown)
 
 
 def names_model_file(text: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rankforce.cli import failures, options, output
+from rankforce.displayed_text import displayed_path
 from rankforce.errors import SettingsError
 
 
@@ -83,14 +84,14 @@ def inspect(
         )
     else:
         for name, card in models.items():
-            output.show(f"{name}\n", str(card) + "\n")
+            output.show(f"{displayed_path(name)}\n", str(card) + "\n")
         for name, report in reports.items():
-            output.show(f"{name}\n", str(report) + "\n")
+            output.show(f"{displayed_path(name)}\n", str(report) + "\n")
         for one in shared:
             for finding in one.findings:
                 output.show(f"! {finding}")
             if not one.findings:
-                output.show(f"{one.first} and {one.second} share no query.")
+                output.show(f"{displayed_path(one.first)} and {displayed_path(one.second)} share no query.")
     if strict and findings:
         raise typer.Exit(failures.NEGATIVE_VERDICT)
 
