@@ -45,11 +45,11 @@ _COMPILED_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType, ty
 class NoIdentityError(RankforceError):
     """Something in the code cannot be compared between processes."""
 
-    def __init__(self, what: str, where: str, reason: str) -> None:
-        self.parts = what, where, reason
+    def __init__(self, what: str, reason: str) -> None:
+        self.parts = what, reason
         super().__init__(
-            f"{what} of {where} {reason}. Give a function, class or object that holds it an attribute {VERSION}, and "
-            f"another value whenever it changes: {VERSION} = 1 in a class, name.{VERSION} = 1 after a function"
+            f"{what} {reason}. Give a function, class or object that holds it an attribute {VERSION}, and another "
+            f"value whenever it changes: {VERSION} = 1 in a class, name.{VERSION} = 1 after a function"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -74,7 +74,7 @@ class CodeIdentity:
         try:
             content = walk.content(value, name, "")
         except RecursionError:
-            raise NoIdentityError(name, "your code", "is nested too deeply to be compared") from None
+            raise NoIdentityError(name, "is nested too deeply to be compared") from None
         return cls(content, dict(sorted(walk.parts.items())))
 
 
@@ -92,6 +92,7 @@ class _Walk:
         self._names: dict[int, str] = {}  # id: name of the part
         self._reached: list[Any] = []  # kept alive, so that no id is used twice
         self._open: list[int] = []  # ids of the containers that are being read
+        self._path: list[str] = []  # names of the parts that are being read
 
     # ------------------------------------------------------------------------------------------------ parts by name
 
@@ -111,8 +112,13 @@ class _Walk:
         if value is not None:
             self._names[id(value)] = unused
             self._reached.append(value)
+        self._path.append(unused)
         self.parts[unused] = digest(name)
+        self._path.pop()
         return f"→{unused}"
+
+    def _here(self, name: str) -> str:
+        return self._path[-1] if self._path else name
 
     # ---------------------------------------------------------------------------------------------- plain values
 
@@ -211,9 +217,9 @@ class _Walk:
         try:
             reduced = copyreg.dispatch_table.get(type(value), lambda one: one.__reduce_ex__(4))(value)
         except Exception as error:
-            raise NoIdentityError(name, owner, f"cannot be compared between processes ({error})") from None
+            raise NoIdentityError(self._here(name), f"cannot be compared between processes ({error})") from None
         if not isinstance(reduced, tuple):
-            raise NoIdentityError(name, owner, "is compiled code, whose edits cannot be seen")
+            raise NoIdentityError(self._here(name), "is compiled code, whose edits cannot be seen")
         made_by, arguments, *rest = reduced
         yield self.content(made_by, name, owner)
         yield from (self.content(argument, _own_name(argument, name), owner) for argument in arguments)
@@ -236,7 +242,7 @@ class _Walk:
         called = value.__name__
         if value is getattr(np, called, None):
             return f"numpy.{called}"
-        raise NoIdentityError(name, "your code", "is a compiled function of arrays, whose edits cannot be seen")
+        raise NoIdentityError(self._here(name), "is a compiled function of arrays, whose edits cannot be seen")
 
     def _module(self, module: types.ModuleType, name: str) -> str:
         """A module of the user's that is handed on as a whole: all that it holds."""
@@ -251,7 +257,7 @@ class _Walk:
             if key in _OF_CLASSES or kernel:
                 continue
             if isinstance(member, _COMPILED_METHODS) and member.__objclass__ is cls:
-                raise NoIdentityError(key, name, "is compiled code, whose edits cannot be seen")
+                raise NoIdentityError(f"{key} of {name}", "is compiled code, whose edits cannot be seen")
             texts += [key, self.part(member, key, name)]
         for key, field in vars(cls).get("__dataclass_fields__", {}).items():
             texts += [key, self.content(dict(field.metadata), key, name)]

@@ -113,7 +113,7 @@ def how_different(first: Any, second: Any) -> str:
         return ""
     from rankforce.code_identity import CodeIdentity, NoIdentityError, differing
 
-    name = type(first).__name__
+    name = getattr(first, "__name__", type(first).__name__)
     try:
         one, other = (CodeIdentity.of(value, name) for value in (first, second))
     except NoIdentityError as error:

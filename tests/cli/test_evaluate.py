@@ -140,6 +140,19 @@ def test_a_measure_of_ones_own(run: Any, data: Path, tmp_path: Path) -> None:
     assert mean(outcome, "FirstGrade") == pytest.approx(0.5)
 
 
+def test_two_measures_of_one_name(run: Any, data: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text(OWN)
+    both = ("--import", tmp_path / "one.py", "--import", tmp_path / "two.py")
+    outcome = run("evaluate", data, "1", *both, "-m", "FirstGrade", "--json")
+    assert mean(outcome, "FirstGrade") == pytest.approx(0.5)  # a copy
+    (tmp_path / "two.py").write_text(OWN.replace("ranked[0] /", "ranked[1] /"))
+    outcome = run("evaluate", data, "1", *both, "-m", "FirstGrade")
+    assert outcome.code == 2
+    assert f"FirstGrade is in {tmp_path / 'one.py'}, too, and is not the same" in outcome.err
+    assert "value of FirstGrade" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [

@@ -101,6 +101,19 @@ class Nudge(rf.Cost):
 """
 
 
+def test_a_checkpoint_notices_an_edited_lambda_function(run: Any, training: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(OWN_COST)
+    options = ("--import", own, "--cost", "Nudge(width=2)", "--trees", 2, "--quiet", "--set", "step=gradient")
+    arguments = ("train", training, "--out", tmp_path / "model.json", *options, "--checkpoint", tmp_path / "kept")
+    assert run(*arguments).code == 0
+    assert run(*arguments, "--resume", "always").code == 0
+    own.write_text(OWN_COST.replace("(change if", "(2.0 * change if"))
+    outcome = run(*arguments)
+    assert outcome.code == 2
+    assert "the code of cost has changed (pair_of_gap of Nudge)" in outcome.err
+
+
 def test_another_lambda_function(run: Any, training: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.json"
     outcome = run("train", training, "--out", model, "--cost", "LocalCost(k=2)", "--trees", 3, "--quiet")

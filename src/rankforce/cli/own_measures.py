@@ -9,15 +9,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rankforce.errors import SettingsError
+from rankforce.written_forms import how_different
 
 
 def import_measures(paths: Sequence[Path]) -> None:
     """Run Python files; the measures in them can then be named with ``-m``, the λ-functions with ``--cost``."""
+    known: dict[str, tuple[Path, type]] = {}
     for path in paths:
-        _import_file(path)
+        for member in _import_file(path):
+            first, other = known.setdefault(member.__name__, (path, member))
+            difference = how_different(other, member)
+            if difference:
+                raise SettingsError(
+                    f"--import {path}: {member.__name__} is in {first}, too, and is not the same ({difference}): the "
+                    "name would mean either; give one of them another"
+                )
 
 
-def _import_file(path: Path) -> None:
+def _import_file(path: Path) -> list[type]:
+    """The measures and λ-functions of a file."""
     from rankforce.lambdas import catalogue as costs
     from rankforce.lambdas.cost import LambdaFunction
     from rankforce.measures import catalogue as measures
@@ -55,6 +65,7 @@ def _import_file(path: Path) -> None:
                 raise SettingsError(
                     f"--import {path}: {member.__name__} is a {kind} of rankforce already; give yours another name"
                 )
+    return [*found, *found_costs]
 
 
 def _place(error: Exception, path: Path) -> str:
