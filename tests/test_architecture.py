@@ -18,7 +18,7 @@ PACKAGE = Path(rankforce.__file__).parent
 
 # Lower layers know nothing of higher ones; packages of one layer may know each other.
 LAYERS = (
-    ("errors", "dtypes", "html_tables", "plurals"),
+    ("errors", "dtypes", "html_tables", "plurals", "text_values"),
     (
         "replacing",
         "compile_failures",
@@ -27,6 +27,7 @@ LAYERS = (
         "kernel_values",
         "intrinsics",
         "written_forms",
+        "kinds",
         "pictures",
     ),
     ("threads", "meanwhile"),

@@ -5,6 +5,9 @@ A message says what is wrong, where, and what to do about it.
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class RankforceError(ValueError):
     """Base of all errors that rankforce raises on purpose."""
@@ -73,6 +76,10 @@ class SettingsError(RankforceError):
     """A setting of a ranker, an objective or a command is impossible or contradicts another."""
 
 
+class UnknownArgumentError(SettingsError, TypeError):
+    """A keyword that there is not: Python's TypeError, with what was meant."""
+
+
 class ModelFileError(RankforceError):
     """A model file is damaged, foreign, or newer than this version."""
 
@@ -87,6 +94,14 @@ class MissingDependencyError(RankforceError, ImportError):
 
 class RankforceWarning(UserWarning):
     """Base of all warnings that rankforce gives."""
+
+
+def warn(message: str, category: type[RankforceWarning]) -> None:
+    """Warn of the line outside this package that led here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "rankforce":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def missing_dependency(package: str, extra: str, purpose: str) -> MissingDependencyError:

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+from rankforce import text_values
+
 
 def classes_in(package: ModuleType, base: type, is_complete: Callable[[Any], bool]) -> dict[str, Any]:
     """Every complete class of the kind ``base`` in the files of a package, by name in alphabetical order."""
@@ -51,13 +53,13 @@ def unknown_name(what: str, name: str, names: Mapping[str, Any], ours: Mapping[s
 
 def parameter_value(text: str) -> Any:
     """The value of a parameter in a written form: a truth value, a number, several with ``/`` between, else text."""
-    if text in ("true", "false"):
-        return text == "true"
     if "/" in text:
         return tuple(parameter_value(part) for part in text.removesuffix("/").split("/"))
-    for kind in (int, float):
+    if text_values.is_none(text):
+        return None
+    for read in (text_values.truth, text_values.number, float):  # float also reads inf and nan
         try:
-            return kind(text)
+            return read(text)
         except ValueError:
             continue
-    return text
+    return text_values.unquoted(text)

@@ -20,6 +20,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
+from rankforce.kinds import check_choice, check_number
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.forces import Forces, Ranking
@@ -27,7 +28,6 @@ from rankforce.lambdas.objective import Objective, Term, as_part
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import MAIN_LABEL, Measure
 from rankforce.measures.ndcg import NDCG
-from rankforce.rankers.settings import check_choice, check_number
 
 CONVEX = "a convex cost"
 COST = "a cost"

@@ -9,7 +9,6 @@ whatever order.
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.diagnostics.feature_strength import MOST_PAIRS, feature_strengths
 from rankforce.diagnostics.findings import listed
-from rankforce.errors import RankforceWarning
+from rankforce.errors import RankforceWarning, warn
 
 _DOCUMENTS = 20_000  # documents on which a feature is judged to determine a label
 _DETERMINES = 0.97  # share of the label's variance that groups of equal or neighbouring values explain
@@ -131,9 +130,8 @@ def warn_of_leaks(data: Dataset, labels: Iterable[str]) -> None:
     found = leaks(data, sources, quick=True)
     if found:
         names = listed([f"{leak.feature} ({leak.label})" for leak in found])
-        warnings.warn(
+        warn(
             f"features that encode a label, exactly or nearly so: {names}; leave them out "
             "(data.without_features([...])) unless they are known when a ranking is asked for",
             LeakWarning,
-            stacklevel=4,  # where fit was called
         )

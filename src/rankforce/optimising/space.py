@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import itertools
 import json
 import math
@@ -15,6 +14,7 @@ import numpy as np
 from rankforce.data.hashing import combine, hash_ids, uniform
 from rankforce.errors import SettingsError
 from rankforce.models.provenance import plain
+from rankforce.rankers.other_names import unknown_setting
 
 _DRAWS_WITHOUT_NEWS = 1000  # so many repeated draws in a row, and everything there is has been drawn
 
@@ -73,9 +73,7 @@ class Space:
         known = ranker.get_params(deep=True)
         for name in given:
             if name not in known:
-                near = difflib.get_close_matches(str(name), known, n=1)
-                hint = f"; did you mean {near[0]}?" if near else "."
-                raise SettingsError(f"{type(ranker).__name__} has no setting {name!r}{hint} It has: {', '.join(known)}")
+                raise unknown_setting(type(ranker).__name__, str(name), known)
         self.parts: dict[str, Choices | Range] = {name: _part(name, values) for name, values in given.items()}
 
     def written(self) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from rankforce import jit
 from rankforce.data.dataset import Dataset
 from rankforce.data.streams import file_name
 from rankforce.errors import SettingsError
+from rankforce.kinds import check_choice, check_number
 from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
 from rankforce.models.storage import is_model_file, load, save
-from rankforce.rankers.settings import check_choice, check_number
 from rankforce.replacing import remove_leftovers
 
 # Settings that may change between an interrupted training and the one that goes on from it: they decide when training

@@ -16,10 +16,10 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation import tables
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.result import Evaluation
+from rankforce.kinds import check_number
 from rankforce.measures.measure import Measure
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
-from rankforce.rankers.settings import check_number
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,16 +24,27 @@ from rankforce.rankers import lambdamart_migration
 from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training
 from rankforce.rankers.finite_forces import check_finite
 from rankforce.rankers.inputs import as_dataset, with_features
-from rankforce.rankers.maximising import Maximising
+from rankforce.rankers.maximising import TIERS, Maximising
 from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
 from rankforce.rankers.preference_inputs import PreferenceInputs
-from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.settings import (
+    COST,
+    MEASURE,
+    OBJECTIVE,
+    PAIRS,
+    checked,
+    choice,
+    number,
+    setting,
+    with_settings,
+)
 from rankforce.rankers.watching import Callback, Instrument, Watched, checked_instruments
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
 
 
+@with_settings
 class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     """Boosted trees for any ranking measure.
 
@@ -90,7 +102,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         Where boosting starts: a model, or the name of a feature. It is kept inside the saved model.
     early_stopping : int, optional
         Stop after so many trees without a higher validation value, and keep the best.
-    line_search : int, optional
+    line_search, line_search_on : int, optional; "train" or "validation"
         Every so many trees (10 is a good number), weigh the tree by an exact sweep: the weight in (0, 10) with the
         highest watched measure on ``line_search_on``, ``"train"`` or ``"validation"``; 1 unless another is better.
     validation_measure : str, Measure, list of them or Graded, optional
@@ -105,72 +117,17 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     _lightgbm_settings = staticmethod(lambdamart_migration.from_lightgbm)
     _xgboost_settings = staticmethod(lambdamart_migration.from_xgboost)
 
-    def __init__(
-        self,
-        measure: str | Measure = "NDCG",
-        *,
-        n_trees: int = 1000,
-        n_leaves: int = 31,
-        learning_rate: float = 0.1,
-        min_documents: int = 20,
-        split: str = "auto",
-        step: str = "newton",
-        sigma: float = 1.0,
-        max_step: float = 10.0,
-        anchor: float | None = None,
-        l2: float = 0.0,
-        min_gain: float = 0.0,
-        max_depth: int | None = None,
-        growth: str = "auto",
-        max_bins: int = 255,
-        normalise: str = "auto",
-        pairs: Any = "all",
-        feature_fraction: float = 1.0,
-        query_fraction: float = 1.0,
-        monotone: Any = None,
-        cost: str | LambdaFunction | None = None,
-        objective: Any = None,
-        base_model: Any = None,
-        early_stopping: int | None = None,
-        line_search: int | None = None,
-        line_search_on: str = "train",
-        validation_measure: Any = None,
-        memory: str = "fast",
-        seed: int = 0,
-        threads: int | None = None,
-        progress: bool = True,
-    ) -> None:
-        self.measure = measure
-        self.n_trees = n_trees
-        self.n_leaves = n_leaves
-        self.learning_rate = learning_rate
-        self.min_documents = min_documents
-        self.split = split
-        self.step = step
-        self.sigma = sigma
-        self.max_step = max_step
-        self.anchor = anchor
-        self.l2 = l2
-        self.min_gain = min_gain
-        self.max_depth = max_depth
-        self.growth = growth
-        self.max_bins = max_bins
-        self.normalise = normalise
-        self.pairs = pairs
-        self.feature_fraction = feature_fraction
-        self.query_fraction = query_fraction
-        self.monotone = monotone
-        self.cost = cost
-        self.objective = objective
-        self.base_model = base_model
-        self.early_stopping = early_stopping
-        self.line_search = line_search
-        self.line_search_on = line_search_on
-        self.validation_measure = validation_measure
-        self.memory = memory
-        self.seed = seed
-        self.threads = threads
-        self.progress = progress
+    measure: str | Measure = dataclasses.field(default="NDCG", kw_only=False, metadata=checked(MEASURE))
+    split: Literal["auto", "newton", "least_squares"] = choice("auto", after="min_documents")
+    step: Literal["newton", "gradient"] = choice("newton")
+    sigma: float = number(1.0, above=0.0)
+    max_step: float = number(10.0, above=0.0)
+    anchor: float | None = number(None, least=0.0)
+    normalise: Literal["auto", "none", "log", "deviation"] = choice("auto", after="max_bins")
+    pairs: Any = setting("all", PAIRS)
+    cost: str | LambdaFunction | None = setting(None, COST, after="monotone")
+    objective: Any = setting(None, OBJECTIVE)
+    validation_measure: Any = setting(None, TIERS, after="line_search_on")
 
     def fit(
         self,
@@ -237,7 +194,6 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         return NearPairs(self.sigma)
 
     def _iterations(self) -> int:
-        check_number("n_trees", self.n_trees, 1, whole=True)
         return self.n_trees
 
     def _split(self) -> str:
@@ -267,11 +223,6 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
 
     def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
         super()._check_settings(data, held_out)
-        check_choice("split", self.split, ("auto", "newton", "least_squares"))
-        check_choice("step", self.step, ("newton", "gradient"))
-        check_number("sigma", self.sigma, 0.0, above=True)
-        check_number("max_step", self.max_step, 0.0, above=True)
-        check_number("anchor", self.anchor, 0.0, optional=True)
         objective = self._objective()
         if self.step == "newton" and not objective.has_curvature:
             without = sorted({str(term.cost) for term in objective.terms if term.cost and not term.cost.HAS_CURVATURE})
@@ -279,7 +230,6 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
                 f"{' and '.join(without)} has no positive curvature, which Newton's step divides by: "
                 "use step='gradient'"
             )
-        check_choice("normalise", self.normalise, ("auto", "none", "log", "deviation"))
         if self.step == "newton" and self.normalise == "deviation":
             raise SettingsError("normalise='deviation' goes with step='gradient': it leaves no curvature")
         if self.anchor and (self.step == "gradient" or len(objective.terms) > 1):

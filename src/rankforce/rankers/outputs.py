@@ -15,6 +15,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
+from rankforce.kinds import shown
 from rankforce.models.expected_grade import ExpectedGrade, GradeLink
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
@@ -71,14 +72,18 @@ class Learner(abc.ABC):
 
 def base_of(base: Any) -> Model | str | None:
     """The setting ``base_model`` as a model or the name of a feature."""
+    base = checked_base(base)
+    return load(base) if isinstance(base, Path) else base
+
+
+def checked_base(base: Any) -> Model | Path | str | None:
+    """As ``base_of``, but a file is not read yet."""
     if isinstance(base, Ranker):
         return base._fitted()
-    if isinstance(base, Path):
-        return load(base)
-    if base is None or isinstance(base, (str, Model)):
+    if base is None or isinstance(base, (str, Path, Model)):
         return base
     raise SettingsError(
-        f"base_model must be a rankforce model, a fitted ranker, a Path, or a feature's name, not {base!r}"
+        f"base_model must be a rankforce model, a fitted ranker, a Path, or a feature's name, not {shown(base)}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import dataclasses
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,14 +18,17 @@ from rankforce.evaluation.evaluate import evaluate
 from rankforce.measures.measure import Measure
 from rankforce.models.model import Model
 from rankforce.rankers.inputs import as_dataset, names_queries
+from rankforce.rankers.other_names import unknown_setting
+from rankforce.rankers.settings import SEED, setting, switch, with_settings
 
 
 class NotFittedError(errors.NotFittedError, sklearn.exceptions.NotFittedError):
     """A ranker was asked for something that only exists after ``fit``; scikit-learn knows it by its own name."""
 
 
+@with_settings
 class Ranker(BaseEstimator, abc.ABC):
-    """Base of all rankers: settings in ``__init__``, learning in ``fit``, which leaves the model in ``model_``.
+    """Base of all rankers: settings as fields, learning in ``fit``, which leaves the model in ``model_``.
 
     With ``sklearn.set_config(enable_metadata_routing=True)`` scikit-learn's searches and cross-validations hand
     ``qid`` on to ``fit`` and ``score`` unasked.
@@ -33,8 +37,11 @@ class Ranker(BaseEstimator, abc.ABC):
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
-    model_: Model
-    watched_measure_: Measure
+    seed: int = setting(0, SEED)
+    progress: bool = switch(True)
+
+    model_: Model = dataclasses.field(init=False)
+    watched_measure_: Measure = dataclasses.field(init=False)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -50,6 +57,14 @@ class Ranker(BaseEstimator, abc.ABC):
         if not hasattr(self, "model_"):
             raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
         return self.model_
+
+    def set_params(self, **settings: Any) -> Any:
+        """Change settings; a name that is none is an error that says what was meant."""
+        known = self._get_param_names()
+        for name in settings:
+            if name.partition("__")[0] not in known:
+                raise unknown_setting(type(self).__name__, name, known)
+        return super().set_params(**settings)
 
     def unfitted(self, **settings: Any) -> Any:
         """A copy that has learned nothing, with some settings changed."""
