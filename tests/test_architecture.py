@@ -18,7 +18,7 @@ PACKAGE = Path(rankforce.__file__).parent
 
 # Lower layers know nothing of higher ones; packages of one layer may know each other.
 LAYERS = (
-    ("displayed_text", "remedies", "dtypes", "html_tables", "plurals"),
+    ("displayed_text", "remedies", "dtypes", "html_tables", "plurals", "text_values"),
     ("errors", "flags"),
     (
         "replacing",
@@ -32,6 +32,7 @@ LAYERS = (
         "bytecode",
         "installed_code",
         "code_identity",
+        "kinds",
         "pictures",
     ),
     ("threads", "meanwhile"),

@@ -5,6 +5,8 @@ A message says what is wrong, where, and what to do about it. What to do is data
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -101,6 +103,10 @@ class SettingsError(RankforceError):
     """A setting of a ranker, an objective or a command is impossible or contradicts another."""
 
 
+class UnknownArgumentError(SettingsError, TypeError):
+    """A keyword that there is not: Python's TypeError, with what was meant."""
+
+
 class ModelFileError(RankforceError):
     """A model file is damaged, foreign, or newer than this version."""
 
@@ -115,6 +121,14 @@ class MissingDependencyError(RankforceError, ImportError):
 
 class RankforceWarning(Worded, UserWarning):
     """Base of all warnings that rankforce gives."""
+
+
+def warn(message: str | RankforceWarning, category: type[RankforceWarning] = RankforceWarning) -> None:
+    """Warn of the line outside this package that led here; a warning that is made already keeps its category."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "rankforce":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def missing_dependency(package: str, extra: str, purpose: str) -> MissingDependencyError:

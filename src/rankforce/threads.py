@@ -21,10 +21,14 @@ import numpy as np
 from rankforce import jit
 from rankforce.errors import SettingsError
 from rankforce.intrinsics import ABANDONED, MEETING_SIZE
+from rankforce.kinds import Whole, shown
 
 # Documents below which waking another thread takes longer than it saves; in a pass of a few nanoseconds per document.
 FEW = 2048
 FEW_IN_A_PASS = 100_000
+
+MOST_THREADS = 4096
+THREADS = Whole(1, MOST_THREADS)
 
 _threads: ContextVar[int | None] = ContextVar("rankforce_threads", default=None)
 _POOL_NAME = "rankforce-worker"
@@ -48,9 +52,9 @@ def thread_count() -> int:
 @contextlib.contextmanager
 def using_threads(count: int | None) -> Iterator[None]:
     """Work with ``count`` threads (None: the default) inside the block. Results never depend on it."""
-    if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-        raise SettingsError(f"threads must be a positive whole number or None, not {count!r}")
-    token = _threads.set(count or default_threads())
+    if count is not None and not THREADS.holds(count):
+        raise SettingsError(f"threads must be a positive whole number up to {MOST_THREADS} or None, not {shown(count)}")
+    token = _threads.set(default_threads() if count is None else int(count))
     try:
         yield
     finally:

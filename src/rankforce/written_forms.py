@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any, TypeVar
 
+from rankforce import text_values
+
 Named = TypeVar("Named", bound=Any)  # a KernelValue: a measure, a λ-function
 
 
@@ -56,16 +58,16 @@ def unknown_name(what: str, name: str, names: Mapping[str, Any], ours: Mapping[s
 
 def parameter_value(text: str) -> Any:
     """The value of a parameter in a written form: a truth value, a number, several with ``/`` between, else text."""
-    if text in ("true", "false"):
-        return text == "true"
     if "/" in text:
         return tuple(parameter_value(part) for part in text.removesuffix("/").split("/"))
-    for kind in (int, float):
+    if text_values.is_none(text):
+        return None
+    for read in (text_values.truth, text_values.number, float):  # float also reads inf and nan
         try:
-            return kind(text)
+            return read(text)
         except ValueError:
             continue
-    return text
+    return text_values.unquoted(text)
 
 
 def name_of(value: Any) -> str:

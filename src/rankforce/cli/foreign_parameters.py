@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from pathlib import Path
 from typing import Any
 
 from rankforce.errors import FileFormatError, SettingsError
+from rankforce.text_values import plain_value
 
 # What such files say about data and output is for the other program.
 _FILES = frozenset(
@@ -37,14 +37,5 @@ def read_parameters(path: Path) -> dict[str, Any]:
         if not equals:
             raise FileFormatError("a parameter is written name = value", path=path, line=number, text=line)
         if name.strip() not in _FILES and "[" not in name:  # XGBoost: eval[test] = "file"
-            parameters[name.strip()] = _value(value.strip())
+            parameters[name.strip()] = plain_value(value)
     return parameters
-
-
-def _value(text: str) -> Any:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text

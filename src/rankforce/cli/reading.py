@@ -44,4 +44,7 @@ def input_file(path: str | os.PathLike[str]) -> str:
 
 def reading_options(written: Sequence[str] | None) -> dict[str, Any]:
     """What was written after ``--read``, as keyword arguments of ``rankforce.read``."""
-    return named_values(written, "--read", "absent=missing")
+    from rankforce.data.letor import read_letor
+    from rankforce.data.tables import read_table
+
+    return named_values(written, "--read", "absent=missing", read_letor, read_table)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rankforce import text_values
 from rankforce.errors import SettingsError
+from rankforce.kinds import Anything, Kind
 
 
-def read_space(tried: Sequence[str], file: Path | None) -> dict[str, Any]:
-    """The space of a file and of ``--try`` options, which come first where both name a setting."""
+def read_space(tried: Sequence[str], file: Path | None, ranker: type) -> dict[str, Any]:
+    """The space of a file and of ``--try`` options, which come first where both name a setting of the ranker."""
+    from rankforce.rankers.settings import kinds_of
+
     space = {} if file is None else _from_toml(file)
     for entry in tried:
         name, equals, text = entry.partition("=")
@@ -20,46 +23,34 @@ def read_space(tried: Sequence[str], file: Path | None) -> dict[str, Any]:
                 f"--try {entry}: write name=value,value,... or name=low..high or name=low..high,log, for example "
                 "--try learning_rate=0.05,0.1,0.2"
             )
-        space[name.strip().replace("-", "_")] = _values(text.strip(), entry)
+        name = name.strip().replace("-", "_")
+        space[name] = _values(text.strip(), entry, name, kinds_of(ranker).get(name, Anything()))
     if not space:
         raise SettingsError("say what to try: --try n_leaves=8..64, or --space FILE.toml")
     return space
 
 
-def _values(text: str, entry: str) -> Any:
+def _values(text: str, entry: str, name: str, kind: Kind) -> Any:
     """A list, or a tuple for a range."""
     if ".." in text:
-        ends, comma, kind = text.partition(",")
-        low, _, high = ends.partition("..")
-        numbers = [_value(low), _value(high)]
-        if not all(isinstance(one, (int, float)) for one in numbers) or (comma and kind.strip() != "log"):
-            raise SettingsError(f"--try {entry}: a range is low..high or low..high,log with two numbers")
-        return (*numbers, "log") if comma else tuple(numbers)
+        return _range(text, entry)
     if text.startswith("["):
-        found = _value(text)
-        if isinstance(found, list):
-            return found
-    return [_value(part) for part in _split(text)]
+        values = text_values.python_value(text)
+        if isinstance(values, list):
+            return values
+    return [kind.read_checked(part, name, f"--try {entry}") for part in text_values.parts(text)]
 
 
-def _split(text: str) -> list[str]:
-    """Parts between commas that stand in no bracket: ERR@10(max_grade=4) and {"a": 1} are one part."""
-    parts, depth, start = [], 0, 0
-    for place, sign in enumerate(text):
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
-    return [*parts, text[start:]]
-
-
-def _value(text: str) -> Any:
-    if text.strip() in ("true", "false"):
-        return text.strip() == "true"
+def _range(text: str, entry: str) -> tuple[Any, ...]:
+    ends, comma, scale = text.partition(",")
+    low, _, high = ends.partition("..")
     try:
-        return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError):
-        return text.strip()
+        numbers: tuple[Any, ...] | None = (text_values.number(low), text_values.number(high))
+    except ValueError:
+        numbers = None
+    if numbers is None or (comma and scale.strip() != "log"):
+        raise SettingsError(f"--try {entry}: a range is low..high or low..high,log with two numbers")
+    return (*numbers, "log") if comma else numbers
 
 
 def _from_toml(path: Path) -> dict[str, Any]:

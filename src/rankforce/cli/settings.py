@@ -1,36 +1,33 @@
-"""``--set name=value``: settings of a ranker from the command line."""
+"""Settings of a ranker from the command line: ``--set name=value``, and options that are settings themselves."""
 
 from __future__ import annotations
 
-import ast
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
-from rankforce.errors import SettingsError
+from rankforce.cli.named_values import name_and_text
 
 
-def read_settings(given: Sequence[str], ranker: type) -> dict[str, Any]:
-    """Settings by name.
+def read_settings(written: Sequence[str], ranker: type) -> dict[str, Any]:
+    """Settings by name, each read as what it is declared to be: ``large_margin=false``, ``early_stopping=none``."""
+    from rankforce.rankers.other_names import unknown_setting
+    from rankforce.rankers.settings import kinds_of
 
-    A value is read as Python writes it (3, 0.5, None, True, [1, 2], {"a": 1}), true and false too, else as text.
-    """
-    known = ranker._get_param_names()  # type: ignore[attr-defined]  # scikit-learn's
-    result: dict[str, Any] = {}
-    for entry in given:
-        name, equals, text = entry.partition("=")
-        name = name.strip().replace("-", "_")
-        if not equals:
-            raise SettingsError(f"--set {entry}: write --set name=value")
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else "."
-            raise SettingsError(f"{ranker.__name__} has no setting {name!r}{hint} It has: {', '.join(known)}")
-        if text.strip() in ("true", "false"):
-            result[name] = text.strip() == "true"
-            continue
-        try:
-            result[name] = ast.literal_eval(text.strip())
-        except (ValueError, SyntaxError):
-            result[name] = text.strip()
-    return result
+    kinds = kinds_of(ranker)
+    settings = {}
+    for entry in written:
+        name, text = name_and_text(entry, "--set", "n_leaves=15")
+        name = name.replace("-", "_")
+        if name not in kinds:
+            raise unknown_setting(ranker.__name__, name, kinds)
+        settings[name] = kinds[name].read_checked(text, name, f"--set {entry}")
+    return settings
+
+
+def read_option(text: str | None, option: str, name: str, ranker: type) -> Any:
+    """The setting ``name`` of a ranker out of what was typed after an option of its own; None if nothing was."""
+    from rankforce.rankers.settings import kinds_of
+
+    if text is None or name not in kinds_of(ranker):
+        return text
+    return kinds_of(ranker)[name].read_checked(text, name, f"{option} {text}")

@@ -45,7 +45,10 @@ def _files(given: str | Path | None) -> list[str]:
 
 def write_data(data: Dataset, path: Path, written: Sequence[str] | None = None) -> list[str]:
     """Write a data file with the options that were written after ``--write``; the label sources that it holds."""
-    options = named_values(written, "--write", "label=grades")
+    from rankforce.data.letor_writing import write_letor
+    from rankforce.data.tables import write_table
+
+    options = named_values(written, "--write", "label=grades", write_letor, write_table)
     data.write(path, **options)
     return [options["label"]] if "label" in options else list(data.labels)
 

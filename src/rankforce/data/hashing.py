@@ -13,6 +13,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.errors import SettingsError
+from rankforce.kinds import shown
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -71,5 +72,5 @@ def _mix_one(number: int) -> int:
 def checked_seed(seed: Any) -> int:
     """A seed as a Python int, or an error: a whole number of at most 64 bits."""
     if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
-        raise SettingsError(f"a seed is a whole number from 0 to 2^64 - 1, not {seed!r}")
+        raise SettingsError(f"a seed is a whole number from 0 to 2^64 - 1, not {shown(seed)}")
     return int(seed)

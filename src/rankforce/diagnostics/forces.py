@@ -21,6 +21,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
+from rankforce.kinds import check_choice, check_number
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.forces import Forces, Ranking
@@ -28,7 +29,6 @@ from rankforce.lambdas.objective import Objective, Term, as_part
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import MAIN_LABEL, Measure
 from rankforce.measures.ndcg import NDCG
-from rankforce.rankers.settings import check_choice, check_number
 from rankforce.remedies import NAME_ALONE, Argument
 
 CONVEX = "a convex cost"

@@ -9,7 +9,6 @@ whatever order.
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,7 +19,7 @@ from rankforce.data.random_streams import Stream
 from rankforce.diagnostics.feature_strength import MOST_PAIRS, feature_strengths
 from rankforce.diagnostics.findings import listed
 from rankforce.displayed_text import displayed
-from rankforce.errors import RankforceWarning
+from rankforce.errors import RankforceWarning, warn
 from rankforce.remedies import Phrase
 
 _DOCUMENTS = 20_000  # documents on which a feature is judged to determine a label
@@ -135,11 +134,10 @@ def warn_of_leaks(data: Dataset, labels: Iterable[str]) -> None:
     found = leaks(data, sources, quick=True)
     if found:
         names = listed([f"{leak.feature} ({leak.label})" for leak in found])
-        warnings.warn(
+        warn(
             LeakWarning(
                 f"features that encode a label, exactly or nearly so: {names}; leave them out ",
                 Phrase("(data.without_features([...])) ", "of the data "),
                 "unless they are known when a ranking is asked for",
-            ),
-            stacklevel=4,  # where fit was called
+            )
         )

@@ -23,11 +23,11 @@ from rankforce.diagnostics.findings import listed
 from rankforce.diagnostics.weight_space import WeightSpace, weight_space
 from rankforce.errors import SettingsError
 from rankforce.flags import check_flags
+from rankforce.kinds import check_number
 from rankforce.measures.measure import Measure
 from rankforce.pictures import figure_class, save_picture
 from rankforce.plurals import counted
 from rankforce.rankers.progress import Progress
-from rankforce.rankers.settings import check_number
 from rankforce.remedies import Phrase
 from rankforce.threads import over_pieces, thread_count, using_threads
 

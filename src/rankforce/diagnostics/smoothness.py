@@ -15,9 +15,9 @@ from rankforce.diagnostics.weight_space import weight_space
 from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError, missing_dependency
 from rankforce.evaluation import tables
+from rankforce.kinds import check_number
 from rankforce.measures.measure import Measure
 from rankforce.pictures import figure_class, save_picture
-from rankforce.rankers.settings import check_number
 from rankforce.threads import over_queries, using_threads
 
 

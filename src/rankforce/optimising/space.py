@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import itertools
 import json
 import math
@@ -16,6 +15,7 @@ from rankforce.data.hashing import hash_ids
 from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
 from rankforce.models.provenance import plain
+from rankforce.rankers.other_names import unknown_setting
 from rankforce.remedies import Argument
 from rankforce.written_forms import how_different
 
@@ -76,9 +76,7 @@ class Space:
         known = ranker.get_params(deep=True)
         for name in given:
             if name not in known:
-                near = difflib.get_close_matches(str(name), known, n=1)
-                hint = f"; did you mean {near[0]}?" if near else "."
-                raise SettingsError(f"{type(ranker).__name__} has no setting {name!r}{hint} It has: {', '.join(known)}")
+                raise unknown_setting(type(ranker).__name__, str(name), known)
         self.parts: dict[str, Choices | Range] = {name: _part(name, values) for name, values in given.items()}
 
     def written(self) -> dict[str, Any]:

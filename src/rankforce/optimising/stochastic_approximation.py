@@ -17,9 +17,9 @@ import numpy as np
 
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
+from rankforce.kinds import check_number
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
-from rankforce.rankers.settings import check_number
 
 ALPHA = 0.602
 GAMMA = 0.101

@@ -15,6 +15,7 @@ from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, RankforceError, SettingsError, missing_dependency
 from rankforce.evaluation import tables
 from rankforce.evaluation.evaluate import evaluate
+from rankforce.kinds import check_choice, check_number
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import Measure
 from rankforce.models.provenance import NOT_KEPT, plain
@@ -25,7 +26,6 @@ from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.outputs import base_of, written_base
 from rankforce.rankers.own_code import OwnCode
 from rankforce.rankers.progress import Progress
-from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import Iteration
 from rankforce.remedies import NAME_ALONE, Argument
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.data.splits import folds
 from rankforce.errors import SettingsError
 from rankforce.evaluation.evaluate import evaluate
+from rankforce.kinds import Number, OrNone, Understood, Whole, check_number, shown
 from rankforce.measures.measure import Measure
 from rankforce.models.bagged import Bagged
 from rankforce.models.provenance import NOT_KEPT, Provenance
@@ -21,10 +22,16 @@ from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
-from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.settings import checked, choice, with_settings
 from rankforce.rankers.watching import TIES, Iteration
 
 
+def _check_ranker(ranker: Any) -> None:
+    if not isinstance(ranker, Ranker):
+        raise SettingsError(f"ranker must be a ranker, for example rf.LambdaMART(), not {shown(ranker)}")
+
+
+@with_settings
 class Bagging(Ranker):
     """Several rankers, each on a sample of the queries and with a seed of its own; scores are averaged.
 
@@ -46,24 +53,16 @@ class Bagging(Ranker):
     the first 1, 2, ... models.
     """
 
-    model_: Bagged
+    ranker: Ranker | None = dataclasses.field(
+        default=None, kw_only=False, metadata=checked(OrNone(Understood(_check_ranker)))
+    )
+    n_models: int = dataclasses.field(default=10, kw_only=False, metadata=checked(Whole(1)))
+    query_fraction: float = dataclasses.field(
+        default=0.8, kw_only=False, metadata=checked(Number(0.0, 1.0, above=True))
+    )
+    sample: Literal["queries", "folds"] = choice("queries")
 
-    def __init__(
-        self,
-        ranker: Ranker | None = None,
-        n_models: int = 10,
-        query_fraction: float = 0.8,
-        *,
-        sample: str = "queries",
-        seed: int = 0,
-        progress: bool = True,
-    ) -> None:
-        self.ranker = ranker
-        self.n_models = n_models
-        self.query_fraction = query_fraction
-        self.sample = sample
-        self.seed = seed
-        self.progress = progress
+    model_: Bagged = dataclasses.field(init=False)
 
     def fit(
         self,
@@ -145,8 +144,6 @@ class Bagging(Ranker):
             from rankforce.rankers.lambdamart import LambdaMART
 
             return LambdaMART()
-        if not isinstance(self.ranker, Ranker):
-            raise SettingsError(f"ranker must be a ranker, for example rf.LambdaMART(), not {self.ranker!r}")
         return self.ranker
 
     def _watched_measure(self) -> Measure:
@@ -154,10 +151,8 @@ class Bagging(Ranker):
         return self._base()._watched_measure()
 
     def _check_settings(self, data: Dataset) -> None:
-        check_choice("sample", self.sample, ("queries", "folds"))
-        check_number("n_models", self.n_models, 2 if self.sample == "folds" else 1, whole=True)
-        check_number("query_fraction", self.query_fraction, 0.0, 1.0, above=True)
-        checked_seed(self.seed)
+        if self.sample == "folds":
+            check_number("n_models", self.n_models, 2, whole=True)
 
     def _sample(self, data: Dataset, number: int) -> tuple[Dataset, Dataset | None]:
         """(what model ``number`` learns from, the other queries)."""

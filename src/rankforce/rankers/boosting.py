@@ -5,21 +5,20 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
-import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from rankforce import dtypes
-from rankforce.binning.binned import MEMORY, Binned
+from rankforce import dtypes, text_values
+from rankforce.binning.binned import Binned
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
-from rankforce.errors import SettingsError
+from rankforce.errors import SettingsError, warn
 from rankforce.evaluation.agreement import AGREEMENT
 from rankforce.kernels.leaves import add_leaf_values
+from rankforce.kinds import Number, Understood, shown
 from rankforce.lambdas.forces import Ranking
 from rankforce.measures.measure import Measure
 from rankforce.models.expected_grade import GradeLink
@@ -29,16 +28,16 @@ from rankforce.rankers.finite_forces import explaining
 from rankforce.rankers.graded_watching import GradedWatch, watch_of
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.interruption import Interruption
-from rankforce.rankers.line_search import ON, best_weight, check_searchable
+from rankforce.rankers.line_search import best_weight, check_searchable
 from rankforce.rankers.outputs import BaseScores, Ensemble, Learner, Rounds
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.resumable import Resumable
-from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.settings import choice, number, setting, whole, with_settings
 from rankforce.rankers.watching import TIES, Callback, TrainingWarning, Watched, WatchedMeasure, watched_values
 from rankforce.remedies import Setting, ValidationData
 from rankforce.threads import FEW_IN_A_PASS, over_ranges
 from rankforce.trees.first_tree import expect_first_tree
-from rankforce.trees.grower import GROWTHS, Grower, Grown
+from rankforce.trees.grower import Grower, Grown
 from rankforce.trees.histogram_pool import HISTOGRAM_BYTES
 from rankforce.trees.tree import Tree
 
@@ -113,32 +112,39 @@ class Training:
     objective: str | None = None  # in words, if it is not what the settings say
 
 
+def _check_directions(wanted: Any) -> None:
+    """Raise unless ``monotone`` is a list of directions or maps features to them."""
+    mapped = isinstance(wanted, Mapping)
+    if not mapped and not isinstance(wanted, (list, tuple)) and getattr(wanted, "ndim", 0) != 1:
+        raise SettingsError(
+            f"monotone must be one direction per feature, or map features to directions, not {shown(wanted)}"
+        )
+    for direction in wanted.values() if mapped else wanted:
+        if not Number(-1, 1).holds(direction) or direction not in (-1, 0, 1):
+            raise SettingsError(f"a direction of monotone is +1 (rising), -1 (falling) or 0, not {shown(direction)}")
+
+
+@with_settings
 class BoostedTrees(Resumable):
     """Base of MART and LambdaMART: a subclass gives the learners, which pull at documents and value the leaves."""
 
-    # Settings that all boosted trees have; scikit-learn wants them in each subclass's __init__.
-    n_trees: int
-    n_leaves: int
-    learning_rate: float
-    min_documents: int
-    l2: float
-    min_gain: float
-    max_depth: int | None
-    growth: str
-    max_bins: int
-    feature_fraction: float
-    query_fraction: float
-    monotone: Any
-    base_model: Any
-    early_stopping: int | None
-    line_search: int | None
-    line_search_on: str
-    memory: str
-    seed: int
-    threads: int | None
-    progress: bool
+    n_trees: int = whole(1000, least=1)
+    n_leaves: int = whole(31, least=2)
+    learning_rate: float = number(0.1, above=0.0)
+    min_documents: int = whole(20, least=1)
+    l2: float = number(0.0, least=0.0)
+    min_gain: float = number(0.0, least=0.0)
+    max_depth: int | None = whole(None, least=1)
+    growth: Literal["auto", "leafwise", "symmetric"] = choice("auto")
+    max_bins: int = whole(255, least=2, most=255)
+    feature_fraction: float = number(1.0, above=0.0, most=1.0)
+    query_fraction: float = number(1.0, above=0.0, most=1.0)
+    monotone: Any = setting(None, Understood(_check_directions, text_values.python_value))
+    line_search: int | None = whole(None, least=1, after="early_stopping")
+    line_search_on: Literal["train", "validation"] = choice("train")
+    memory: Literal["fast", "low"] = choice("fast")
 
-    model_: Any  # a TreeEnsemble, or an ExpectedGrade of several
+    model_: Any = dataclasses.field(init=False)  # a TreeEnsemble, or an ExpectedGrade of several
 
     def fit(
         self,
@@ -310,22 +316,6 @@ class BoostedTrees(Resumable):
         """What is maximised, in its written form."""
 
     def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
-        check_number("n_trees", self.n_trees, 1, whole=True)
-        check_number("n_leaves", self.n_leaves, 2, whole=True)
-        check_number("learning_rate", self.learning_rate, 0.0, above=True)
-        check_number("min_documents", self.min_documents, 1, whole=True)
-        check_number("l2", self.l2, 0.0)
-        check_number("min_gain", self.min_gain, 0.0)
-        check_number("max_depth", self.max_depth, 1, whole=True, optional=True)
-        check_choice("growth", self.growth, ("auto", *GROWTHS))
-        check_number("max_bins", self.max_bins, 2, 255, whole=True)
-        check_number("feature_fraction", self.feature_fraction, 0.0, 1.0, above=True)
-        check_number("query_fraction", self.query_fraction, 0.0, 1.0, above=True)
-        check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
-        check_number("line_search", self.line_search, 1, whole=True, optional=True)
-        check_choice("line_search_on", self.line_search_on, ON)
-        checked_seed(self.seed)
-        check_choice("memory", self.memory, MEMORY)
         if self.early_stopping is not None and held_out is None:
             raise SettingsError("early_stopping needs validation data: ", ValidationData())
         if self.line_search is not None and self.line_search_on == "validation" and held_out is None:
@@ -342,14 +332,13 @@ class BoostedTrees(Resumable):
 
     def _explain_no_split(self, m: int, data: Dataset) -> None:
         if m == 0:
-            warnings.warn(
+            warn(
                 TrainingWarning(
                     f"no split of the {data.n_documents} training documents raises the objective: the model is empty. "
                     "Are all features constant, or is ",
                     Setting("min_documents", self.min_documents),
                     " too large?",
-                ),
-                stacklevel=4,
+                )
             )
 
 
@@ -391,23 +380,11 @@ def _monotone(wanted: Any, data: Dataset) -> np.ndarray | None:
     if wanted is None:
         return None
     directions = np.zeros(data.n_features, dtype=np.int8)
-    if isinstance(wanted, dict):
+    if isinstance(wanted, Mapping):
         for feature, direction in wanted.items():
-            directions[data.feature_place(feature)] = _direction(direction)
+            directions[data.feature_place(feature)] = int(direction)
         return directions
-    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
-        raise SettingsError(
-            f"monotone must be one direction per feature ({data.n_features}), or map features to directions, "
-            f"not {wanted!r}"
-        )
-    given = list(wanted)
-    if len(given) != data.n_features:
-        raise SettingsError(f"monotone must have one direction per feature ({data.n_features}), not {len(given)}")
-    directions[:] = [_direction(direction) for direction in given]
+    if len(wanted) != data.n_features:
+        raise SettingsError(f"monotone must have one direction per feature ({data.n_features}), not {len(wanted)}")
+    directions[:] = [int(direction) for direction in wanted]
     return directions
-
-
-def _direction(direction: Any) -> int:
-    if not isinstance(direction, (int, float, np.number)) or direction not in (-1, 0, 1):
-        raise SettingsError(f"a direction of monotone is +1 (rising), -1 (falling) or 0, not {direction!r}")
-    return int(direction)

@@ -17,11 +17,11 @@ from rankforce import jit
 from rankforce.data.dataset import Dataset
 from rankforce.data.streams import file_name
 from rankforce.errors import SettingsError
+from rankforce.kinds import check_choice, check_number
 from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
 from rankforce.models.storage import is_model_file, load, save
 from rankforce.rankers.own_code import OwnCode
-from rankforce.rankers.settings import check_choice, check_number
 from rankforce.rankers.watching import TIES
 from rankforce.remedies import Argument
 from rankforce.replacing import remove_leftovers

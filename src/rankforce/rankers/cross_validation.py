@@ -17,10 +17,10 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation import tables
 from rankforce.evaluation.evaluate import evaluate, listed_measures, read_measures
 from rankforce.evaluation.result import Evaluation
+from rankforce.kinds import check_number
 from rankforce.measures.measure import Measure
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
-from rankforce.rankers.settings import check_number
 from rankforce.remedies import Argument, Phrase, Setting
 
 

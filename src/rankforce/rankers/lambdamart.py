@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,12 +23,22 @@ from rankforce.rankers import lambdamart_migration
 from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training
 from rankforce.rankers.finite_forces import check_finite
 from rankforce.rankers.inputs import as_dataset, with_features
-from rankforce.rankers.maximising import Maximising
+from rankforce.rankers.maximising import TIERS, Maximising
 from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
 from rankforce.rankers.preference_inputs import PreferenceInputs
 from rankforce.rankers.presets import TREE_PRESETS, TreePreset
-from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.settings import (
+    COST,
+    MEASURE,
+    OBJECTIVE,
+    PAIRS,
+    checked,
+    choice,
+    number,
+    setting,
+    with_settings,
+)
 from rankforce.rankers.trained_forces import TrainedForces, springs_on
 from rankforce.rankers.watching import Callback, Instrument, Watched, checked_instruments, show_forces
 from rankforce.remedies import Setting
@@ -37,6 +48,7 @@ from rankforce.trees.leaves import leaf_sums
 MAX_STEP = 10.0  # times σ, without a preset
 
 
+@with_settings
 class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     """Boosted trees for any ranking measure.
 
@@ -99,7 +111,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         Where boosting starts: a model, or the name of a feature. It is kept inside the saved model.
     early_stopping : int, optional
         Stop after so many trees without a higher validation value, and keep the best.
-    line_search : int, optional
+    line_search, line_search_on : int, optional; "train" or "validation"
         Every so many trees (10 is a good number), weigh the tree by an exact sweep: the weight in (0, 10) with the
         highest watched measure on ``line_search_on``, ``"train"`` or ``"validation"``; 1 unless another is better.
     validation_measure : str, Measure, list of them or Graded, optional
@@ -116,74 +128,18 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     _lightgbm_settings = staticmethod(lambdamart_migration.from_lightgbm)
     _xgboost_settings = staticmethod(lambdamart_migration.from_xgboost)
 
-    def __init__(
-        self,
-        measure: str | Measure = "NDCG",
-        *,
-        n_trees: int = 1000,
-        n_leaves: int = 31,
-        learning_rate: float = 0.1,
-        min_documents: int = 20,
-        preset: str | None = None,
-        split: str = "auto",
-        step: str = "auto",
-        sigma: float = 1.0,
-        max_step: float | None = None,
-        anchor: float | None = None,
-        l2: float = 0.0,
-        min_gain: float = 0.0,
-        max_depth: int | None = None,
-        growth: str = "auto",
-        max_bins: int = 255,
-        normalise: str = "auto",
-        pairs: Any = "all",
-        feature_fraction: float = 1.0,
-        query_fraction: float = 1.0,
-        monotone: Any = None,
-        cost: str | LambdaFunction | None = None,
-        objective: Any = None,
-        base_model: Any = None,
-        early_stopping: int | None = None,
-        line_search: int | None = None,
-        line_search_on: str = "train",
-        validation_measure: Any = None,
-        memory: str = "fast",
-        seed: int = 0,
-        threads: int | None = None,
-        progress: bool = True,
-    ) -> None:
-        self.measure = measure
-        self.n_trees = n_trees
-        self.n_leaves = n_leaves
-        self.learning_rate = learning_rate
-        self.min_documents = min_documents
-        self.preset = preset
-        self.split = split
-        self.step = step
-        self.sigma = sigma
-        self.max_step = max_step
-        self.anchor = anchor
-        self.l2 = l2
-        self.min_gain = min_gain
-        self.max_depth = max_depth
-        self.growth = growth
-        self.max_bins = max_bins
-        self.normalise = normalise
-        self.pairs = pairs
-        self.feature_fraction = feature_fraction
-        self.query_fraction = query_fraction
-        self.monotone = monotone
-        self.cost = cost
-        self.objective = objective
-        self.base_model = base_model
-        self.early_stopping = early_stopping
-        self.line_search = line_search
-        self.line_search_on = line_search_on
-        self.validation_measure = validation_measure
-        self.memory = memory
-        self.seed = seed
-        self.threads = threads
-        self.progress = progress
+    measure: str | Measure = dataclasses.field(default="NDCG", kw_only=False, metadata=checked(MEASURE))
+    preset: Literal["2010", "2011"] | None = choice(None, after="min_documents")
+    split: Literal["auto", "newton", "least_squares"] = choice("auto")
+    step: Literal["auto", "newton", "gradient"] = choice("auto")
+    sigma: float = number(1.0, above=0.0)
+    max_step: float | None = number(None, above=0.0)
+    anchor: float | None = number(None, least=0.0)
+    normalise: Literal["auto", "none", "log", "deviation"] = choice("auto", after="max_bins")
+    pairs: Any = setting("all", PAIRS)
+    cost: str | LambdaFunction | None = setting(None, COST, after="monotone")
+    objective: Any = setting(None, OBJECTIVE)
+    validation_measure: Any = setting(None, TIERS, after="line_search_on")
 
     def fit(
         self,
@@ -252,14 +208,10 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         return NearPairs(self.sigma) if preset is None else preset.cost(self.sigma)
 
     def _iterations(self) -> int:
-        check_number("n_trees", self.n_trees, 1, whole=True)
         return self.n_trees
 
     def _preset(self) -> TreePreset | None:
-        if self.preset is None:
-            return None
-        check_choice("preset", self.preset, tuple(TREE_PRESETS))
-        return TREE_PRESETS[self.preset]
+        return None if self.preset is None else TREE_PRESETS[self.preset]
 
     def _chosen(self, name: str, otherwise: Any) -> Any:
         """A setting as it was given; left open, as the preset has it; without one, ``otherwise``."""
@@ -295,12 +247,6 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
 
     def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
         super()._check_settings(data, held_out)
-        check_choice("split", self.split, ("auto", "newton", "least_squares"))
-        check_choice("step", self.step, ("auto", "newton", "gradient"))
-        check_number("sigma", self.sigma, 0.0, above=True)
-        check_number("max_step", self.max_step, 0.0, above=True, optional=True)
-        check_number("anchor", self.anchor, 0.0, optional=True)
-        check_choice("normalise", self.normalise, ("auto", "none", "log", "deviation"))
         objective, step = self._objective(), self._step()
         if step == "newton" and not objective.has_curvature:
             without = sorted({str(term.cost) for term in objective.terms if term.cost and not term.cost.HAS_CURVATURE})

@@ -19,13 +19,14 @@ from rankforce.measures.ndcg import NDCG
 from rankforce.models.net import Net
 from rankforce.nets.updates import Source
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
-from rankforce.rankers.maximising import Maximising
+from rankforce.rankers.maximising import TIERS, Maximising
 from rankforce.rankers.net_runs import Cost, Run
 from rankforce.rankers.nets import NetRanker, Training
-from rankforce.rankers.settings import check_number
+from rankforce.rankers.settings import COST, MEASURE, OBJECTIVE, PAIRS, checked, setting, with_settings
 from rankforce.rankers.watching import Callback, Instrument, WatchedMeasure, checked_instruments
 
 
+@with_settings
 class LambdaRank(Maximising, NetRanker):
     """A net of one or two layers for any ranking measure.
 
@@ -84,48 +85,11 @@ class LambdaRank(Maximising, NetRanker):
     With validation data the weights of the epoch with the highest value are kept (``best_iteration_``).
     """
 
-    def __init__(
-        self,
-        measure: str | Measure = "NDCG",
-        *,
-        hidden: int = 10,
-        epochs: int | None = None,
-        learning_rate: Any = None,
-        optimiser: str | None = None,
-        update: str = "query",
-        scaling: str = "auto",
-        preset: str | None = None,
-        sigma: float = 1.0,
-        pairs: Any = "all",
-        cost: str | LambdaFunction | None = None,
-        objective: Any = None,
-        base_model: Any = None,
-        early_stopping: int | None = None,
-        validation_measure: Any = None,
-        keep_weights: bool = False,
-        seed: int = 0,
-        threads: int | None = None,
-        progress: bool = True,
-    ) -> None:
-        self.measure = measure
-        self.hidden = hidden
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.optimiser = optimiser
-        self.update = update
-        self.scaling = scaling
-        self.preset = preset
-        self.sigma = sigma
-        self.pairs = pairs
-        self.cost = cost
-        self.objective = objective
-        self.base_model = base_model
-        self.early_stopping = early_stopping
-        self.validation_measure = validation_measure
-        self.keep_weights = keep_weights
-        self.seed = seed
-        self.threads = threads
-        self.progress = progress
+    measure: str | Measure = dataclasses.field(default="NDCG", kw_only=False, metadata=checked(MEASURE))
+    pairs: Any = setting("all", PAIRS, after="sigma")
+    cost: str | LambdaFunction | None = setting(None, COST)
+    objective: Any = setting(None, OBJECTIVE)
+    validation_measure: Any = setting(None, TIERS, after="early_stopping")
 
     def fit(
         self,
@@ -169,7 +133,6 @@ class LambdaRank(Maximising, NetRanker):
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
     def _own_cost(self) -> LambdaFunction:
-        check_number("sigma", self.sigma, 0.0, above=True)
         return RankNetWeightPairs(self.sigma)
 
     def _iterations(self) -> int:

@@ -22,7 +22,6 @@ from rankforce.trees.tree import Tree
 if TYPE_CHECKING:
     from rankforce.rankers.boosting import RunningScores
 
-ON = ("train", "validation")
 LARGEST_WEIGHT = 10.0  # a tree was grown for the step 1: much further its forces mean nothing
 MOST_TRIED = 16  # best pieces that are measured
 SAME = 1e-11  # a measured mean this near the swept one is the same: they differ by rounding

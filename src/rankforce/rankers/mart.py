@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from rankforce import text_values
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import DataError, MeasureError, SettingsError
+from rankforce.kinds import Number, Several, Understood, check_choice, shown
 from rankforce.measures.catalogue import measure
 from rankforce.measures.gains import gains
 from rankforce.measures.measure import Measure
@@ -27,7 +30,15 @@ from rankforce.rankers.document_costs import (
 )
 from rankforce.rankers.migration import FromOtherLibraries
 from rankforce.rankers.outputs import Learner
-from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.settings import (
+    checked,
+    choice,
+    label_source,
+    measure_to_watch,
+    number,
+    setting,
+    with_settings,
+)
 from rankforce.remedies import NAME_ALONE, Setting
 from rankforce.written_forms import name_of
 
@@ -38,6 +49,28 @@ MOST_EXPONENT = 1023.0  # sums of gains 2^label − 1 beyond are infinite
 MOST_GRADES = 64  # more different labels are no scale of grades, and every one costs a tree per round
 
 
+def _check_cost(cost: Any) -> None:
+    if isinstance(cost, str) or not (callable(cost) or hasattr(cost, "pull")):
+        check_choice("cost", cost, COSTS)
+
+
+def _check_target(target: Any) -> None:
+    if not (callable(target) or isinstance(target, (str, Measure))):
+        raise SettingsError(f"target must be 'grades', 'gains', a measure or a function, not {shown(target)}")
+    if isinstance(target, str) and target not in ("grades", "gains"):
+        measure(target)
+
+
+def _check_values(values: Any) -> None:
+    if isinstance(values, str):
+        check_choice("values", values, ("grades", "gains"))
+    elif not callable(values) and not Several(Number()).holds(values):
+        raise SettingsError(
+            f"values must be 'grades', 'gains', one number per grade, or a function of grades, not {shown(values)}"
+        )
+
+
+@with_settings
 class MART(FromOtherLibraries, BoostedTrees):
     """Boosted trees that learn every document's label: regression or classification.
 
@@ -114,68 +147,15 @@ class MART(FromOtherLibraries, BoostedTrees):
     _lightgbm_settings = staticmethod(mart_migration.from_lightgbm)
     _xgboost_settings = staticmethod(mart_migration.from_xgboost)
 
-    def __init__(
-        self,
-        cost: Any = "regression",
-        *,
-        target: str | Measure | Callable[[np.ndarray], Any] = "grades",
-        relevant: float = 1.0,
-        values: Any = "grades",
-        label: str = MAIN_LABEL,
-        sigma: float = 1.0,
-        max_step: float = 10.0,
-        split: str = "auto",
-        n_trees: int = 1000,
-        n_leaves: int = 31,
-        learning_rate: float = 0.1,
-        min_documents: int = 20,
-        l2: float = 0.0,
-        min_gain: float = 0.0,
-        max_depth: int | None = None,
-        growth: str = "auto",
-        max_bins: int = 255,
-        feature_fraction: float = 1.0,
-        query_fraction: float = 1.0,
-        monotone: Any = None,
-        base_model: Any = None,
-        early_stopping: int | None = None,
-        line_search: int | None = None,
-        line_search_on: str = "train",
-        validation_measure: str | Measure | None = None,
-        memory: str = "fast",
-        seed: int = 0,
-        threads: int | None = None,
-        progress: bool = True,
-    ) -> None:
-        self.cost = cost
-        self.target = target
-        self.relevant = relevant
-        self.values = values
-        self.label = label
-        self.sigma = sigma
-        self.max_step = max_step
-        self.split = split
-        self.n_trees = n_trees
-        self.n_leaves = n_leaves
-        self.learning_rate = learning_rate
-        self.min_documents = min_documents
-        self.l2 = l2
-        self.min_gain = min_gain
-        self.max_depth = max_depth
-        self.growth = growth
-        self.max_bins = max_bins
-        self.feature_fraction = feature_fraction
-        self.query_fraction = query_fraction
-        self.monotone = monotone
-        self.base_model = base_model
-        self.early_stopping = early_stopping
-        self.line_search = line_search
-        self.line_search_on = line_search_on
-        self.validation_measure = validation_measure
-        self.memory = memory
-        self.seed = seed
-        self.threads = threads
-        self.progress = progress
+    cost: Any = dataclasses.field(default="regression", kw_only=False, metadata=checked(Understood(_check_cost)))
+    target: str | Measure | Callable[[np.ndarray], Any] = setting("grades", Understood(_check_target))
+    relevant: float = number(1.0)
+    values: Any = setting("grades", Understood(_check_values, text_values.python_value))
+    label: str = label_source(MAIN_LABEL)
+    sigma: float = number(1.0, above=0.0)
+    max_step: float = number(10.0, above=0.0)
+    split: Literal["auto", "newton", "least_squares"] = choice("auto")
+    validation_measure: str | Measure | None = measure_to_watch(after="line_search_on")
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities, float64, in the order of the rows.
@@ -310,18 +290,8 @@ class MART(FromOtherLibraries, BoostedTrees):
 
     def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
         super()._check_settings(data, held_out)
-        if isinstance(self.cost, str) or not (callable(self.cost) or hasattr(self.cost, "pull")):
-            check_choice("cost", self.cost, COSTS)
-        check_choice("split", self.split, ("auto", "newton", "least_squares"))
-        check_number("sigma", self.sigma, 0.0, above=True)
-        check_number("max_step", self.max_step, 0.0, above=True)
-        check_number("relevant", self.relevant, -np.inf)
-        if not (callable(self.target) or isinstance(self.target, (str, Measure))):
-            raise SettingsError(f"target must be 'grades', 'gains', a measure or a function, not {self.target!r}")
         if isinstance(self.target, str) and self.target not in TARGETS:
             self._check_target(self.target)
-        if isinstance(self.values, str):
-            check_choice("values", self.values, ("grades", "gains"))
         if self.cost != "regression" and not (isinstance(self.target, str) and self.target == "grades"):
             raise SettingsError(Setting("target", NAME_ALONE), " goes with ", Setting("cost", "regression"))
         if self.cost not in LINK_OF and not (isinstance(self.values, str) and self.values == "grades"):

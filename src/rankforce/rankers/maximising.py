@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import abc
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rankforce import text_values
 from rankforce.data.dataset import Dataset
 from rankforce.diagnostics.leaks import warn_of_leaks
-from rankforce.errors import SettingsError
+from rankforce.errors import SettingsError, warn
+from rankforce.kinds import Understood
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.forces import TermForces
@@ -25,8 +26,19 @@ from rankforce.rankers.weight_search import WeightSearch, search_weights
 from rankforce.remedies import ValidationData
 
 
+def _read_tiers(text: str) -> Any:
+    """One measure, or several with commas."""
+    if text.lstrip().startswith("["):
+        return text_values.python_value(text)
+    written = [text_values.unquoted(part) for part in text_values.parts(text)]
+    return written if len(written) > 1 else written[0]
+
+
+TIERS = Understood(tiers_of, _read_tiers)
+
+
 class Maximising(abc.ABC):
-    """Part of rankers that learn from the forces of an objective; a subclass has these settings in its ``__init__``."""
+    """Part of rankers that learn from the forces of an objective; a subclass has these settings."""
 
     measure: str | Measure
     cost: str | LambdaFunction | None
@@ -91,7 +103,7 @@ class Maximising(abc.ABC):
         self.left_out_ = left_out(data, terms)
         for one in self.left_out_:
             if one.pairs == 0:
-                warnings.warn(f"{one.measure} has no pairs and does not count: {one}", TrainingWarning, stacklevel=6)
+                warn(f"{one.measure} has no pairs and does not count: {one}", TrainingWarning)
         if self.progress and any(one.anything for one in self.left_out_):
             print("\n".join(map(str, self.left_out_)), file=sys.stderr)
 
@@ -120,10 +132,9 @@ class Maximising(abc.ABC):
             tiers = (first, *(one for one in later if one.label in data.labels))
             for one in later:
                 if one not in tiers:
-                    warnings.warn(
+                    warn(
                         f"{one} is not watched: the validation data has no label source {one.label!r}; neither the "
                         "history nor early stopping knows this tier",
                         TrainingWarning,
-                        stacklevel=6,
                     )
         return WatchedTiers(data, tiers) if len(tiers) > 1 else WatchedMeasure(data, tiers[0])

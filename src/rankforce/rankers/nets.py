@@ -5,32 +5,28 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import checked_seed
-from rankforce.errors import SettingsError
-from rankforce.flags import check_flags
+from rankforce.errors import SettingsError, warn
 from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST
-from rankforce.models.model import count_of
 from rankforce.models.net import MOST_HIDDEN, Net
 from rankforce.models.provenance import Provenance
 from rankforce.nets.layout import Layout
 from rankforce.nets.pace import PRESETS, Preset
-from rankforce.nets.scaling import KINDS, Scaling
-from rankforce.nets.updates import UPDATES, Source, Updates, updates_of
+from rankforce.nets.scaling import Scaling
+from rankforce.nets.updates import Source, Updates, updates_of
 from rankforce.rankers.checkpoint import Checkpoint
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.net_runs import Cost, Plan, Run, Scored, leading
 from rankforce.rankers.outputs import base_of
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.resumable import Resumable
-from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.settings import choice, number, rates, switch, whole, with_settings
 from rankforce.rankers.trained_forces import TrainedForces
 from rankforce.rankers.watching import TIES, Callback, Instrument, Iteration, TrainingWarning, Watched, show_forces
 from rankforce.remedies import NAME_ALONE, Argument, Setting, ValidationData
@@ -54,26 +50,21 @@ class Training:
     instruments: Sequence[Instrument] = ()
 
 
+@with_settings
 class NetRanker(Resumable):
     """Base of RankNet and LambdaRank: a subclass says what pulls at the documents."""
 
-    # Settings that all nets have; scikit-learn wants them in each subclass's __init__.
-    hidden: int
-    epochs: int | None
-    learning_rate: Any
-    optimiser: str | None
-    update: str
-    scaling: str
-    preset: str | None
-    sigma: float
-    base_model: Any
-    early_stopping: int | None
-    keep_weights: bool
-    seed: int
-    threads: int | None
-    progress: bool
+    hidden: int = whole(10, least=0, most=MOST_HIDDEN)
+    epochs: int | None = whole(None, least=1)
+    learning_rate: Any = rates(None)
+    optimiser: Literal["adam", "gradient"] | None = choice(None)
+    update: Literal["query", "pair", "batch"] = choice("query")
+    scaling: Literal["auto", "standard", "log1p", "query", "none"] = choice("auto")
+    preset: Literal["2006", "2009"] | None = choice(None)
+    sigma: float = number(1.0, above=0.0)
+    keep_weights: bool = switch(False, after="early_stopping")
 
-    model_: Net
+    model_: Net = dataclasses.field(init=False)
 
     def _learn(self, training: Training, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
         data = training.data
@@ -121,11 +112,10 @@ class NetRanker(Resumable):
         data, held_out, layout = training.data, training.held_out, blank.layout
         inputs = blank.scaling.of_data(data)
         if not inputs.any():
-            warnings.warn(
+            warn(
                 f"no feature varies{' within a query' if blank.scaling.by_query else ''}: all documents of the "
                 f"{data.n_queries} training queries look alike to the net, and get the same score",
                 TrainingWarning,
-                stacklevel=6,
             )
         held_out_inputs = None if held_out is None else blank.scaling.of_data(held_out)
         preset = self._preset()
@@ -197,7 +187,7 @@ class NetRanker(Resumable):
                 " and the weights of the data must not be too large, either",
             )
         told.append(f". Training ended after epoch {len(run.history['train'])}")
-        warnings.warn(TrainingWarning(*told), stacklevel=5)
+        warn(TrainingWarning(*told))
 
     def predict_pairs(self, X_a: Any, X_b: Any) -> np.ndarray:
         """P that each document of ``X_a`` belongs above the one of ``X_b`` in the same row (``Net.predict_pairs``)."""
@@ -223,13 +213,9 @@ class NetRanker(Resumable):
     # --------------------------------------------------------------------------------------------- settings resolved
 
     def _preset(self) -> Preset | None:
-        if self.preset is None:
-            return None
-        check_choice("preset", self.preset, tuple(PRESETS))
-        return PRESETS[self.preset]
+        return None if self.preset is None else PRESETS[self.preset]
 
     def _epochs(self) -> int:
-        check_number("epochs", self.epochs, 1, whole=True, optional=True)
         preset = self._preset()
         return self.epochs or (EPOCHS if preset is None else preset.epochs)
 
@@ -274,25 +260,6 @@ class NetRanker(Resumable):
         return chosen
 
     def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
-        count_of(self.hidden, "hidden", MOST_HIDDEN)
-        self._epochs()
-        check_number("sigma", self.sigma, 0.0, above=True)
-        check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
-        checked_seed(self.seed)
-        check_flags(keep_weights=self.keep_weights)
-        check_choice("update", self.update, UPDATES)
-        check_choice("scaling", self.scaling, ("auto", *KINDS))
-        if self.optimiser is not None:
-            check_choice("optimiser", self.optimiser, tuple(RATE))
-        if isinstance(self.learning_rate, str):
-            check_choice("learning_rate", self.learning_rate, ("auto",))
-        elif isinstance(self.learning_rate, (list, tuple, np.ndarray)):
-            if len(self.learning_rate) == 0:
-                raise SettingsError("learning_rate is an empty list: give a number, several, or 'auto'")
-            for rate in self.learning_rate:
-                check_number("learning_rate", rate, 0.0, above=True)
-        else:
-            check_number("learning_rate", self.learning_rate, 0.0, above=True, optional=True)
         if held_out is None:
             needs: dict[Any, bool] = {
                 "early_stopping": self.early_stopping is not None,

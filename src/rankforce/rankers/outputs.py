@@ -74,11 +74,17 @@ def base_of(base: Any) -> Model | str | None:
 
     Text is the name of a feature, unless it ends as model files do (.json, .json.gz).
     """
-    if isinstance(base, Ranker):
-        return base._fitted()
+    base = checked_base(base)
     if isinstance(base, Path) or (isinstance(base, str) and names_model_file(base)):
         return load(base)
-    if base is None or isinstance(base, (str, Model)):
+    return base
+
+
+def checked_base(base: Any) -> Model | Path | str | None:
+    """As ``base_of``, but a file is not read yet."""
+    if isinstance(base, Ranker):
+        return base._fitted()
+    if base is None or isinstance(base, (str, Path, Model)):
         return base
     raise SettingsError(
         "base_model must be a rankforce model, a fitted ranker, a model file, or a feature's name, not "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import dataclasses
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -10,20 +11,22 @@ from rankforce import dtypes
 from rankforce.data.dataset import MAIN_LABEL, Dataset, document_hashes
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
-from rankforce.flags import check_flags
 from rankforce.kernels.perceptron import perceptron_scores, prank_pass
+from rankforce.kinds import Choice
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.models.perceptron import KERNELS, Perceptron, n_weights, scaled
 from rankforce.nets.scaling import Scaling
 from rankforce.rankers.document_costs import Documents
-from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.settings import checked, label_source, measure_to_watch, number, switch, whole, with_settings
 from rankforce.rankers.stepwise import Stepwise
 from rankforce.threads import over_pieces, over_ranges
 
 MOST_GRADES = 64  # more different labels are no scale of grades, and every step has a threshold
+MOST_MEMBERS = 10_000  # each keeps weights of its own
 
 
+@with_settings
 class PRank(Stepwise):
     """Perceptron ranking (Crammer and Singer, 2002): a score and thresholds between the grades.
 
@@ -66,34 +69,17 @@ class PRank(Stepwise):
 
     STEP: ClassVar[str] = "epochs"
 
-    model_: Perceptron
+    kernel: Literal["linear", "quadratic"] = dataclasses.field(
+        default="linear", kw_only=False, metadata=checked(Choice(KERNELS))
+    )
+    large_margin: bool = switch(False)
+    n_members: int = whole(100, least=1, most=MOST_MEMBERS)
+    probability: float = number(0.3, above=0.0, most=1.0)
+    epochs: int = whole(20, least=1)
+    label: str = label_source(MAIN_LABEL)
+    validation_measure: str | Measure | None = measure_to_watch(after="early_stopping")
 
-    def __init__(
-        self,
-        kernel: str = "linear",
-        *,
-        large_margin: bool = False,
-        n_members: int = 100,
-        probability: float = 0.3,
-        epochs: int = 20,
-        label: str = MAIN_LABEL,
-        early_stopping: int | None = None,
-        validation_measure: str | Measure | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-        progress: bool = True,
-    ) -> None:
-        self.kernel = kernel
-        self.large_margin = large_margin
-        self.n_members = n_members
-        self.probability = probability
-        self.epochs = epochs
-        self.label = label
-        self.early_stopping = early_stopping
-        self.validation_measure = validation_measure
-        self.seed = seed
-        self.threads = threads
-        self.progress = progress
+    model_: Perceptron = dataclasses.field(init=False)
 
     def _steps(self) -> int:
         return self.epochs
@@ -110,13 +96,6 @@ class PRank(Stepwise):
 
     def _objective_name(self) -> str:
         return f"{self.kernel} PRank" + (", large margin" if self.large_margin else "")
-
-    def _check_settings(self) -> None:
-        check_choice("kernel", self.kernel, KERNELS)
-        check_flags(large_margin=self.large_margin)
-        check_number("n_members", self.n_members, 1, whole=True)
-        check_number("probability", self.probability, 0.0, 1.0, above=True)
-        check_number("epochs", self.epochs, 1, whole=True)
 
 
 class Perceptrons:

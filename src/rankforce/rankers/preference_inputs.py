@@ -8,9 +8,9 @@ from typing import Any
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError
+from rankforce.kinds import check_number
 from rankforce.measures.measure import Measure
 from rankforce.rankers.inputs import as_validation, validation_places
-from rankforce.rankers.settings import check_number
 from rankforce.rankers.watching import WatchedPreferences
 from rankforce.remedies import NAME_ALONE, Argument
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import dataclasses
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,14 +20,17 @@ from rankforce.evaluation.evaluate import evaluate
 from rankforce.measures.measure import Measure
 from rankforce.models.model import Model
 from rankforce.rankers.inputs import as_dataset, names_queries
+from rankforce.rankers.other_names import unknown_setting
+from rankforce.rankers.settings import SEED, setting, switch, with_settings
 
 
 class NotFittedError(errors.NotFittedError, sklearn.exceptions.NotFittedError):
     """A ranker was asked for something that only exists after ``fit``; scikit-learn knows it by its own name."""
 
 
+@with_settings
 class Ranker(BaseEstimator, abc.ABC):
-    """Base of all rankers: settings in ``__init__``, learning in ``fit``, which leaves the model in ``model_``.
+    """Base of all rankers: settings as fields, learning in ``fit``, which leaves the model in ``model_``.
 
     ``history_`` has the value of ``watched_measure_`` after every tree or epoch, equal scores in the order of a hash of
     the seed: what ``evaluate`` gives with ``ties="hashed"`` and the same seed, and not with its default, row order.
@@ -40,8 +44,12 @@ class Ranker(BaseEstimator, abc.ABC):
 
     takes_dataset: ClassVar[bool] = True  # evaluations hand it the Dataset: features by name, and queries
 
-    model_: Model
-    watched_measure_: Measure | Agreement  # what decided: on validation data, without any on the training data
+    seed: int = setting(0, SEED)
+    progress: bool = switch(True)
+
+    model_: Model = dataclasses.field(init=False)
+    # What decided: on validation data, without any on the training data.
+    watched_measure_: Measure | Agreement = dataclasses.field(init=False)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -57,6 +65,14 @@ class Ranker(BaseEstimator, abc.ABC):
         if not hasattr(self, "model_"):
             raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
         return self.model_
+
+    def set_params(self, **settings: Any) -> Any:
+        """Change settings; a name that is none is an error that says what was meant."""
+        known = self._get_param_names()
+        for name in settings:
+            if name.partition("__")[0] not in known:
+                raise unknown_setting(type(self).__name__, name, known)
+        return super().set_params(**settings)
 
     def unfitted(self, **settings: Any) -> Any:
         """A copy that has learned nothing, with some settings changed."""

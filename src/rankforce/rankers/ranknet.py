@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,25 +13,27 @@ import numpy as np
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import SettingsError
-from rankforce.flags import check_flags
 from rankforce.kernels.network import ranknet_costs
+from rankforce.kinds import Whole
 from rankforce.lambdas.every_pair import EveryPair
 from rankforce.lambdas.forces import TermForces
 from rankforce.lambdas.objective import Objective, Pairs, Term
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
+from rankforce.models.net import MOST_HIDDEN
 from rankforce.nets.updates import Source
 from rankforce.rankers.inputs import as_dataset, with_features
 from rankforce.rankers.net_runs import Cost
 from rankforce.rankers.nets import NetRanker, Training
 from rankforce.rankers.preference_inputs import PreferenceInputs
-from rankforce.rankers.settings import check_number
+from rankforce.rankers.settings import PAIRS, checked, label_source, measure_to_watch, setting, switch, with_settings
 from rankforce.rankers.watching import Callback, Instrument, Watched, WatchedMeasure, checked_instruments
 from rankforce.remedies import NAME_ALONE, Setting
 from rankforce.threads import over_queries
 
 
+@with_settings
 class RankNet(NetRanker):
     """A net of one or two layers that learns which of two documents belongs above the other.
 
@@ -58,46 +61,11 @@ class RankNet(NetRanker):
     With validation data the weights of the epoch with the highest value are kept (``best_iteration_``).
     """
 
-    def __init__(
-        self,
-        hidden: int = 10,
-        *,
-        epochs: int | None = None,
-        learning_rate: Any = None,
-        optimiser: str | None = None,
-        update: str = "query",
-        scaling: str = "auto",
-        preset: str | None = None,
-        sigma: float = 1.0,
-        label: str = MAIN_LABEL,
-        equal_grades: bool = False,
-        pairs: Any = "all",
-        base_model: Any = None,
-        early_stopping: int | None = None,
-        validation_measure: str | Measure | None = None,
-        keep_weights: bool = False,
-        seed: int = 0,
-        threads: int | None = None,
-        progress: bool = True,
-    ) -> None:
-        self.hidden = hidden
-        self.epochs = epochs
-        self.learning_rate = learning_rate
-        self.optimiser = optimiser
-        self.update = update
-        self.scaling = scaling
-        self.preset = preset
-        self.sigma = sigma
-        self.label = label
-        self.equal_grades = equal_grades
-        self.pairs = pairs
-        self.base_model = base_model
-        self.early_stopping = early_stopping
-        self.validation_measure = validation_measure
-        self.keep_weights = keep_weights
-        self.seed = seed
-        self.threads = threads
-        self.progress = progress
+    hidden: int = dataclasses.field(default=10, kw_only=False, metadata=checked(Whole(0, MOST_HIDDEN)))
+    label: str = label_source(MAIN_LABEL, after="sigma")
+    equal_grades: bool = switch(False)
+    pairs: Any = setting("all", PAIRS)
+    validation_measure: str | Measure | None = measure_to_watch(after="early_stopping")
 
     def fit(
         self,
@@ -129,8 +97,6 @@ class RankNet(NetRanker):
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
-        check_number("sigma", self.sigma, 0.0, above=True)
-        check_flags(equal_grades=self.equal_grades)
         given = PreferenceInputs.of(data, preferences, preference_share, validation)
 
         def watch(watched: Dataset) -> Watched:

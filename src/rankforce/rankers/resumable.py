@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from rankforce.data.dataset import Dataset
+from rankforce.kinds import Understood
 from rankforce.rankers.checkpoint import MAY_CHANGE, Checkpoint, Identity
-from rankforce.rankers.outputs import base_of, written_base
+from rankforce.rankers.outputs import base_of, checked_base, written_base
 from rankforce.rankers.own_code import OwnCode
 from rankforce.rankers.ranker import Ranker
+from rankforce.rankers.settings import setting, whole, with_settings
 from rankforce.rankers.watching import Callback, checked_callbacks
-from rankforce.threads import using_threads
+from rankforce.threads import THREADS, using_threads
 
 
+@with_settings
 class Resumable(Ranker):
     """Base of rankers that write checkpoints and go on from them.
 
@@ -23,8 +26,9 @@ class Resumable(Ranker):
     belong to its identity beside settings and data.
     """
 
-    base_model: Any
-    threads: int | None
+    base_model: Any = setting(None, Understood(checked_base))
+    early_stopping: int | None = whole(None, least=1)
+    threads: int | None = setting(None, THREADS, after="seed")
 
     def _fit(
         self,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,14 +16,14 @@ from rankforce.lambdas.objective import Objective, Term
 from rankforce.measures.catalogue import measure
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
-from rankforce.models.net import Net
+from rankforce.models.net import MOST_HIDDEN, Net
 from rankforce.nets.updates import Learning, Source, Updates
 from rankforce.optimising.spsa import perturbed, signs
 from rankforce.optimising.stochastic_approximation import STABILITY, Function, Gains, Slope, first_gain
 from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.net_runs import Cost, Scored
 from rankforce.rankers.nets import NetRanker, Training
-from rankforce.rankers.settings import check_number
+from rankforce.rankers.settings import MEASURE, checked, measure_to_watch, number, rates, whole, with_settings
 from rankforce.rankers.trained_forces import ASSUMED, TrainedForces
 from rankforce.rankers.watching import Callback, WatchedMeasure
 from rankforce.remedies import Setting
@@ -30,6 +31,7 @@ from rankforce.remedies import Setting
 FIRST_MOVES = (0.003, 0.01, 0.03, 0.1)
 
 
+@with_settings
 class SPSA(NetRanker):
     """A net of one or two layers that climbs any measure directly, without forces or gradients.
 
@@ -70,44 +72,19 @@ class SPSA(NetRanker):
     With validation data the weights of the epoch with the highest value are kept (``best_iteration_``).
     """
 
-    # what other nets can be told, and this one has no use for
-    optimiser = None
-    update = "batch"
-    preset = None
-    sigma = 1.0
+    measure: str | Measure = dataclasses.field(default="NDCG", kw_only=False, metadata=checked(MEASURE))
+    hidden: int = whole(0, least=0, most=MOST_HIDDEN)
+    epochs: int = whole(100, least=1)
+    steps: int = whole(10, least=1, after="epochs")
+    learning_rate: Any = rates(0.03)
+    distance: float = number(0.1, above=0.0, after="learning_rate")
+    validation_measure: str | Measure | None = measure_to_watch(after="early_stopping")
 
-    def __init__(
-        self,
-        measure: str | Measure = "NDCG",
-        *,
-        hidden: int = 0,
-        epochs: int = 100,
-        steps: int = 10,
-        learning_rate: Any = 0.03,
-        distance: float = 0.1,
-        scaling: str = "auto",
-        base_model: Any = None,
-        early_stopping: int | None = None,
-        validation_measure: str | Measure | None = None,
-        keep_weights: bool = False,
-        seed: int = 0,
-        threads: int | None = None,
-        progress: bool = True,
-    ) -> None:
-        self.measure = measure
-        self.hidden = hidden
-        self.epochs = epochs
-        self.steps = steps
-        self.learning_rate = learning_rate
-        self.distance = distance
-        self.scaling = scaling
-        self.base_model = base_model
-        self.early_stopping = early_stopping
-        self.validation_measure = validation_measure
-        self.keep_weights = keep_weights
-        self.seed = seed
-        self.threads = threads
-        self.progress = progress
+    # what other nets can be told, and this one has no use for
+    optimiser: Literal["adam", "gradient"] | None = dataclasses.field(default=None, init=False)
+    update: Literal["query", "pair", "batch"] = dataclasses.field(default="batch", init=False)
+    preset: Literal["2006", "2009"] | None = dataclasses.field(default=None, init=False)
+    sigma: float = dataclasses.field(default=1.0, init=False)
 
     def fit(
         self,
@@ -155,14 +132,6 @@ class SPSA(NetRanker):
 
     def _training_cost(self, source: Source, data: Dataset) -> Cost:
         raise AssertionError("presets are not for SPSA")
-
-    def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
-        super()._check_settings(data, held_out)
-        check_number("epochs", self.epochs, 1, whole=True)
-        if self.learning_rate is None:
-            raise SettingsError("learning_rate must be a number, several, or 'auto', not None")
-        check_number("steps", self.steps, 1, whole=True)
-        check_number("distance", self.distance, 0.0, above=True)
 
 
 class SimultaneousPerturbation(Updates):

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
 from rankforce.lambdas.forces import Ranking
 from rankforce.models.model import Model
@@ -19,10 +18,10 @@ from rankforce.rankers.inputs import as_dataset, as_validation, with_features
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
-from rankforce.rankers.settings import check_number
+from rankforce.rankers.settings import setting, whole, with_settings
 from rankforce.rankers.watching import TIES, Callback, Watch, WatchedMeasure, checked_callbacks, watched_values
 from rankforce.remedies import ValidationData
-from rankforce.threads import using_threads
+from rankforce.threads import THREADS, using_threads
 
 
 class Course(Protocol):
@@ -41,6 +40,7 @@ class Course(Protocol):
         """What was learned so far, as a model that later steps do not change."""
 
 
+@with_settings
 class Stepwise(Ranker):
     """Base of rankers whose every step changes the model: with validation data, the best one is kept.
 
@@ -49,10 +49,8 @@ class Stepwise(Ranker):
 
     STEP: ClassVar[str]  # what a step is called
 
-    early_stopping: int | None
-    seed: int
-    threads: int | None
-    progress: bool
+    early_stopping: int | None = whole(None, least=1)
+    threads: int | None = setting(None, THREADS, after="seed")
 
     def fit(
         self,
@@ -76,8 +74,6 @@ class Stepwise(Ranker):
         held_out = as_validation(validation, data)
         callbacks = checked_callbacks(callbacks)
         self._check_settings()
-        check_number("early_stopping", self.early_stopping, 1, whole=True, optional=True)
-        checked_seed(self.seed)
         if self.early_stopping is not None and held_out is None:
             raise SettingsError("early_stopping needs validation data: ", ValidationData())
         with using_threads(self.threads):
@@ -144,6 +140,5 @@ class Stepwise(Ranker):
     def _objective_name(self) -> str:
         """What is learned, in words."""
 
-    @abc.abstractmethod
     def _check_settings(self) -> None:
-        """Raise where a setting is impossible."""
+        """Raise where settings contradict each other."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rankforce import text_values
 from rankforce.errors import RankforceWarning, SettingsError
 
 
@@ -249,7 +249,7 @@ def whole_numbers(value: Any) -> list[int]:
 def directions(value: Any) -> Any:
     """One direction per feature, or a mapping of feature to direction; None if none is constrained."""
     if isinstance(value, str) and value.strip().startswith("{"):
-        value = ast.literal_eval(value.strip())
+        value = text_values.python_value(value)
     if isinstance(value, Mapping):
         return {name: int(direction) for name, direction in value.items()} or None
     given = whole_numbers(value)

@@ -75,6 +75,7 @@ def warm_up(measures: Iterable[Measure], rankers: Iterable[str] = ("LambdaMART",
             clicks = train.labels["grades"] / 4.0
             train = train.with_label(measure.label, clicks)
             held_out = held_out.with_label(measure.label, held_out.labels["grades"] / 4.0)
+        kind: Any
         for kind in kinds:
             aim = "measure" if "measure" in kind._get_param_names() else "validation_measure"
             for settings in WARMED[kind.__name__]:

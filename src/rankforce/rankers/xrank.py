@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rankforce.dags.edges import MartingaleReport
 from rankforce.dags.growth import Full, Growth, Martingale, MaxNDCG, Simple
 from rankforce.data.dataset import Dataset
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import DataError, SettingsError, warn
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.measures.ndcg import NDCG
 from rankforce.models.combination import Combination
 from rankforce.rankers.growing import BoostedGraphs, Ground, Growing
-from rankforce.rankers.settings import check_choice, check_number
+from rankforce.rankers.settings import MEASURE, checked, choice, measure_to_watch, number, whole, with_settings
 from rankforce.rankers.stepwise import Stepwise
 from rankforce.rankers.watching import TrainingWarning
 from rankforce.remedies import Setting
 
 FORMS: dict[str, type[Growth]] = {"simple": Simple, "full": Full, "martingale": Martingale}
-SPLITS = ("forces", "max_ndcg")
 
 
+@with_settings
 class XRank(Stepwise):
     """A graph of tests that leads every document to one of the ordered nodes of its frontier (Burges, 2007).
 
@@ -90,38 +90,17 @@ class XRank(Stepwise):
 
     STEP: ClassVar[str] = "steps"
 
-    model_: Any
+    measure: str | Measure = dataclasses.field(default="NDCG", kw_only=False, metadata=checked(MEASURE))
+    form: Literal["simple", "full", "martingale"] = choice("simple")
+    split: Literal["forces", "max_ndcg"] = choice("forces")
+    n_graphs: int = whole(1, least=1)
+    feature_fraction: float = number(0.5, above=0.0, most=1.0)
+    n_steps: int = whole(100, least=1)
+    min_documents: int = whole(20, least=1)
+    max_bins: int = whole(255, least=2, most=255)
+    validation_measure: str | Measure | None = measure_to_watch(after="early_stopping")
 
-    def __init__(
-        self,
-        measure: str | Measure = "NDCG",
-        *,
-        form: str = "simple",
-        split: str = "forces",
-        n_graphs: int = 1,
-        feature_fraction: float = 0.5,
-        n_steps: int = 100,
-        min_documents: int = 20,
-        max_bins: int = 255,
-        early_stopping: int | None = None,
-        validation_measure: str | Measure | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-        progress: bool = True,
-    ) -> None:
-        self.measure = measure
-        self.form = form
-        self.split = split
-        self.n_graphs = n_graphs
-        self.feature_fraction = feature_fraction
-        self.n_steps = n_steps
-        self.min_documents = min_documents
-        self.max_bins = max_bins
-        self.early_stopping = early_stopping
-        self.validation_measure = validation_measure
-        self.seed = seed
-        self.threads = threads
-        self.progress = progress
+    model_: Any = dataclasses.field(init=False)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -176,14 +155,13 @@ class XRank(Stepwise):
         graphs: Any = model.models if isinstance(model, Combination) else [model]
         if any(graph.n_tests for graph in graphs):
             return
-        warnings.warn(
+        warn(
             TrainingWarning(
                 f"no split of the {data.n_documents} training documents raises {self._objective_name()}: all documents "
                 "get the same score. Are all features constant, or is ",
                 Setting("min_documents", self.min_documents),
                 " too large?",
-            ),
-            stacklevel=4,
+            )
         )
 
     def _learned_measure(self) -> NDCG:
@@ -199,13 +177,6 @@ class XRank(Stepwise):
         return str(measure(self.measure))
 
     def _check_settings(self) -> None:
-        check_choice("form", self.form, tuple(FORMS))
-        check_choice("split", self.split, SPLITS)
-        check_number("n_graphs", self.n_graphs, 1, whole=True)
-        check_number("feature_fraction", self.feature_fraction, 0.0, 1.0, above=True)
-        check_number("n_steps", self.n_steps, 1, whole=True)
-        check_number("min_documents", self.min_documents, 1, whole=True)
-        check_number("max_bins", self.max_bins, 2, 255, whole=True)
         if self.split == "max_ndcg" and self.form != "simple":
             raise SettingsError(
                 Setting("split", "max_ndcg"),

@@ -138,24 +138,21 @@ def _free_name(name: str, taken: Collection[str]) -> str:
 
 
 def _prior(written: str) -> str | float:
-    from rankforce.errors import SettingsError
+    from rankforce.kinds import Choice, Either, Number
 
-    if written in ("query", "global"):
-        return written
-    try:
-        return float(written)
-    except ValueError:
-        raise SettingsError(f"--prior {written}: say query, global, or a rate from 0 to 1") from None
+    prior = Either((Choice(("query", "global")), Number(0.0, 1.0)))
+    return prior.read_checked(written, "prior", f"--prior {written}")
 
 
 def _columns(written: list[str] | None) -> dict[str, str]:
+    from rankforce.cli.named_values import name_and_text
     from rankforce.data.session_logs import COLUMN_NAMES
     from rankforce.errors import SettingsError
 
     columns = {}
     for one in written or ():
-        role, equals, name = one.partition("=")
-        if not equals or role not in COLUMN_NAMES:
+        role, name = name_and_text(one, "--column", "query=query_text")
+        if role not in COLUMN_NAMES:
             raise SettingsError(f"--column {one}: write ROLE=COLUMN, the role being one of {', '.join(COLUMN_NAMES)}")
         columns[role] = name
     return columns

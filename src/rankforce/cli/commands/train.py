@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from rankforce import text_values
 from rankforce.cli import options, output
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import SettingsError
@@ -157,7 +158,7 @@ def train(
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import read_data
-    from rankforce.cli.settings import read_settings
+    from rankforce.cli.settings import read_option, read_settings
     from rankforce.cli.writing import check_output
     from rankforce.rankers.catalogue import ranker_class
     from rankforce.rankers.watching import in_words
@@ -169,21 +170,21 @@ def train(
         raise SettingsError("--early-stopping needs --validation FILE")
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
-    by_measure = "measure" in kind._get_param_names()  # others, as MART, only watch one
+    aimed = "measure" if "measure" in kind._get_param_names() else "validation_measure"  # MART only watches one
     aim = _objective(measure, tier or (), objective)
     if aim is not None:
         measure = None
     given: dict[str, Any] = {
         "objective": aim,
-        "measure" if by_measure else "validation_measure": measure,
-        "cost": cost,
+        aimed: read_option(measure, "--measure", aimed, kind),
+        "cost": read_option(cost, "--cost", "cost", kind),
         "n_trees": trees,
         "n_leaves": leaves,
         "hidden": hidden,
         "epochs": epochs,
-        "scaling": scaling,
-        "preset": preset,
-        "learning_rate": _rates(learning_rate),
+        "scaling": read_option(scaling, "--scaling", "scaling", kind),
+        "preset": read_option(preset, "--preset", "preset", kind),
+        "learning_rate": read_option(learning_rate, "--learning-rate", "learning_rate", kind),
         "early_stopping": early_stopping,
         "base_model": _base(base_model),
         "threads": threads,
@@ -272,7 +273,7 @@ def _objective(measure: str | None, tiers: Sequence[str], path: Path | None) -> 
     for entry in tiers:
         name, _, text = entry.rpartition("=")
         try:
-            weights.append(float(text))
+            weights.append(float(text_values.number(text)))
         except ValueError:
             name = ""
         if not name:
@@ -282,17 +283,6 @@ def _objective(measure: str | None, tiers: Sequence[str], path: Path | None) -> 
     if not rest > 0:
         raise SettingsError(f"the tiers' shares must add up to less than 1: {measures[0]} has the rest")
     return rf.Graded(measures, [rest, *weights])
-
-
-def _rates(given: str | None) -> Any:
-    """A number, a list of numbers, or a word such as "auto"."""
-    if given is None:
-        return None
-    try:
-        rates = [float(part) for part in given.split(",")]
-    except ValueError:
-        return given
-    return rates[0] if len(rates) == 1 else rates
 
 
 def _base(given: str | None) -> Any:

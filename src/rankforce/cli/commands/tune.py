@@ -88,7 +88,7 @@ def tune(
     kind: Any = ranker_class(ranker)
     chosen: dict[str, Any] = {"seed": seed, "threads": threads, "progress": not quiet}
     base = kind(**(chosen | read_settings(settings or (), kind)))
-    searched = read_space(tried or (), space)
+    searched = read_space(tried or (), space, kind)
     held_out = None if validation is None else read_data(validation, read)
     result = rf.tune(
         base,
