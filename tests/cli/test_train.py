@@ -188,6 +188,8 @@ def test_the_objective_files_of_the_guide(run: Any, tmp_path: Path, monkeypatch:
         assert outcome.code == 0, outcome.err
     refused = run("train", "train.csv", "-o", "model.json", "--objective", "changing.toml", "--quiet")
     assert refused.err == (
+        "rankforce: train.csv: queries from column 'qid', label from column 'label', label 'clicks' from column "
+        "'label:clicks'; 3 features\n"
         "rankforce: SigmoidCost(sigma=1.0, mu=1.0) has no positive curvature, which Newton's step divides by: "
         "use --set step=gradient\n"
     )
