@@ -56,7 +56,7 @@ def test_tiers_with_searched_weights(run: Any, tmp_path: Path) -> None:
     assert trained.code == 0, trained.err
     assert set(json.loads(trained.out)["history"]) == {"train", "validation", "validation CNDCG:clicks"}
     kept = rf.load(model).provenance.settings
-    assert len(kept["weight_search"]["candidates"]) == 7
+    assert len(kept["weight_search"]["candidates"]) == 8
     assert [tier["weight"] for tier in kept["objective"]["tier"]] == list(kept["weight_search"]["weights"])
 
 
