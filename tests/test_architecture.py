@@ -22,6 +22,7 @@ LAYERS = (
     (
         "replacing",
         "memory",
+        "appending",
         "compile_failures",
         "jit",
         "kernel_cache",
