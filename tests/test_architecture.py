@@ -23,6 +23,7 @@ LAYERS = (
     (
         "replacing",
         "memory",
+        "appending",
         "compile_failures",
         "jit",
         "kernel_cache",

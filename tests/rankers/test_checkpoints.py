@@ -329,6 +329,136 @@ def test_a_full_disk_leaves_the_last_good_checkpoint(data, tmp_path, monkeypatch
     assert files_equal(ranker().fit(data, checkpoint=path), ranker().fit(data), tmp_path)
 
 
+def whole_models(path):
+    """How many whole models and appended records a checkpoint is made of."""
+    lines = path.read_bytes().split(b"\n")
+    return sum(line.startswith(b'"sha256"') for line in lines), sum(line.startswith(b'{"trees"') for line in lines)
+
+
+def test_rounds_are_appended_and_written_whole_at_the_end(data, other, tmp_path):
+    path = tmp_path / "checkpoint"
+    seen = []
+
+    def look(iteration):
+        if iteration.number > 2:
+            seen.append((rf.load(path).n_trees, *whole_models(path)))
+
+    ranker().fit(data, validation=other, checkpoint=path, checkpoint_every=2, callbacks=[look])
+    assert seen == [(2 * k, 1, k - 1) for k in range(1, 6) for _ in range(2)]
+    assert whole_models(path) == (1, 0)
+    end = path.read_bytes()
+    path.unlink()
+    ranker().fit(data, validation=other, checkpoint=path, checkpoint_every=20)
+    assert path.read_bytes() == end
+
+
+def test_what_is_written_grows_with_the_trees_not_with_their_square(data, tmp_path, monkeypatch):
+    path = tmp_path / "checkpoint"
+    written = []
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda *given: written.append(real(*given)) or written[-1])
+    ranker(n_trees=60).fit(data, checkpoint=path, checkpoint_every=2)
+    assert len(written) == 28  # all but the first, which is whole, and the last
+    assert sum(written) < 1.5 * path.stat().st_size  # of whole models, fifteen times that
+
+
+@pytest.fixture(scope="module")
+def appended(data, tmp_path_factory):
+    """The bytes of a checkpoint of a whole model of 2 trees and two records of 2 trees each, and where these begin."""
+    path = tmp_path_factory.mktemp("appended") / "checkpoint"
+    interrupted(data, path, number=7, every=2)
+    content = path.read_bytes()
+    starts = [place + 1 for place in range(len(content)) if content.startswith(b'\n{"trees"', place)]
+    assert len(starts) == 2
+    return content, starts
+
+
+def test_a_torn_record_does_not_count(appended, tmp_path):
+    content, (first, second) = appended
+    path = tmp_path / "checkpoint"
+    for length in range(first, len(content)):
+        path.write_bytes(content[:length])
+        assert rf.load(path).n_trees == (2 if length < second else 4), length
+    for torn in (content[:second] + bytes(500), content[:-9] + b"\0" * 9, content[:second] + b"\r\r"):
+        path.write_bytes(torn)
+        assert rf.load(path).n_trees == 4
+
+
+def test_a_damaged_record_before_others_is_refused(appended, tmp_path):
+    content, (first, second) = appended
+    path = tmp_path / "checkpoint"
+    for wrong in (
+        content[:first] + content[second:] + b"x",  # the first record is missing
+        content[: first + 20] + b"7" + content[first + 21 :],
+        content[:second] + content[first:],  # the first record once more
+    ):
+        path.write_bytes(wrong)
+        with pytest.raises(rf.ModelFileError, match=r"record \d was damaged or edited, and others follow it"):
+            rf.load(path)
+
+
+def test_records_follow_checkpoints_only(data, appended, tmp_path):
+    content, (first, _) = appended
+    path = tmp_path / "model.json"
+    ranker().fit(data).save(path)
+    path.write_bytes(path.read_bytes() + content[first:])
+    with pytest.raises(rf.ModelFileError, match="does not end with its digest"):
+        rf.load(path)
+
+
+@pytest.mark.parametrize("torn", [0, 1, 50])
+def test_a_torn_checkpoint_goes_on(data, appended, tmp_path, torn):
+    path = tmp_path / "checkpoint"
+    content = appended[0]
+    path.write_bytes(content[: len(content) - torn])
+    seen = []
+    again = ranker().fit(data, checkpoint=path, callbacks=[lambda iteration: seen.append(iteration.number)])
+    assert seen[0] == (7 if torn == 0 else 5)
+    assert files_equal(again, ranker().fit(data), tmp_path)
+
+
+@pytest.mark.parametrize("change", ["removed", "replaced", "written to"])
+def test_a_checkpoint_that_somebody_touches_is_written_whole(data, tmp_path, change):
+    path = tmp_path / "checkpoint"
+
+    def touch(iteration):
+        if iteration.number == 5:
+            content = path.read_bytes()
+            if change == "written to":
+                path.write_bytes(content + b"x")
+            else:
+                path.unlink()
+            if change == "replaced":
+                path.write_bytes(content)
+
+    interrupted_by = [touch, cut_at(7)]
+    with pytest.raises(PowerCut):
+        ranker().fit(data, callbacks=interrupted_by, checkpoint=path, checkpoint_every=2)
+    assert rf.load(path).n_trees == 6
+    assert whole_models(path) == (1, 0) or (change, whole_models(path)) == ("replaced", (1, 2))  # an inode used again
+
+
+def test_several_outputs_are_appended(data, tmp_path):
+    path = tmp_path / "checkpoint"
+
+    def mart():
+        return rf.MART("ordinal", n_trees=9, n_leaves=4, min_documents=3, progress=False)
+
+    with pytest.raises(PowerCut):
+        mart().fit(data, callbacks=[cut_at(7)], checkpoint=path, checkpoint_every=2)
+    assert whole_models(path) == (1, 2)
+    assert rf.load(path).n_trees == 6
+    again = mart().fit(data, checkpoint=path)
+    assert files_equal(again, mart().fit(data), tmp_path)
+
+
+def test_a_compressed_checkpoint_is_written_whole(data, tmp_path):
+    path = tmp_path / "checkpoint.gz"
+    interrupted(data, path)
+    assert rf.load(path).n_trees == 6
+    assert files_equal(ranker().fit(data, checkpoint=path), ranker().fit(data), tmp_path)
+
+
 LIMITED = """
 import resource, sys
 import rankforce as rf

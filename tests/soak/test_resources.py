@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +15,67 @@ from rankforce.binning.binned import Binned
 from rankforce.data.dataset import Dataset
 from rankforce.threads import using_threads
 from rankforce.trees.grower import Grower
+
+# A process that has compiled everything forks, and kills its children at random moments of their training.
+KILLING = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+import rankforce as rf
+
+folder, wanted, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+rng = random.Random(seed)
+data, other = (rf.make_artificial(queries=12, documents=10, features=4, seed=s) for s in (1, 2))
+
+def learn(ranker, **checkpoint):
+    return ranker.fit(data, validation=other, **checkpoint).model_
+
+def model_bytes(model, name):
+    model.save(folder / name)
+    return (folder / name).read_bytes()
+
+kills = trainings = torn = 0
+while kills < wanted:
+    trainings += 1
+    settings = dict(n_trees=rng.randint(5, 60), n_leaves=rng.randint(2, 12), min_documents=2, threads=1,
+                    query_fraction=rng.choice([0.7, 1.0]), seed=rng.randrange(9), progress=False)
+    make = rng.choice([lambda: rf.LambdaMART(**settings), lambda: rf.MART("ordinal", **settings)])
+    path = folder / f"checkpoint {trainings}"
+    every = rng.randint(1, 4)
+    begun = time.perf_counter()
+    whole = model_bytes(learn(make()), "whole.json")
+    duration = time.perf_counter() - begun
+    trees = 0
+    while True:
+        child = os.fork()
+        if child == 0:
+            try:
+                model_bytes(learn(make(), checkpoint=path, checkpoint_every=every), "resumed.json")
+                os._exit(0)
+            except BaseException as error:
+                print(repr(error), file=sys.stderr, flush=True)
+                os._exit(1)
+        time.sleep(rng.uniform(0.0, 0.7) * duration)
+        if rng.random() < 0.8:
+            os.kill(child, signal.SIGKILL)
+        pid, status = 0, 0
+        ends = time.monotonic() + 60.0 + 100.0 * duration
+        while pid == 0:  # a fork of a process with threads may stick: it is killed, too
+            pid, status = os.waitpid(child, os.WNOHANG)
+            if time.monotonic() > ends:
+                os.kill(child, signal.SIGKILL)
+            time.sleep(0.001)
+        if os.WIFEXITED(status):
+            assert os.WEXITSTATUS(status) == 0, settings
+            break
+        kills += 1
+        if path.exists():
+            torn += not path.read_bytes().endswith(b'"}\\n')
+            grown = rf.load(path).n_trees
+            assert grown >= trees, (grown, trees, settings)
+            trees = grown
+    assert (folder / "resumed.json").read_bytes() == whole, settings
+print(json.dumps({"kills": kills, "trainings": trainings, "torn": torn}))
+"""
 
 FACTOR = int(os.environ.get("RANKFORCE_SOAK", "1"))
 
@@ -72,3 +136,24 @@ def test_many_trees_do_not_depend_on_the_memory_for_histograms():
     for seed in range(first, first + cases):
         check_bounded_tree(seed)
     print(f"{cases} trees, from seed {first}")
+
+
+def kill_trainings(folder, kills, seed):
+    """Kill trainings until so many kills; each goes on, and ends with the bytes of the one that was not killed."""
+    command = [sys.executable, "-c", KILLING, str(folder), str(kills), str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.compiled_only
+@pytest.mark.skipif(sys.platform == "win32", reason="fork, SIGKILL")
+def test_killed_trainings_end_with_the_same_bytes(tmp_path):
+    assert kill_trainings(tmp_path, 10, 0)["kills"] >= 10
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(sys.platform == "win32", reason="fork, SIGKILL")
+def test_many_killed_trainings_end_with_the_same_bytes(tmp_path):
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}:", kill_trainings(tmp_path, 1000 * FACTOR, seed))

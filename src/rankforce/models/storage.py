@@ -13,6 +13,8 @@
 The digest is over all bytes before its line. The same model gives the same bytes: keys in a fixed order, every number
 in the shortest form that reads back exactly, ``{"float": "nan"}`` (``inf``, ``-inf``) where JSON has no number.
 A path that ends in ``.gz`` is compressed (without time and name, so that its bytes repeat too).
+
+To a checkpoint of trees, later rounds are appended (``appended_trees.py``): ``load`` gives the model of all of them.
 """
 
 from __future__ import annotations
@@ -26,11 +28,9 @@ import inspect
 import io
 import itertools
 import json
-import math
 import pkgutil
 import re
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,8 @@ from rankforce.data.limits import longest_id
 from rankforce.data.streams import file_name
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import FileFormatError, ModelFileError, RankforceError
+from rankforce.models import appended_trees
+from rankforce.models.json_text import refuse_constant, revived, text
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.replacing import replacing
@@ -50,6 +52,9 @@ FORMAT = "rankforce model"
 VERSION = 1
 _HEAD = f'{{"format": "{FORMAT}",\n"version": '.encode()
 _TAIL = re.compile(rb'\n"sha256": "([0-9a-f]{64})"}\n\Z')
+_END = re.compile(rb'\n"sha256": "[0-9a-f]{64}"}\n')  # within a model a line ends with a comma or a bracket
+_CLOSING = b'"}\n'
+ENDING = 64 + len(_CLOSING)  # bytes of a whole model, from its digest on
 _TAIL_LENGTH = len('\n"sha256": ""}\n') + 64
 _GZIP = b"\x1f\x8b"
 
@@ -99,7 +104,7 @@ def is_model_file(path: str | Path) -> bool:
 def to_bytes(model: Model) -> bytes:
     """The file of a model, uncompressed."""
     document = {"format": FORMAT, "version": VERSION, **document_of(model)}
-    body = _text(document)[:-1].encode() + b","  # without the closing brace: the digest follows
+    body = text(document)[:-1].encode() + b","  # without the closing brace: the digest follows
     return body + f'\n"sha256": "{hashlib.sha256(body).hexdigest()}"}}\n'.encode()
 
 
@@ -114,10 +119,15 @@ def from_bytes(data: bytes, name: str = "model") -> Model:
             ) from None
         except FileFormatError as error:
             raise ModelFileError(str(error)) from None
-    _check_frame(data, name)
+    appended = _appended_from(data)
+    _check_frame(data[:appended], name)
     try:
-        document = json.loads(data, parse_constant=_refuse_constant)
+        document: dict[str, Any] = json.loads(data[:appended], parse_constant=refuse_constant)
         Fields(document, name).whole("version", least=1, most=VERSION)
+        if appended < len(data):
+            if not appended_trees.may_follow(document):
+                _check_frame(data, name)
+            appended_trees.extend(document, data[appended:], last_digest(data[:appended]))
         return model_of(document, name)
     except ModelFileError:
         raise
@@ -155,6 +165,19 @@ def _check_frame(data: bytes, name: str) -> None:
             f"{name}: the file was damaged or edited: its content does not match its digest; "
             "copy it again or save the model again"
         )
+
+
+def _appended_from(data: bytes) -> int:
+    """Where the model ends and records begin that were appended to it, or all ends."""
+    if _TAIL.search(data, max(0, len(data) - _TAIL_LENGTH)):
+        return len(data)
+    end = _END.search(data)
+    return end.end() if end else len(data)
+
+
+def last_digest(data: bytes) -> str:
+    """The digest that the bytes of a whole model end with."""
+    return data[-ENDING : -len(_CLOSING)].decode()
 
 
 def _digest(data: bytes, tail: re.Match[bytes]) -> bytes:
@@ -225,7 +248,7 @@ def _provenance(fields: Fields) -> Provenance:
     watched = Fields(fields.values.get("watched", {}), fields.name)  # older files do not say what they watched, ...
     seed = None if fields.get("seed") is None else fields.whole("seed", least=0, most=2**64 - 1)
     return Provenance(
-        settings={key: _revived(value) for key, value in fields.mapping("settings").items()},
+        settings={key: revived(value) for key, value in fields.mapping("settings").items()},
         objective=fields.text("objective"),
         history={key: history.numbers(key) for key in history.values},
         watched={key: watched.text(key) for key in watched.values},
@@ -290,11 +313,11 @@ class Fields:
         return [self._number(key, value) for value in self._of_type(key, list, "a list")]
 
     def _number(self, key: str, value: Any) -> float:
-        revived = _revived(value)
-        if type(revived) not in (int, float):
+        number = revived(value)
+        if type(number) not in (int, float):
             raise self.error(f"{key!r} must hold numbers")
         try:
-            return float(revived)
+            return float(number)
         except OverflowError:
             raise self.error(f"{key!r} holds a number that is too large") from None
 
@@ -350,45 +373,3 @@ def shortest(values: np.ndarray) -> np.ndarray:
     # a decimal may lie so close between two float32 values that rounding it twice errs: then all digits are written
     with np.errstate(over="ignore"):
         return np.where(numbers.astype(np.float32) == values, numbers, values.astype(np.float64))
-
-
-def _text(value: Any) -> str:
-    """JSON: objects and lists that hold objects are broken into lines, the rest stands on one line."""
-    if isinstance(value, Mapping) and any(map(_holds_object, value.values())):
-        return "{" + ",\n".join(f"{json.dumps(key)}: {_text(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list) and value and isinstance(value[0], Mapping):
-        return "[\n" + ",\n".join(map(_text, value)) + "]"
-    try:
-        return json.dumps(value, allow_nan=False)
-    except ValueError:
-        return json.dumps(_finite(value), allow_nan=False)
-
-
-def _holds_object(value: Any) -> bool:
-    return isinstance(value, Mapping) or (isinstance(value, list) and bool(value) and isinstance(value[0], Mapping))
-
-
-def _finite(value: Any) -> Any:
-    """The value with ``{"float": ...}`` where a number is not finite."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"float": "nan" if value != value else "inf" if value > 0 else "-inf"}
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return value
-
-
-def _revived(value: Any) -> Any:
-    """The inverse of ``_finite``."""
-    if isinstance(value, dict):
-        if value.keys() == {"float"} and value["float"] in ("nan", "inf", "-inf"):
-            return float(value["float"])
-        return {key: _revived(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_revived(item) for item in value]
-    return value
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a number in JSON")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -267,7 +266,7 @@ class BoostedTrees(Resumable):
                 bar.advance(m + 1, values)
                 ending = stop or interruption.wanted or m + 1 == self.n_trees
                 if checkpoint is not None and (ending or (m + 1) % checkpoint.every == 0):
-                    checkpoint.write(watch.history, names, functools.partial(ensemble.model, rounds))
+                    checkpoint.write_rounds(watch.history, names, rounds, ensemble.model, whole=ending)
                 if ending:
                     break
         self.history_ = watch.history

@@ -4,23 +4,30 @@ A checkpoint is a model file: ``rankforce.load`` reads it, and it scores. Beside
 else the training must know to go on (``state``; nothing for trees), and its identity (data, validation data, settings,
 code of the user's in them, versions, processor), so that a training that goes on from it ends with the same bytes as
 one that was never interrupted, and one that would not is refused.
+
+Trees are appended to it round by round (``models/appended_trees.py``) and written whole at the end, or once more where
+a training goes on; a net, which changes as a whole, and a compressed file (``.gz``) are written whole every time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rankforce import jit
+from rankforce.appending import Extent, append
 from rankforce.data.dataset import Dataset
 from rankforce.data.streams import file_name
-from rankforce.errors import SettingsError
+from rankforce.errors import ModelFileError, SettingsError
 from rankforce.kinds import check_choice, check_number
+from rankforce.models.appended_trees import record_of
 from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
-from rankforce.models.storage import is_model_file, load, save
+from rankforce.models.storage import ENDING, is_model_file, last_digest, load, save
 from rankforce.rankers.own_code import OwnCode
 from rankforce.rankers.watching import TIES
 from rankforce.remedies import Argument
@@ -107,6 +114,9 @@ class Checkpoint:
             raise SettingsError(f"{self.path}: a checkpoint cannot be written: there is no folder {folder}")
         identity.code.warn(f"the checkpoint {self.path}")
         remove_leftovers(self.path)
+        self._left: Extent | None = None  # the file as this training left it, if records can be appended to it
+        self._digest = ""  # what it ends with
+        self._rounds = 0  # how many it holds
 
     def last(self) -> Model | None:
         """The model to go on from, or None to begin anew."""
@@ -142,3 +152,41 @@ class Checkpoint:
         """Replace the checkpoint by one with this model. If that fails, the last one is still there."""
         settings = {"checkpoint": self.identity.parts} | ({} if state is None else {"state": state})
         save(model_with(Provenance(settings=settings, history=history, watched=watched, ties=TIES)), self.path)
+
+    def write_rounds(
+        self,
+        history: dict[str, list[float]],
+        watched: Mapping[str, str],
+        rounds: Sequence[Any],
+        model_of: Callable[[Sequence[Any], Provenance], Model],
+        *,
+        whole: bool,
+    ) -> None:
+        """Append the rounds that the checkpoint lacks. If ``whole``, or if it is not as it was left: replace it."""
+        if whole or not self._append(history, rounds, model_of):
+            self.write(history, watched, functools.partial(model_of, rounds))
+            self._look_at_end()
+        self._rounds = len(rounds)
+
+    def _append(
+        self,
+        history: dict[str, list[float]],
+        rounds: Sequence[Any],
+        model_of: Callable[[Sequence[Any], Provenance], Model],
+    ) -> bool:
+        if self._left is None:
+            return False
+        later = {name: values[self._rounds :] for name, values in history.items()}
+        record, digest = record_of(model_of(rounds[self._rounds :], Provenance(history=later)), self._digest)
+        self._left = append(self.path, record, self._left, ModelFileError)
+        self._digest = digest
+        return self._left is not None
+
+    def _look_at_end(self) -> None:
+        self._left = None
+        if self.path.suffix == ".gz" or not self.path.is_file():
+            return
+        with open(self.path, "rb") as file:
+            self._left = Extent.of(file.fileno())
+            file.seek(-ENDING, os.SEEK_END)
+            self._digest = last_digest(file.read())

@@ -152,7 +152,7 @@ class Ensemble:
     bases: BaseScores
     link: GradeLink | None
 
-    def model(self, rounds: Rounds, provenance: Provenance) -> Model:
+    def model(self, rounds: Sequence[tuple[Tree, ...]], provenance: Provenance) -> Model:
         """The model of these rounds."""
         outputs = zip(*rounds, strict=True) if rounds else ((),) * len(self.bases.models)
         inner = provenance if self.link is None else Provenance()
