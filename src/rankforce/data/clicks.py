@@ -6,14 +6,13 @@ data = data.with_label("clicks", labels.for_data(data))
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 from rankforce.data.click_counting import Counting
 from rankforce.data.click_keys import QueryKey, QueryKeys
 from rankforce.data.click_rates import ClickLabels, ClickSettings
 from rankforce.data.session_logs import read_log
-from rankforce.errors import SettingsError
+from rankforce.kinds import OrNone, Switch, Text, check_number, check_switches
 
 CHUNK_ROWS = 1 << 20
 
@@ -79,8 +78,9 @@ def click_labels(
     the list (users read downwards), then the later row. Ids are compared as text.
     """
     settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions)
-    if isinstance(chunk_rows, bool) or not isinstance(chunk_rows, numbers.Integral) or chunk_rows < 1:
-        raise SettingsError(f"chunk_rows must be a positive whole number, not {chunk_rows!r}")
+    check_number("chunk_rows", chunk_rows, 1, whole=True)
+    check_switches(sorted_by_session=sorted_by_session)
+    OrNone(Switch()).check("progress", progress)
     keys = QueryKeys(query_key)
     names = {
         "session": session,
@@ -91,6 +91,8 @@ def click_labels(
         "time": time,
         "key": keys.column,
     }
+    for role, column in names.items():
+        OrNone(Text("the name of a column")).check(role, column)
     counting = Counting(keys, last_of == "session", sorted_by_session)
     for chunk in read_log(log, names, int(chunk_rows), progress):
         counting.add(chunk)

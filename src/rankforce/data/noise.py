@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.data.dataset import MAIN_LABEL, Dataset
+from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.data.frames import as_numbers
 from rankforce.data.hashing import checked_seed, combine, uniform
 from rankforce.errors import DataError
+from rankforce.kinds import check_number
+
+MOST_GRADES = 1000
 
 
 def confuse_labels(data: Dataset, matrix: Any, seed: int = 0, label: str = MAIN_LABEL) -> Dataset:
@@ -25,6 +28,7 @@ def confuse_labels(data: Dataset, matrix: Any, seed: int = 0, label: str = MAIN_
     label : str
         Which label source; it must hold whole numbers from 0 to grades - 1.
     """
+    check_dataset(data)
     cumulated = np.cumsum(_checked_matrix(matrix), axis=1)
     grades = len(cumulated)
     seed = checked_seed(seed)
@@ -70,11 +74,11 @@ def confusion_from_repeats(first: Any, second: Any, grades: int | None = None) -
         raise DataError("no item was judged twice")
     if grades is None:
         top = max(a[both].max(), b[both].max())
-        if not top < 1000:
-            raise DataError(f"grades must be whole numbers from 0 to 999, not {top:g}")
+        if not top < MOST_GRADES:
+            raise DataError(f"grades must be whole numbers from 0 to {MOST_GRADES - 1}, not {top:g}")
         grades = max(int(top), 0) + 1
-    elif isinstance(grades, bool) or not isinstance(grades, (int, np.integer)) or grades < 1:
-        raise DataError(f"grades must be a positive whole number, not {grades!r}")
+    else:
+        check_number("grades", grades, 1, MOST_GRADES, whole=True)
     firsts, _ = _grades(a[both], int(grades), "first")
     seconds, _ = _grades(b[both], int(grades), "second")
     counts = np.bincount(firsts * grades + seconds, minlength=grades * grades).reshape(grades, grades).astype(float)

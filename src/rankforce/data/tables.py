@@ -27,6 +27,7 @@ from rankforce.data.table_columns import (
     named_labels,
 )
 from rankforce.errors import DataError, FileFormatError, missing_dependency
+from rankforce.kinds import Either, OrNone, Switch, Text
 from rankforce.replacing import replacing
 
 _WHOLE_NUMBER = r"^\s*-?(0|[1-9][0-9]*)(\.0+)?\s*$"  # what a column of ids in a CSV file must look like to be numbers
@@ -65,6 +66,9 @@ def read_table(
     """
     path = Path(path)
     arrow(path)
+    for role, column in (("label", label), ("document", document), ("weight", weight), ("query_weight", query_weight)):
+        OrNone(Either((Text("the name of a column"), Switch()))).check(role, column)
+    OrNone(Text("the name of a column")).check("qid", qid)
     options = ColumnOptions(
         qid=qid,
         label=label,

@@ -9,7 +9,6 @@ may only be one that learns from less.
 from __future__ import annotations
 
 import dataclasses
-import numbers
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -22,6 +21,7 @@ from rankforce.evaluation.evaluate import read_measures, scores_of
 from rankforce.evaluation.tables import text_table
 from rankforce.html_tables import html_table
 from rankforce.kernels.effective_pairs import count_effective_pairs
+from rankforce.kinds import Number, shown
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import Cost, LambdaFunction
 from rankforce.lambdas.forces import Forces, Ranking
@@ -146,8 +146,8 @@ def effective_pairs(
     costs = [lambda_function(one) for one in cost]
     if not costs:
         raise SettingsError("name at least one λ-function, for example 'RankNetWeightPairs'")
-    if isinstance(relevant, bool) or not isinstance(relevant, numbers.Real):
-        raise SettingsError(f"relevant must be a number, the label from which a document is, not {relevant!r}")
+    if not Number().holds(relevant):
+        raise SettingsError(f"relevant must be a number, the label from which a document is, not {shown(relevant)}")
     seed = checked_seed(seed)
     given = scores_of(scores, data)
     if not np.isfinite(given).all():

@@ -8,6 +8,7 @@ Give them to ``fit(..., instruments=[...])``; afterwards each holds a table. The
 from __future__ import annotations
 
 import abc
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import SettingsError, missing_dependency
 from rankforce.evaluation import tables
+from rankforce.kinds import check_number
 from rankforce.lambdas.forces import Forces, TermForces
 from rankforce.lambdas.graded import Graded
 from rankforce.lambdas.objective import Objective, Term
@@ -150,6 +152,7 @@ class ContributionsByGrade(Instrument):
     def __init__(self, term: Any = "NDCG", least: float = 3.0, every: int = 1) -> None:
         super().__init__(every)
         self.term = term if isinstance(term, Term) else Term(term)
+        check_number("least", least, -math.inf)
         self.least = least
 
     def _start(self, data: Dataset) -> None:

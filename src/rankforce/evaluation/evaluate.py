@@ -17,6 +17,7 @@ from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.result import Evaluation, MeasuredQueries
 from rankforce.evaluation.significance import check_level
 from rankforce.evaluation.ties import POLICIES, QueryValues, Ranking
+from rankforce.kinds import check_choice
 from rankforce.measures.catalogue import measure, written_parameters
 from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import Measure
@@ -71,8 +72,8 @@ def evaluate(
     tool = None if convention is None else convention_named(convention)
     if tool is not None and (ties is not None or blank is not None):
         raise SettingsError(f"convention {convention!r} fixes ties and blank queries: leave ties= and blank= out")
-    ties = _one_of("ties", ties or "stable", POLICIES) if tool is None else tool.ties
-    blank = _one_of("blank", blank or "skip", BLANK_POLICIES)
+    ties = _one_of("ties", "stable" if ties is None else ties, POLICIES) if tool is None else tool.ties
+    blank = _one_of("blank", "skip" if blank is None else blank, BLANK_POLICIES)
     level = check_level(level)
     seed = checked_seed(seed)
     measures = _several(measures)
@@ -281,8 +282,7 @@ def _single_precision(scores: np.ndarray) -> np.ndarray:
 
 
 def _one_of(name: str, value: str, options: tuple[str, ...]) -> str:
-    if value not in options:
-        raise SettingsError(f"{name} must be one of {', '.join(map(repr, options))}, not {value!r}")
+    check_choice(name, value, options)
     return value
 
 

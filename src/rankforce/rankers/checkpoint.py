@@ -21,7 +21,7 @@ from rankforce.kinds import check_choice, check_number
 from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
 from rankforce.models.storage import is_model_file, load, save
-from rankforce.replacing import remove_leftovers
+from rankforce.replacing import check_replaceable, remove_leftovers
 
 # Settings that may change between an interrupted training and the one that goes on from it: they decide when training
 # ends, not what a tree or an epoch does.
@@ -96,6 +96,7 @@ class Checkpoint:
         folder = self.path.resolve().parent
         if not folder.is_dir():  # better now than after the first trees
             raise SettingsError(f"{self.path}: a checkpoint cannot be written: there is no folder {folder}")
+        check_replaceable(self.path, SettingsError)
         remove_leftovers(self.path)
 
     def last(self) -> Model | None:
