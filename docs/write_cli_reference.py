@@ -31,6 +31,10 @@ word; `scores:FILE`, `feature:NAME`, `model:FILE` and `run:FILE` say it. In the 
 documents of a table are found by the usual names of columns, and which column became what is said on standard error;
 a column called `weight` is a feature until `--read weight=weight` says otherwise.
 
+**Values** are read as what the setting or option is: `--set large_margin=false` is false, `--set early_stopping=none`
+is none, `--set preset=2006` a word. Several are written with commas, `--set learning_rate=0.1,0.01`; lists and mappings
+as Python writes them, `--set 'monotone={"1": 1}'`. What is impossible is refused before any data is read.
+
 **Measures** are written `NAME[@cutoff][(parameter=value,...)][:label]`: `NDCG@10`, `ERR@10(max_grade=4)`,
 `NDCG@10:clicks`. `--import my_measures.py` runs a Python file; the measures defined in it are then known by
 name. So are **λ-functions**, written `NAME[(parameter=value,...)]`: `LocalCost(k=3)`.

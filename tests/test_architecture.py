@@ -19,7 +19,7 @@ PACKAGE = Path(rankforce.__file__).parent
 # Lower layers know nothing of higher ones; packages of one layer may know each other.
 LAYERS = (
     ("displayed_text", "remedies", "dtypes", "html_tables", "plurals", "text_values"),
-    ("errors", "flags"),
+    ("errors",),
     (
         "replacing",
         "memory",

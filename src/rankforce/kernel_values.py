@@ -15,8 +15,11 @@ import itertools
 from collections.abc import Callable
 from typing import Any, ClassVar, dataclass_transform
 
+import numpy as np
+
 from rankforce.errors import RankforceError, SettingsError
 from rankforce.jit import NOT_FROM_C, VECTOR, KernelTuple, once_compiling
+from rankforce.kinds import check_choice, shown
 
 # Methods called in the innermost pair loop, compiled with these flags; no other method is.
 VECTOR_METHODS = frozenset({"swap_delta", "pair"})
@@ -124,21 +127,22 @@ def _coercion(field: dataclasses.Field[Any]) -> Callable[[Any], int | float] | N
 def _number(name: str, kind: type, optional: bool, value: Any) -> int | float:
     if value is None and optional:
         return NO_CUTOFF
-    try:
-        number = kind(value)
-    except (TypeError, ValueError, OverflowError):
-        number = None
-    if number is None or isinstance(value, str) or number != value:
+    number = None
+    if isinstance(value, (bool, int, float, np.generic)):
+        try:
+            number = kind(value)
+        except (TypeError, ValueError, OverflowError):
+            number = None
+    if number is None or number != value:
         wanted = "a whole number" if kind is int else "a number"
-        raise SettingsError(f"{name} must be {wanted}{' or None' if optional else ''}, not {value!r}")
+        raise SettingsError(f"{name} must be {wanted}{' or None' if optional else ''}, not {shown(value)}")
     if kind is int and abs(number) > _LARGEST:
-        raise SettingsError(f"{name} must be a whole number of at most 64 bits, not {value!r}")
+        raise SettingsError(f"{name} must be a whole number of at most 64 bits, not {shown(value)}")
     return number
 
 
 def _number_of_choice(name: str, options: tuple[str, ...], value: Any) -> int:
-    if value not in options:
-        raise SettingsError(f"{name} must be one of {', '.join(map(repr, options))}, not {value!r}")
+    check_choice(name, value, options)
     return options.index(value)
 
 

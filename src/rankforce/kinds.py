@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import inspect
 import math
 import types
 import typing
@@ -294,6 +295,32 @@ class Understood(Kind):
 
 
 @dataclasses.dataclass(frozen=True)
+class FunctionOf(Kind):
+    """A function that can be called with so many arguments; a class is none."""
+
+    arguments: int
+    what: str = "a function"
+
+    @property
+    def wanted(self) -> str:
+        return f"{self.what} of {'one argument' if self.arguments == 1 else f'{self.arguments} arguments'}"
+
+    def holds(self, value: Any) -> bool:
+        if not callable(value) or isinstance(value, type):
+            return False
+        try:
+            inspect.signature(value).bind(*range(self.arguments))
+        except TypeError:
+            return False
+        except ValueError:  # a function of an extension, which does not say
+            return True
+        return True
+
+    def read(self, text: str) -> Any:
+        raise ValueError("a function cannot be written as text")
+
+
+@dataclasses.dataclass(frozen=True)
 class Anything(Kind):
     """A value that is checked where it is used; a text is read as Python writes values, else it stays a text."""
 
@@ -359,6 +386,7 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     Choice(tuple(choices)).check(name, value)
 
 
-def check_switch(name: str, value: Any) -> None:
-    """Raise unless ``value`` is True or False."""
-    Switch().check(name, value)
+def check_switches(**values: Any) -> None:
+    """Raise unless every value is True or False."""
+    for name, value in values.items():
+        Switch().check(name, value)

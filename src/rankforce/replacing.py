@@ -62,7 +62,11 @@ def check_replaceable(path: str | os.PathLike[str], error: type[RankforceError] 
     if _is_stream(path):
         return
     target = Path(os.path.realpath(path))
-    if target.is_dir():
+    try:
+        directory = target.is_dir()
+    except OSError as reason:  # a name that is too long
+        raise error(f"{displayed_path(path)}: cannot be written: {reason.strerror or reason}") from None
+    if directory:
         raise error(f"{displayed_path(path)}: cannot be written: it is a directory")
     if not target.parent.is_dir():
         raise error(f"{displayed_path(path)}: cannot be written: there is no folder {displayed_path(target.parent)}")

@@ -70,7 +70,10 @@ def test_json(run: Any, log: Path) -> None:
     [
         ([], "no column says the session"),
         (["--column", "sid"], "write ROLE=COLUMN"),
-        (["--column", "session=sid", "--prior", "x"], "say query, global"),
+        (
+            ["--column", "session=sid", "--prior", "x"],
+            "prior must be one of 'query', 'global'",
+        ),
         (["--column", "session=sid", "--data", "x"], "go together"),
         (["--column", "session=sid", "--sorted-by-session", "--query-key", "absent"], "there is no column 'absent'"),
     ],

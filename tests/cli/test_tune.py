@@ -40,14 +40,14 @@ def test_errors_name_the_option(run, files):
 
 
 def test_what_try_reads():
-    assert read_space(["a=0.05,0.1", "b=8..64", "c=0.1..10,log", "d-e=x", 'f=[1, "y"]'], None) == {
+    assert read_space(["a=0.05,0.1", "b=8..64", "c=0.1..10,log", "d-e=x", 'f=[1, "y"]'], None, rf.LambdaMART) == {
         "a": [0.05, 0.1],
         "b": (8, 64),
         "c": (0.1, 10, "log"),
         "d_e": ["x"],
         "f": [1, "y"],
     }
-    assert read_space(["m=ERR@10(max_grade=4),MAP", "n=None,3"], None) == {
+    assert read_space(["m=ERR@10(max_grade=4),MAP", "n=None,3"], None, rf.LambdaMART) == {
         "m": ["ERR@10(max_grade=4)", "MAP"],
         "n": [None, 3],
     }
@@ -56,7 +56,11 @@ def test_what_try_reads():
 def test_a_space_in_a_file(tmp_path):
     path = tmp_path / "space.toml"
     path.write_text("n_leaves = [4, 8]\nl2 = {low = 0.1, high = 10.0, log = true}\nmax_bins = {low = 2, high = 9}\n")
-    assert read_space(["n_leaves=3"], path) == {"n_leaves": [3], "l2": (0.1, 10.0, "log"), "max_bins": (2, 9)}
+    assert read_space(["n_leaves=3"], path, rf.LambdaMART) == {
+        "n_leaves": [3],
+        "l2": (0.1, 10.0, "log"),
+        "max_bins": (2, 9),
+    }
 
 
 @pytest.mark.parametrize(
@@ -76,4 +80,4 @@ def test_what_is_refused(tmp_path, tried, text, message):
         path = tmp_path / "space.toml"
         path.write_text(text)
     with pytest.raises(rf.SettingsError, match=message):
-        read_space(tried, path)
+        read_space(tried, path, rf.LambdaMART)

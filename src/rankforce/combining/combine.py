@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
 from rankforce.evaluation.compare import Comparison, compare
 from rankforce.evaluation.evaluate import BLANK_POLICIES
+from rankforce.kinds import Several, Text, check_choice, check_number, shown
 from rankforce.measures.catalogue import measure as measure_of
 from rankforce.measures.measure import Measure
 from rankforce.models.provenance import Provenance
@@ -83,13 +83,14 @@ def combine(
     whatever the number of crossings.
     """
     check_dataset(data)
-    _check_choice("method", method, METHODS)
-    _check_choice("search", search, SEARCHES)
-    _check_choice("blank", blank, BLANK_POLICIES)
-    _check_choice("unretrieved", unretrieved, UNRETRIEVED)
+    check_choice("method", method, METHODS)
+    check_choice("search", search, SEARCHES)
+    check_choice("blank", blank, BLANK_POLICIES)
+    check_choice("unretrieved", unretrieved, UNRETRIEVED)
     seed = checked_seed(seed)
-    starts, hidden = _whole_number("starts", starts, 1), _whole_number("hidden", hidden, 0)
-    folds = None if folds is None else _whole_number("folds", folds, 2)
+    check_number("starts", starts, 1, whole=True)
+    check_number("hidden", hidden, 0, whole=True)
+    check_number("folds", folds, 2, whole=True, optional=True)
     for name, given, belongs in (("hidden", hidden != 0, "net"), ("search", search != "mixture", "sweep")):
         if given and method != belongs:
             raise SettingsError(Argument(name, NAME_ALONE), " goes with ", Argument("method", belongs))
@@ -137,9 +138,14 @@ def combine(
     )
 
 
+WANTED_RANKERS = "rankers must be a sequence of at least two: rf.combine([one, another], data, measure)"
+
+
 def _several(rankers: Any) -> list[Any]:
-    if isinstance(rankers, (str, bytes)) or not isinstance(rankers, (Sequence, np.ndarray)) or len(rankers) < 2:
-        raise SettingsError("rankers must be a sequence of at least two: rf.combine([one, another], data, measure)")
+    if isinstance(rankers, (str, bytes)) or not isinstance(rankers, (Sequence, np.ndarray)):
+        raise SettingsError(WANTED_RANKERS)
+    if np.ndim(rankers) == 0 if isinstance(rankers, np.ndarray) else len(rankers) < 2:
+        raise SettingsError(WANTED_RANKERS)
     return list(rankers)
 
 
@@ -149,8 +155,8 @@ def _names(names: Sequence[str] | None, members: list[Member]) -> tuple[str, ...
             one.given if isinstance(one.given, str) else f"ranker {number}"
             for number, one in enumerate(members, start=1)
         ]
-    if isinstance(names, str) or len(names) != len(members):
-        raise SettingsError(f"names must be one name per ranker ({len(members)}), not {names!r}")
+    if not Several(Text()).holds(names) or len(names) != len(members):
+        raise SettingsError(f"names must be one name per ranker ({len(members)}), not {shown(names)}")
     return tuple(str(name) for name in names)
 
 
@@ -206,14 +212,3 @@ def _compared(single: np.ndarray, combination: np.ndarray, data: Dataset, how: H
         blank=how.blank,
         seed=how.seed,
     )
-
-
-def _whole_number(name: str, given: Any, least: int) -> int:
-    if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < least:
-        raise SettingsError(f"{name} must be a whole number of at least {least}, not {given!r}")
-    return int(given)
-
-
-def _check_choice(name: str, value: Any, options: tuple[str, ...]) -> None:
-    if value not in options:
-        raise SettingsError(f"{name} must be one of {', '.join(map(repr, options))}, not {value!r}")

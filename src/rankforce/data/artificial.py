@@ -17,7 +17,7 @@ from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.data.simulated_clicks import observed_rates
 from rankforce.errors import SettingsError
-from rankforce.flags import check_flags
+from rankforce.kinds import MOST, Number, Several, check_number, check_switches, shown
 
 WEB_SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)  # of the grades 0 to 4
 _ROWS_AT_A_TIME = 8192
@@ -84,10 +84,13 @@ def make_artificial(
     first_query : int
         The id of the first query, so that data sets made apart need not share ids.
     """
-    _check_whole(queries=queries, features=features)
-    check_flags(clicks=clicks)
-    _check_range(0.0, math.inf, noise=noise)
-    _check_range(0.0, 1.0, missing=missing, drift=drift)
+    for name, value in (("queries", queries), ("features", features)):
+        check_number(name, value, 1, whole=True)
+    check_number("noise", noise, 0.0)
+    check_number("missing", missing, 0.0, 1.0)
+    check_number("drift", drift, 0.0, 1.0)
+    check_switches(clicks=clicks)
+    check_number("first_query", first_query, -MOST, whole=True)
     random = Stream.ARTIFICIAL_DATA.generator(checked_seed(seed))
     sizes = query_sizes(queries, documents, random)
     function = Cubic.draw(features, function_seed)
@@ -193,8 +196,10 @@ def _mean_of(monomial: tuple[int, ...]) -> float:
 
 def grades_by_quantile(target: np.ndarray, shares: Sequence[float]) -> np.ndarray:
     """Grades 0, 1, ... whose shares are these (up to whole documents), rising with the target."""
-    if not len(shares) or any(not (np.isfinite(share) and share >= 0) for share in shares):
+    if not Several(Number(0.0)).holds(shares):
         raise SettingsError("shares must be numbers that are not negative, one for each grade")
+    if max(shares) > 1.0:
+        raise SettingsError(f"the shares of the grades must add up to 1: {shown(max(shares))} is more")
     if abs(math.fsum(shares) - 1.0) > 1e-6:
         raise SettingsError(f"the shares of the grades must add up to 1, not to {math.fsum(shares):g}")
     ends = np.rint(np.cumsum(shares) * len(target)).astype(np.int64)
@@ -207,25 +212,20 @@ def grades_by_quantile(target: np.ndarray, shares: Sequence[float]) -> np.ndarra
 def query_sizes(queries: int, documents: Any, random: np.random.Generator) -> np.ndarray:
     """Documents of each query: a number for all, or drawn evenly from (fewest, most)."""
     if not isinstance(documents, (tuple, list)):
-        _check_whole(documents=documents)
+        check_number("documents", documents, 1, whole=True)
+        _check_size(queries, documents)
         return np.full(queries, documents)
     if len(documents) != 2:
         raise SettingsError(f"documents must be a number or (fewest, most), not {documents!r}")
     fewest, most = documents
-    _check_whole(fewest=fewest, most=most)
+    for name, value in (("fewest", fewest), ("most", most)):
+        check_number(name, value, 1, whole=True)
+    _check_size(queries, most)
     if fewest > most:
         raise SettingsError(f"documents must be a number or (fewest, most), not {documents!r}")
     return random.integers(fewest, most, size=queries, endpoint=True)
 
 
-def _check_whole(**given: Any) -> None:
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise SettingsError(f"{name} must be a positive whole number, not {value!r}")
-
-
-def _check_range(lowest: float, highest: float, **given: Any) -> None:
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not lowest <= value <= highest:
-            between = f"from {lowest:g} to {highest:g}" if math.isfinite(highest) else f"of at least {lowest:g}"
-            raise SettingsError(f"{name} must be a number {between}, not {value!r}")
+def _check_size(queries: int, documents: int) -> None:
+    if int(queries) * int(documents) > MOST:
+        raise SettingsError(f"queries × documents must be at most {MOST}, not {int(queries) * int(documents)}")

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankforce.data.session_logs import LogChunk
 from rankforce.errors import DataError, SettingsError
+from rankforce.kinds import FunctionOf, shown
 
 QueryKey = Callable[[str], Any] | Mapping[Any, Any]
 
@@ -22,8 +23,8 @@ class QueryKeys:
         self._known: dict[str, str] = {}
         if isinstance(given, Mapping):
             self._known = {str(query): _key(key, query) for query, key in given.items()}
-        elif given is not None and not isinstance(given, str) and not callable(given):
-            raise SettingsError(f"query_key is a function, a mapping or the name of a column, not {given!r}")
+        elif given is not None and not isinstance(given, str) and not FunctionOf(1).holds(given):
+            raise SettingsError(f"query_key is a function of a query, a mapping or a column's name, not {shown(given)}")
 
     @property
     def words(self) -> str | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-import numbers
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.files import table_path
 from rankforce.data.tables import arrow, delimiter_of, is_parquet
 from rankforce.errors import DataError, SettingsError, missing_dependency
+from rankforce.kinds import MOST, Choice, Either, Number, check_choice, check_number, check_switches, shown
 from rankforce.plurals import counted
 from rankforce.remedies import DOCUMENT_IDS, Argument
 from rankforce.replacing import replacing
@@ -37,15 +36,14 @@ class ClickSettings:
 
     def __post_init__(self) -> None:
         for name, value, known in (("rate", self.rate, RATES), ("last_of", self.last_of, ("query", "session"))):
-            if value not in known:
-                raise SettingsError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
-        if not _is_number(self.smoothing) or not 0.0 <= self.smoothing < math.inf:
-            raise SettingsError(f"smoothing is a number of impressions, at least 0, not {self.smoothing!r}")
-        given = _is_number(self.prior) and 0.0 <= float(self.prior) <= 1.0
-        if not given and self.prior not in ("query", "global"):
-            raise SettingsError(f"prior must be 'query', 'global' or a rate from 0 to 1, not {self.prior!r}")
-        if isinstance(self.min_impressions, bool) or not isinstance(self.min_impressions, numbers.Integral):
-            raise SettingsError(f"min_impressions must be a whole number, not {self.min_impressions!r}")
+            check_choice(name, value, known)
+        if not Number(0.0).holds(self.smoothing):
+            raise SettingsError(f"smoothing is a number of impressions, at least 0, not {shown(self.smoothing)}")
+        object.__setattr__(self, "smoothing", float(self.smoothing))
+        if not Either((Number(0.0, 1.0), Choice(("query", "global")))).holds(self.prior):
+            raise SettingsError(f"prior must be 'query', 'global' or a rate from 0 to 1, not {shown(self.prior)}")
+        check_switches(smooth_zeros=self.smooth_zeros)
+        check_number("min_impressions", self.min_impressions, -MOST, whole=True)
         object.__setattr__(self, "min_impressions", int(self.min_impressions))
         if self.min_impressions < 1:
             raise SettingsError("min_impressions must be at least 1: a document never shown has no label")

@@ -6,7 +6,6 @@ data = data.with_label("clicks", labels.for_data(data))
 
 from __future__ import annotations
 
-import numbers
 import os
 from typing import Any
 
@@ -15,8 +14,7 @@ from rankforce.data.click_keys import QueryKey, QueryKeys
 from rankforce.data.click_rates import ClickLabels, ClickSettings
 from rankforce.data.limits import within_memory
 from rankforce.data.session_logs import read_log
-from rankforce.errors import SettingsError
-from rankforce.flags import check_flags
+from rankforce.kinds import OrNone, Switch, Text, check_number, check_switches
 
 CHUNK_ROWS = 1 << 20
 
@@ -81,10 +79,10 @@ def click_labels(
     The last click is that with the latest time; without times, or where they are equal, that at the lowest place of
     the list (users read downwards), then the later row. Ids are compared as text.
     """
-    check_flags(smooth_zeros=smooth_zeros, sorted_by_session=sorted_by_session)
     settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions)
-    if isinstance(chunk_rows, bool) or not isinstance(chunk_rows, numbers.Integral) or chunk_rows < 1:
-        raise SettingsError(f"chunk_rows must be a positive whole number, not {chunk_rows!r}")
+    check_number("chunk_rows", chunk_rows, 1, whole=True)
+    check_switches(smooth_zeros=smooth_zeros, sorted_by_session=sorted_by_session)
+    OrNone(Switch()).check("progress", progress)
     keys = QueryKeys(query_key)
     names = {
         "session": session,
@@ -95,6 +93,8 @@ def click_labels(
         "time": time,
         "key": keys.column,
     }
+    for role, column in names.items():
+        OrNone(Text("the name of a column")).check(role, column)
     counting = Counting(keys, last_of == "session", sorted_by_session)
     with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
         for chunk in read_log(log, names, int(chunk_rows), progress):

@@ -23,6 +23,7 @@ from rankforce.data.random_streams import Stream
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.html_tables import html_table
+from rankforce.kinds import shown
 from rankforce.plurals import counted
 
 LABEL_NAMES = ("label", "grade", "grades", "relevance")  # what columns of tables are called that hold it
@@ -208,14 +209,14 @@ class Dataset:
 
     def label(self, name: str = MAIN_LABEL) -> np.ndarray:
         """One label source, or an error that says which there are."""
-        if name not in self.labels:
+        if not isinstance(name, str) or name not in self.labels:
             known = ", ".join(map(repr, self.labels)) or "none"
             raise DataError(f"the data has no label source {name!r} (it has: {known})")
         return self.labels[name]
 
     def take_queries(self, queries: Any) -> Dataset:
         """The data set of some queries, given by their numbers (from 0) or as a mask; rows keep their order."""
-        chosen = np.asarray(queries)
+        chosen = frames.as_vector(queries)
         mask = np.zeros(self.n_queries, dtype=bool)
         if chosen.dtype == bool:
             if chosen.shape != mask.shape:
@@ -236,6 +237,9 @@ class Dataset:
 
     def take_features(self, features: Iterable[int | str]) -> Dataset:
         """The data set with some of the features, given by number (from 0) or name, in the order given."""
+        listed = isinstance(features, Iterable) and not isinstance(features, (str, bytes))
+        if not listed or getattr(features, "ndim", 1) != 1:
+            raise DataError(f"features are given as a list of numbers (from 0) or names, not {shown(features)}")
         places = [self.feature_place(feature) for feature in features]
         return self.replace(
             features=self.features[:, places], feature_names=[self.feature_names[place] for place in places]

@@ -71,10 +71,15 @@ def as_vector(values: Any) -> np.ndarray:
         return (values.cast(float) if values.dtype.is_decimal() else values).to_numpy()
     if family == "pandas" and hasattr(values, "dtype"):
         return _from_pandas(values)
+    return _array(values, "a column must be a flat sequence")
+
+
+def _array(values: Any, wanted: str) -> np.ndarray:
+    """What NumPy makes of values; whatever keeps it from that (unequal lengths, an object's own error) is told."""
     try:
         return np.asarray(values)
-    except ValueError as error:  # lists of unequal length
-        raise DataError(f"a column must be a flat sequence: {error}") from None
+    except Exception as error:
+        raise DataError(f"{wanted}: {error}") from error
 
 
 def _without_mask(values: Any) -> np.ndarray:
@@ -217,10 +222,7 @@ def _from_sparse(X: Any) -> np.ndarray:
 def _from_array(X: Any) -> np.ndarray:
     if isinstance(X, np.ma.MaskedArray):
         X = _without_mask(X)
-    try:
-        array = np.asarray(X)
-    except ValueError as error:
-        raise DataError(f"X must be a matrix of numbers: {error}") from None
+    array = _array(X, "X must be a matrix of numbers")
     if array.dtype == object:
         array = _from_objects(array)
     if array.dtype.kind not in "iufb":

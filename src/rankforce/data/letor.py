@@ -22,9 +22,10 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.limits import ID_REMEDY, longest_id
 from rankforce.data.progress import ByteProgress
 from rankforce.data.query_sizes import group_beside, read_group
-from rankforce.data.streams import ROUND, Round, TextFile
+from rankforce.data.streams import ROUND, Round, TextFile, file_name
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.kernels import letor as kernels
+from rankforce.kinds import OrNone, Switch, check_choice, check_number, check_switches
 from rankforce.memory import written_size
 from rankforce.remedies import NAME_ALONE, ReadOption, Words
 from rankforce.threads import over_pieces, thread_count
@@ -81,6 +82,8 @@ def read_letor(
     Numbers are read as ``float(text)`` reads them; features are then rounded to float32.
     """
     reader = _Reader(absent, unlabelled, n_features, first_index, allow_wide)
+    OrNone(Switch()).check("progress", progress)
+    sizes = None if group is None else file_name(group)
     with (
         TextFile(path) as file,
         ByteProgress(file.path, file.size, progress) as bar,
@@ -89,7 +92,7 @@ def read_letor(
         for part in rounds:
             reader.take(file, part)
             bar.advance_to(part.consumed)
-    return reader.finish(file, None if group is None else os.fspath(group))
+    return reader.finish(file, sizes)
 
 
 class _Reader:
@@ -98,12 +101,10 @@ class _Reader:
     def __init__(
         self, absent: str, unlabelled: str, n_features: int | None, first_index: int, allow_wide: bool
     ) -> None:
-        if absent not in ABSENT:
-            raise SettingsError(f'absent must be "zero" or "missing", not {absent!r}')
-        if unlabelled not in ("error", "allow"):
-            raise SettingsError(f'unlabelled must be "error" or "allow", not {unlabelled!r}')
-        if isinstance(first_index, bool) or first_index not in (0, 1):
-            raise SettingsError(f"first_index must be 1 or 0, not {first_index!r}")
+        check_choice("absent", absent, tuple(ABSENT))
+        check_choice("unlabelled", unlabelled, ("error", "allow"))
+        check_number("first_index", first_index, 0, 1, whole=True)
+        check_switches(allow_wide=allow_wide)
         whole = isinstance(n_features, (int, np.integer)) and not isinstance(n_features, bool)
         if n_features is not None and not (whole and 1 <= n_features <= offences.LARGEST_INDEX):
             raise SettingsError(f"n_features must be a positive whole number or None, not {n_features!r}")

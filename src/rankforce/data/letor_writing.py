@@ -12,7 +12,8 @@ import numpy as np
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.letor import ABSENT
 from rankforce.data.streams import file_name
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import DataError
+from rankforce.kinds import Choice, OrNone, check_choice, check_number
 from rankforce.remedies import Phrase, ReadOption, WriteOption
 from rankforce.replacing import replacing
 
@@ -46,13 +47,10 @@ def write_letor(
     Reading it again gives the same numbers: floats are written with the fewest digits that identify them, missing
     features as ``nan``. Document ids are written as ``#docid = ID``.
     """
-    if absent is not None and absent not in ABSENT:
-        raise SettingsError(f'absent must be None, "zero" or "missing", not {absent!r}')
-    if isinstance(first_index, bool) or first_index not in (0, 1):
-        raise SettingsError(f"first_index must be 1 or 0, not {first_index!r}")
+    OrNone(Choice(tuple(ABSENT))).check("absent", absent)
+    check_number("first_index", first_index, 0, 1, whole=True)
     labels = _label_to_write(data, label, unlabelled)
-    if weights not in ("error", "drop"):
-        raise SettingsError(f'weights must be "error" or "drop", not {weights!r}')
+    check_choice("weights", weights, ("error", "drop"))
     if weights == "error" and (data.weights is not None or data.query_weights is not None):
         raise DataError(
             "LETOR files hold no weights: write Parquet or CSV to keep them, or pass ",
@@ -70,8 +68,7 @@ def write_letor(
 
 
 def _label_to_write(data: Dataset, label: str | None, unlabelled: str) -> np.ndarray:
-    if unlabelled not in ("error", "allow"):
-        raise SettingsError(f'unlabelled must be "error" or "allow", not {unlabelled!r}')
+    check_choice("unlabelled", unlabelled, ("error", "allow"))
     if label is None:
         if not data.labels:
             raise DataError(

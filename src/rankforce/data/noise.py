@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.dataset import MAIN_LABEL, Dataset, document_hashes
+from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset, document_hashes
 from rankforce.data.frames import as_numbers
 from rankforce.data.hashing import checked_seed, combine, hash_ids
 from rankforce.data.random_streams import Stream
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import DataError
+from rankforce.kinds import check_number
+
+MOST_GRADES = 1000
 
 
 def confuse_labels(data: Dataset, matrix: Any, seed: int = 0, label: str = MAIN_LABEL, *, times: int = 1) -> Dataset:
@@ -32,10 +35,10 @@ def confuse_labels(data: Dataset, matrix: Any, seed: int = 0, label: str = MAIN_
     times : int
         How often: ``times=2`` is ``confuse_labels`` of what ``confuse_labels`` gives.
     """
+    check_dataset(data)
     cumulated = np.cumsum(_checked_matrix(matrix), axis=1)
     seed = checked_seed(seed)
-    if isinstance(times, bool) or not isinstance(times, (int, np.integer)) or times < 1:
-        raise SettingsError(f"times must be a positive whole number, not {times!r}")
+    check_number("times", times, 1, whole=True)
     grades = data.by_query(data.label(label))
     named, documents = hash_ids(np.array([label], dtype=object)), document_hashes(data)
     for _ in range(times):
@@ -90,11 +93,11 @@ def confusion_from_repeats(first: Any, second: Any, grades: int | None = None) -
         raise DataError("no item was judged twice")
     if grades is None:
         top = max(a[both].max(), b[both].max())
-        if not top < 1000:
-            raise DataError(f"grades must be whole numbers from 0 to 999, not {top:g}")
+        if not top < MOST_GRADES:
+            raise DataError(f"grades must be whole numbers from 0 to {MOST_GRADES - 1}, not {top:g}")
         grades = max(int(top), 0) + 1
-    elif isinstance(grades, bool) or not isinstance(grades, (int, np.integer)) or grades < 1:
-        raise DataError(f"grades must be a positive whole number, not {grades!r}")
+    else:
+        check_number("grades", grades, 1, MOST_GRADES, whole=True)
     firsts, _ = _grades(a[both], int(grades), "first")
     seconds, _ = _grades(b[both], int(grades), "second")
     counts = np.bincount(firsts * grades + seconds, minlength=grades * grades).reshape(grades, grades).astype(float)

@@ -18,12 +18,13 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data.csv_rows import rows as csv_rows
-from rankforce.data.dataset import MAIN_LABEL, Dataset
+from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.data.frames import as_numbers, as_vector
 from rankforce.data.limits import within_memory
 from rankforce.data.streams import file_name
 from rankforce.data.table_columns import ROLE_NAMES
 from rankforce.errors import DataError, FileFormatError
+from rankforce.kinds import OrNone, Text
 from rankforce.remedies import DOCUMENT_IDS, Phrase
 
 
@@ -206,7 +207,9 @@ def read_preferences(path: str | Path, data: Dataset, *, delimiter: str | None =
     The last two may be absent (then 1), and so may their cells. ``better`` and ``worse`` are document ids of the data.
     The delimiter is a tab in files that end in ``.tsv`` (or ``.tsv.gz``), else a comma.
     """
+    check_dataset(data)
     file = Path(file_name(path))
+    OrNone(Text("one character")).check("delimiter", delimiter)
     separator = delimiter or ("\t" if file.name.lower().endswith((".tsv", ".tsv.gz")) else ",")
     with within_memory(file):
         return _read_pairs(file, separator, data)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from rankforce.errors import SettingsError
+from rankforce.kinds import check_number
 
 
 def observed_rates(
@@ -71,10 +69,7 @@ def _differences(grades: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def _check(agreement: float, position_bias: float, shown: int | None, impressions: int | None) -> None:
-    if not 0.5 <= agreement <= 1.0:
-        raise SettingsError(f"click_agreement is a probability from 0.5 (no relation) to 1 (always), not {agreement!r}")
-    if not (position_bias >= 0.0 and math.isfinite(position_bias)):
-        raise SettingsError(f"position_bias must be a number of at least 0, not {position_bias!r}")
+    check_number("click_agreement", agreement, 0.5, 1.0)  # a half: no relation; 1: always
+    check_number("position_bias", position_bias, 0.0)
     for name, value in (("shown", shown), ("impressions", impressions)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            raise SettingsError(f"{name} must be a positive whole number or None, not {value!r}")
+        check_number(name, value, 1, whole=True, optional=True)

@@ -35,6 +35,7 @@ from typing import Any
 from rankforce.data.dataset import LABEL_NAMES, MAIN_LABEL
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import DataError, FileFormatError, RankforceWarning
+from rankforce.kinds import shown
 from rankforce.remedies import NAME_ALONE, ReadOption, Words
 
 ROLE_NAMES = {
@@ -237,13 +238,18 @@ def listed_columns(given: Any, option: str) -> list[str]:
     """The columns that an option lists; a single text is refused, for it is a sequence of letters."""
     if isinstance(given, str):
         raise DataError(f"{option} lists columns: ", ReadOption(option, [given]))
-    return [str(name) for name in given]
+    try:
+        return [str(name) for name in given]
+    except Exception as error:  # no list, or an object that only promises to be one
+        raise DataError(f"{option} lists columns, and is not {shown(given)}: {error}") from error
 
 
 def named_labels(labels: Any) -> dict[str, str]:
     """The further label sources that an option names: source → column."""
     if labels is None:
         return {}
-    if isinstance(labels, str) or not isinstance(labels, (Mapping, Sequence)):
-        raise DataError(f'labels maps names to columns or lists columns: {{"clicks": "click_rate"}}, not {labels!r}')
+    if isinstance(labels, (str, bytes)) or not isinstance(labels, (Mapping, Sequence)):
+        raise DataError(
+            f'labels maps names to columns or lists columns: {{"clicks": "click_rate"}}, not {shown(labels)}'
+        )
     return dict(labels) if isinstance(labels, Mapping) else {str(name): str(name) for name in labels}

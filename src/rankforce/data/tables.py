@@ -31,6 +31,7 @@ from rankforce.data.table_columns import (
     named_labels,
 )
 from rankforce.errors import DataError, FileFormatError, missing_dependency
+from rankforce.kinds import Either, OrNone, Switch, Text
 from rankforce.remedies import ReadOption, Words
 from rankforce.replacing import replacing
 
@@ -71,6 +72,9 @@ def read_table(
     """
     path = Path(path)
     arrow(path)
+    for role, column in (("label", label), ("document", document), ("weight", weight), ("query_weight", query_weight)):
+        OrNone(Either((Text("the name of a column"), Switch()))).check(role, column)
+    OrNone(Text("the name of a column")).check("qid", qid)
     options = ColumnOptions(
         qid=qid,
         label=label,

@@ -15,12 +15,13 @@ from typing import IO, Any, Literal
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.dataset import Dataset
+from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.decompression import lines, opened
 from rankforce.data.frames import as_numbers
 from rankforce.data.limits import ID_REMEDY, longest_id, within_memory
 from rankforce.data.streams import file_name
-from rankforce.errors import DataError, FileFormatError, SettingsError
+from rankforce.errors import DataError, FileFormatError
+from rankforce.kinds import Number, check_choice, check_number, shown
 from rankforce.remedies import DOCUMENT_IDS, Argument
 from rankforce.replacing import replacing
 
@@ -80,6 +81,7 @@ def write_run(
     Equal scores keep the order of the rows; note that trec_eval orders them by falling document id instead. Scores
     are written with all their digits. Documents with score −∞ are left out, and so is what ranks below ``depth``.
     """
+    check_dataset(data)
     values = as_numbers(scores, "scores").astype(dtypes.SCORE)
     if values.shape != (data.n_documents,):
         raise DataError(f"scores must have one entry per document ({data.n_documents}), not shape {values.shape}")
@@ -87,8 +89,7 @@ def write_run(
         raise DataError(f"score of row {int(np.flatnonzero(~(values < np.inf))[0])} (from 0) is not a number")
     if data.document_ids is None:
         raise DataError("a run names documents, and the data has no document ids: ", DOCUMENT_IDS)
-    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1):
-        raise SettingsError(f"depth must be a positive whole number or None, not {depth!r}")
+    check_number("depth", depth, 1, whole=True, optional=True)
     names = [_checked_word(str(name), "document id") for name in data.document_ids]
     queries = [_checked_word(str(name), "query id") for name in data.query_ids]
     _checked_word(tag, "tag")
@@ -110,8 +111,7 @@ def judged_run(
     without judgments cannot be evaluated and is left out. Negative grades, which TREC files use for documents that
     were not judged, are unlabelled.
     """
-    if missing_queries not in ("zero", "skip", "raise"):
-        raise SettingsError(f'missing_queries must be "zero", "skip" or "raise", not {missing_queries!r}')
+    check_choice("missing_queries", missing_queries, ("zero", "skip", "raise"))
     if not isinstance(qrels, Mapping) or not isinstance(run, Mapping):
         raise DataError("judgments and run must be mappings, as read_qrels and read_run give them")
     without_run = tuple(str(query) for query in qrels if query not in run)
@@ -151,9 +151,11 @@ def judged_run(
 
 def _numbers(of_query: Mapping[str, Any], query: str, what: str) -> dict[str, float]:
     """What a query has by document, as finite floats."""
+    if not isinstance(of_query, Mapping):
+        raise DataError(f"query {query!r} must map documents to numbers, not be {shown(of_query)}")
     result = {}
     for name, value in of_query.items():
-        if isinstance(value, str) or not math.isfinite(value):
+        if not Number().holds(value):
             raise DataError(f"the {what} of document {name!r} and query {query!r} is not a finite number: {value!r}")
         result[name] = float(value)
     return result
@@ -263,6 +265,6 @@ def _text_to(raw: IO[bytes], target: Path) -> Iterator[IO[str]]:
 
 
 def _checked_word(text: str, what: str) -> str:
-    if not text or len(text.split()) != 1 or text != text.strip():
+    if not isinstance(text, str) or len(text.split()) != 1 or text != text.strip():
         raise DataError(f"a run cannot hold the {what} {text!r}: it must be one word, without white space")
     return text

@@ -11,7 +11,7 @@ from rankforce.data.artificial import WEB_SHARES, grades_by_quantile, query_size
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
-from rankforce.errors import SettingsError
+from rankforce.kinds import check_number
 
 _ROWS_AT_A_TIME = 4096
 _HIDDEN = 8  # causes behind the features: matches in title, body, ..., quality of the page
@@ -36,10 +36,8 @@ def make_web_like(
     tells the grade, many tell a little. ``function_seed`` decides which feature shows what.
     """
     for name, value in (("queries", queries), ("features", features)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise SettingsError(f"{name} must be a positive whole number, not {value!r}")
-    if not 0.0 <= missing <= 1.0:
-        raise SettingsError(f"missing must be a number from 0 to 1, not {missing!r}")
+        check_number(name, value, 1, whole=True)
+    check_number("missing", missing, 0.0, 1.0)
     random = Stream.WEB_LIKE_DATA.generator(checked_seed(seed))
     sizes = query_sizes(queries, documents, random)
     n = int(sizes.sum())

@@ -9,7 +9,6 @@ may only be one that learns from less.
 from __future__ import annotations
 
 import dataclasses
-import numbers
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,6 +22,7 @@ from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.tables import text_table
 from rankforce.html_tables import html_table
 from rankforce.kernels.effective_pairs import count_effective_pairs
+from rankforce.kinds import Number, shown
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import Cost, LambdaFunction
 from rankforce.lambdas.forces import Ranking
@@ -157,8 +157,8 @@ def effective_pairs(
     """
     check_dataset(data)
     given = None if cost is None else _costs(cost)
-    if isinstance(relevant, bool) or not isinstance(relevant, numbers.Real):
-        raise SettingsError(f"relevant must be a number, the label from which a document is, not {relevant!r}")
+    if not Number().holds(relevant):
+        raise SettingsError(f"relevant must be a number, the label from which a document is, not {shown(relevant)}")
     seed = checked_seed(seed)
     trained = ASSUMED if given is not None else forces_of(scores)
     measures = [trained.term().measure] if measure is None else read_measures(measure)

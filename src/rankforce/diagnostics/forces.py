@@ -21,7 +21,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
-from rankforce.kinds import check_choice, check_number
+from rankforce.kinds import check_choice, check_number, shown
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.lambdas.forces import Forces, Ranking
@@ -232,8 +232,8 @@ def _labels(objective: Objective, given: Any) -> dict[str, np.ndarray]:
         given = dict.fromkeys(sources, given)
     try:
         labels = {str(name): np.asarray(values, dtype=np.float64) for name, values in given.items()}
-    except (TypeError, ValueError):
-        raise DataError(f"labels must be numbers, one per document of the list, not {given!r}") from None
+    except Exception:  # also an error of an object's own
+        raise DataError(f"labels must be numbers, one per document of the list, not {shown(given)}") from None
     sizes = {values.shape for values in labels.values()}
     if len(sizes) != 1 or len(next(iter(sizes))) != 1 or next(iter(sizes))[0] < 3:
         raise DataError("labels: give a list of at least three documents, equally long for every label source")

@@ -10,6 +10,7 @@ Give them to ``fit(..., instruments=[...])``; afterwards each holds a table. The
 from __future__ import annotations
 
 import abc
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import SettingsError, missing_dependency
 from rankforce.evaluation import tables
 from rankforce.kernels.pair_forces import scale_by_log
+from rankforce.kinds import check_number
 from rankforce.lambdas.anchor import Anchor
 from rankforce.lambdas.cost import Cost
 from rankforce.lambdas.forces import TermForces, without_weights
@@ -175,6 +177,7 @@ class ContributionsByGrade(Instrument):
     def __init__(self, term: Any = None, least: float = 3.0, every: int = 1) -> None:
         super().__init__(every)
         self.term = term if term is None or isinstance(term, Term) else Term(term)
+        check_number("least", least, -math.inf)
         self.least = least
 
     def _start(self, data: Dataset) -> None:

@@ -22,8 +22,7 @@ from rankforce.data.random_streams import Stream
 from rankforce.diagnostics.findings import listed
 from rankforce.diagnostics.weight_space import WeightSpace, weight_space
 from rankforce.errors import SettingsError
-from rankforce.flags import check_flags
-from rankforce.kinds import check_number
+from rankforce.kinds import Number, check_number, check_switches, shown
 from rankforce.measures.measure import Measure
 from rankforce.pictures import figure_class, save_picture
 from rankforce.plurals import counted
@@ -39,6 +38,9 @@ _PER_THREAD = 4  # directions that a thread works on between two looks at the pr
 def directions_needed(epsilon: float = 0.01, delta: float = 0.01) -> int:
     """⌈ln δ / ln(1 − ε)⌉: so many random directions find one of a share ε with a probability of at least 1 − δ."""
     return math.ceil(math.log(delta) / math.log1p(-epsilon))
+
+
+LEAST_SHARE = 1e-6  # below, there would be more directions than anyone waits for
 
 
 def local_optimality(
@@ -83,10 +85,10 @@ def local_optimality(
     A direction ascends if the mean of the measure is higher at any of its steps; it is flat if the mean never differs.
     """
     for name, share in (("epsilon", epsilon), ("delta", delta)):
-        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0.0 < share < 1.0:
-            raise SettingsError(f"{name} must lie between 0 and 1, not {share!r}")
+        if not Number(LEAST_SHARE, 1.0 - LEAST_SHARE).holds(share):
+            raise SettingsError(f"{name} must lie between 0 and 1 (by at least {LEAST_SHARE:g}), not be {shown(share)}")
+    check_switches(relative=relative, strict=strict, each_weight=each_weight, progress=progress)
     check_number("scale", scale, 0.0, above=True)
-    check_flags(relative=relative, strict=strict, each_weight=each_weight)
     checked_seed(seed)
     with using_threads(threads):
         space = weight_space(model, data, measure, seed)

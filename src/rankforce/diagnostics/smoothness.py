@@ -15,7 +15,7 @@ from rankforce.diagnostics.weight_space import weight_space
 from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError, missing_dependency
 from rankforce.evaluation import tables
-from rankforce.kinds import check_number
+from rankforce.kinds import Several, Whole, check_number
 from rankforce.measures.measure import Measure
 from rankforce.pictures import figure_class, save_picture
 from rankforce.threads import over_queries, using_threads
@@ -50,6 +50,7 @@ def smoothness(
         Values computed, evenly spaced, the weight itself in the middle (an odd number).
     """
     check_number("points", points, 3, whole=True)
+    Several(Whole(1)).check("queries", queries)
     check_number("width", width, 0.0, above=True, optional=True)
     checked_seed(seed)
     if points % 2 == 0:
@@ -60,7 +61,7 @@ def smoothness(
         at = float(space.weights[place])
         if width is None:
             width = max(abs(at), float(np.sqrt(np.mean(space.weights**2)))) or 1.0
-        offsets = np.linspace(-width, width, points)
+        offsets = np.linspace(-float(width), float(width), points)
         direction = np.zeros(len(space.weights))
         direction[place] = 1.0
         values = np.empty((points, space.n_queries))
@@ -69,12 +70,9 @@ def smoothness(
     drawn = scored[np.argsort(Stream.SMOOTHNESS_SAMPLE.words(seed, data.query_hashes[scored]), kind="stable")]
     curves = {}
     for wanted in queries:
-        check_number("queries", wanted, 1, whole=True)
         chosen = np.sort(drawn[:wanted])
         weights = space.query_weights[chosen]
         curves[len(chosen)] = (values[:, chosen] * weights).sum(axis=1) / weights.sum()
-    if not curves:
-        raise SettingsError("queries lists no number of queries")
     return Smoothness(str(space.measure), space.names[place], at, offsets + at, curves)
 
 

@@ -21,8 +21,8 @@ from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
 from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import Interval, Significance
-from rankforce.flags import check_flags
 from rankforce.html_tables import html_table
+from rankforce.kinds import Several, Text, check_switches, shown
 from rankforce.measures.measure import Measure
 from rankforce.plurals import counted
 from rankforce.written_forms import how_different
@@ -55,9 +55,10 @@ def compare(
     ``graded=True``: the measures are tiers, the most important first. The first tier in which the two differ
     significantly (paired t-test at ``1 − level``) decides; ``verdict`` says which and how.
     """
-    if len(names) != 2 or names[0] == names[1] or "difference" in names:
-        raise SettingsError(f"names must be two different names (and not 'difference'), not {names!r}")
-    check_flags(graded=graded)
+    pair = Several(Text()).holds(names) and len(names) == 2
+    if not pair or names[0] == names[1] or "difference" in list(names):
+        raise SettingsError(f"names must be two different names (and not 'difference'), not {shown(names)}")
+    check_switches(graded=graded)
     seed = checked_seed(seed)
     if isinstance(a, Evaluation) and isinstance(b, Evaluation):
         if data is not None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from rankforce.errors import MeasureError, SettingsError
 from rankforce.evaluation.ties import BY_DOCUMENT_ID
+from rankforce.kinds import shown
 from rankforce.measures.measure import MAIN_LABEL, Measure
 from rankforce.remedies import NAME_ALONE, Argument
 
@@ -214,6 +215,6 @@ CONVENTIONS: dict[str, Convention] = {
 
 def convention_named(name: str) -> Convention:
     """A convention, or an error that says which there are."""
-    if name not in CONVENTIONS:
-        raise SettingsError(f"unknown convention {name!r}: one of {', '.join(CONVENTIONS)}")
+    if not isinstance(name, str) or name not in CONVENTIONS:
+        raise SettingsError(f"unknown convention {shown(name)}: one of {', '.join(CONVENTIONS)}")
     return CONVENTIONS[name]

@@ -21,6 +21,7 @@ from rankforce.evaluation.result import Evaluation, MeasuredQueries
 from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.significance import check_level
 from rankforce.evaluation.ties import POLICIES, QueryValues, Ranking
+from rankforce.kinds import check_choice
 from rankforce.measures.catalogue import measure, written_parameters
 from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import Measure
@@ -103,8 +104,8 @@ def evaluate(
             Argument("blank", NAME_ALONE),
             " out",
         )
-    ties = _one_of("ties", ties or "stable", POLICIES) if tool is None else tool.ties
-    blank = _one_of("blank", blank or "skip", BLANK_POLICIES)
+    ties = _one_of("ties", "stable" if ties is None else ties, POLICIES) if tool is None else tool.ties
+    blank = _one_of("blank", "skip" if blank is None else blank, BLANK_POLICIES)
     level = check_level(level)
     seed = checked_seed(seed)
     measures = listed_measures(measures)
@@ -301,8 +302,7 @@ def _single_precision(scores: np.ndarray) -> np.ndarray:
 
 
 def _one_of(name: str, value: str, options: tuple[str, ...]) -> str:
-    if value not in options:
-        raise SettingsError(f"{name} must be one of {', '.join(map(repr, options))}, not {value!r}")
+    check_choice(name, value, options)
     return value
 
 

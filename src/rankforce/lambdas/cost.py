@@ -15,6 +15,7 @@ import numpy as np
 
 from rankforce.errors import SettingsError
 from rankforce.kernel_values import NO_CUTOFF, KernelValue, python_only
+from rankforce.kinds import Number
 from rankforce.written_forms import name_of
 
 
@@ -33,11 +34,7 @@ class LambdaFunction(KernelValue):
     diagonal: float = python_only(0.0)
 
     def check(self) -> None:
-        number = isinstance(self.diagonal, (int, float, np.number)) and not isinstance(self.diagonal, bool)
-        if not number or not 0 <= self.diagonal < np.inf:
-            raise SettingsError(
-                f"{type(self).__name__}: diagonal must be a number of at least 0, not {self.diagonal!r}"
-            )
+        Number(0.0).check(f"{type(self).__name__}: diagonal", self.diagonal)
 
     def require(self, name: str) -> None:
         """Raise unless the field ``name`` is positive and finite."""

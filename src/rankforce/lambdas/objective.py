@@ -11,6 +11,7 @@ from typing import Any
 
 from rankforce.errors import SettingsError
 from rankforce.kernel_values import NO_CUTOFF
+from rankforce.kinds import Choice, Number, OrNone, Switch, shown
 from rankforce.lambdas.catalogue import cost as cost_of
 from rankforce.lambdas.cost import Cost, LambdaFunction
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
@@ -99,15 +100,13 @@ class Term:
             object.__setattr__(self, "cost", cost_of(self.cost))
         if self.pairs is not None:
             object.__setattr__(self, "pairs", Pairs.read(self.pairs))
-        if isinstance(self.share, bool) or not isinstance(self.share, (int, float)):
-            raise SettingsError(f"the share of {self.measure} must be a number, not {self.share!r}")
-        if not 0.0 <= self.share < float("inf"):
-            raise SettingsError(f"the share of {self.measure} must be at least 0, not {self.share!r}")
-        if self.rule not in ("tied", "all"):
-            raise SettingsError(f"the rule of {self.measure} must be 'tied' or 'all', not {self.rule!r}")
-        if self.zeros not in (None, True, False):
-            raise SettingsError(f"zeros of {self.measure} must be true, false or None, not {self.zeros!r}")
-
+        Number(0.0).check(f"the share of {self.measure}", self.share)
+        Choice(("tied", "all")).check(f"the rule of {self.measure}", self.rule)
+        OrNone(Switch()).check(f"zeros of {self.measure}", self.zeros)
+        if not isinstance(self.earlier, tuple) or not all(isinstance(source, str) for source in self.earlier):
+            raise SettingsError(
+                f"earlier of {self.measure} must be a tuple of label sources, not {shown(self.earlier)}"
+            )
         if self.cost is not None and self.pairs is not None:
             self._check_pairs(self.cost, self.pairs)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import math
-import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.errors import SettingsError
+from rankforce.kinds import FunctionOf, Number
 from rankforce.written_forms import name_of
 
 
@@ -119,7 +119,7 @@ def as_schedule(given: Any) -> Schedule:
         return given
     if isinstance(given, Mapping):
         return _read(dict(given))
-    if callable(given):
+    if FunctionOf(1).holds(given):
         return OfFunction(given)
     if isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str):
         return _values(given)
@@ -139,7 +139,7 @@ def _read(form: dict[str, Any]) -> Schedule:
         return Linear(**numbers_given) if kind == "linear" else Exponential(**numbers_given)
     raise SettingsError(
         "a schedule is written kind = 'linear' or 'exponential' with start and rate, or values = [...]; "
-        f"this one has kind {kind!r} and {', '.join(sorted(form)) or 'nothing else'}"
+        f"this one has kind {kind!r} and {', '.join(sorted(map(str, form))) or 'nothing else'}"
     )
 
 
@@ -157,12 +157,7 @@ def _number(given: Any) -> float:
 
 def _is_finite(given: Any) -> bool:
     """Whether this is a number that a float can hold, and neither infinite nor NaN."""
-    if isinstance(given, bool) or not isinstance(given, numbers.Real):
-        return False
-    try:
-        return math.isfinite(given)
-    except OverflowError:
-        return False
+    return Number().holds(given)
 
 
 def _check_share(share: Any, where: str = "") -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.errors import MeasureError
+from rankforce.kinds import FunctionOf, Number, Several, shown
 
 Gain = str | tuple[float, ...] | Callable[[np.ndarray], Any]
 
@@ -23,14 +24,12 @@ def normalised_gain(gain: Any) -> Gain:
             )
         return gain
     if callable(gain):
+        if not FunctionOf(1).holds(gain):
+            raise MeasureError(f"a gain may be a function of an array of labels, which {shown(gain)} is not")
         return gain
-    try:
-        table = tuple(float(entry) for entry in gain)
-    except (TypeError, ValueError):
-        raise MeasureError(f"a gain table must hold one number per grade, not {gain!r}") from None
-    if not table or not np.isfinite(table).all():
-        raise MeasureError(f"a gain table needs one finite number per grade, not {gain!r}")
-    return table
+    if not Several(Number()).holds(gain):
+        raise MeasureError(f"a gain table needs one finite number per grade, not {shown(gain)}")
+    return tuple(float(entry) for entry in gain)
 
 
 def gains(labels: np.ndarray, gain: Gain, measure: str) -> np.ndarray:

@@ -31,7 +31,6 @@ full speed. A new measure is one class in one file::
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -39,6 +38,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.errors import MeasureError, RankforceError
 from rankforce.kernel_values import NO_CUTOFF, KernelValue
+from rankforce.kinds import Number, shown
 from rankforce.written_forms import name_of
 
 MAIN_LABEL = "grades"
@@ -156,7 +156,7 @@ class Measure(KernelValue):
             )
         if not isinstance(self.label, str) or not self.label or set(self.label) & set(":@(), \t\n"):
             raise MeasureError(f"{type(self).__name__}: {self.label!r} cannot be the name of a label source")
-        if self.judged_only not in (None, True, False):
+        if self.judged_only is not None and not isinstance(self.judged_only, (bool, np.bool_)):
             raise MeasureError(
                 f"{type(self).__name__}: judged_only must be true, false or None, not {self.judged_only!r}"
             )
@@ -164,12 +164,9 @@ class Measure(KernelValue):
     def require_number(self, name: str) -> None:
         """Raise unless the field ``name`` is a finite number; for fields that kernels do not see."""
         value = getattr(self, name)
-        try:
-            finite = not isinstance(value, (bool, str)) and np.isscalar(value) and math.isfinite(value)  # type: ignore[arg-type]
-        except (TypeError, OverflowError):
-            finite = False
-        if not finite:
-            raise MeasureError(f"{type(self).__name__}: {name} must be a finite number, not {value!r}")
+        if not Number().holds(value):
+            raise MeasureError(f"{type(self).__name__}: {name} must be a finite number, not {shown(value)}")
+        object.__setattr__(self, name, float(value))
 
     def labels_of(self, labels: Any) -> np.ndarray:
         """This measure's labels out of a mapping of label sources."""

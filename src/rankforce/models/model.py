@@ -85,7 +85,9 @@ class Model(abc.ABC):
             places = self._places(names, named=True)
             matrix, _ = frames.as_matrix(data if places is None else _columns(data, places))
         else:
-            if np.ndim(data) == 1 and not hasattr(data, "nnz"):
+            if not hasattr(data, "ndim"):
+                data = frames.as_vector(data)
+            if data.ndim == 1 and not hasattr(data, "nnz"):
                 raise DataError("X must have two dimensions (documents, features): for one document write X[None, :]")
             matrix, _ = frames.as_matrix(data)
             if matrix.shape[1] != self.n_features:

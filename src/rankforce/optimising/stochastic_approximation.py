@@ -17,7 +17,7 @@ import numpy as np
 
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
-from rankforce.kinds import check_number
+from rankforce.kinds import FunctionOf, check_number, check_switches, shown
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.progress import Progress
 
@@ -111,8 +111,9 @@ def approximate(
     progress: bool,
 ) -> Approximation:
     """The loop that both methods share."""
-    if not callable(function):
-        raise SettingsError(f"what is optimised must be a function of an array, not {function!r}")
+    if not FunctionOf(1).holds(function):
+        raise SettingsError(f"what is optimised must be a function of an array, not {shown(function)}")
+    check_switches(maximise=maximise, progress=progress)
     check_number("steps", steps, 1, whole=True)
     check_number("a", a, 0.0, above=True, optional=True)
     check_number("c", c, 0.0, above=True)
@@ -159,7 +160,7 @@ def starting_point(start: Any) -> np.ndarray:
     """A copy of the start as a float64 vector, or an error."""
     try:
         x = np.array(start, dtype=np.float64)
-    except (TypeError, ValueError):
+    except Exception:  # also an error of an object's own
         raise SettingsError(f"start must be numbers, not {type(start).__name__}") from None
     if x.ndim != 1 or len(x) == 0 or not np.isfinite(x).all():
         raise SettingsError(f"start must be a vector of finite numbers, not one of shape {x.shape}")

@@ -15,7 +15,7 @@ from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, RankforceError, SettingsError, missing_dependency
 from rankforce.evaluation import tables
 from rankforce.evaluation.evaluate import evaluate
-from rankforce.kinds import check_choice, check_number
+from rankforce.kinds import check_choice, check_number, check_switches
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import Measure
 from rankforce.models.provenance import NOT_KEPT, plain
@@ -157,6 +157,7 @@ def tune(
         if not isinstance(given, Dataset) and not (name == "validation" and given is None):
             raise DataError(f"{name} must be a Dataset: rf.Dataset(X, y, qid=...) or rf.read(path), not {given!r:.80}")
     check_choice("method", method, METHODS)
+    check_switches(refit=refit, progress=progress)
     check_number("trials", trials, 1, whole=True, optional=True)
     seed = checked_seed(seed)
     searched = Space(space, ranker)

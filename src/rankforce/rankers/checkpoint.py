@@ -31,7 +31,7 @@ from rankforce.models.storage import ENDING, is_model_file, last_digest, load, s
 from rankforce.rankers.own_code import OwnCode
 from rankforce.rankers.watching import TIES
 from rankforce.remedies import Argument
-from rankforce.replacing import remove_leftovers
+from rankforce.replacing import check_replaceable, remove_leftovers
 
 # Settings that may change between an interrupted training and the one that goes on from it: they decide when training
 # ends, not what a tree or an epoch does.
@@ -113,6 +113,7 @@ class Checkpoint:
         if not folder.is_dir():  # better now than after the first trees
             raise SettingsError(f"{self.path}: a checkpoint cannot be written: there is no folder {folder}")
         identity.code.warn(f"the checkpoint {self.path}")
+        check_replaceable(self.path, SettingsError)
         remove_leftovers(self.path)
         self._left: Extent | None = None  # the file as this training left it, if records can be appended to it
         self._digest = ""  # what it ends with

@@ -5,19 +5,19 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from rankforce.data.dataset import MAIN_LABEL, Dataset
+from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.data.fold_files import Fold
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation import tables
 from rankforce.evaluation.evaluate import evaluate, listed_measures, read_measures
 from rankforce.evaluation.result import Evaluation
-from rankforce.kinds import check_number
+from rankforce.kinds import FunctionOf, OrNone, check_number, check_switches
 from rankforce.measures.measure import Measure
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.ranker import Ranker
@@ -71,6 +71,9 @@ class CrossValidation:
         return tables.text_table(["", "queries", *names], rows) + "\n\n" + str(self.evaluation)
 
 
+WANTED_FOLDS = "cross-validation needs a Dataset, or folds that are tuples (train, test) or (train, validation, test)"
+
+
 def cross_validate(
     ranker: Ranker,
     data: Dataset | Iterable[Fold | tuple[Any, ...]],
@@ -107,6 +110,8 @@ def cross_validate(
     seed = checked_seed(seed)
     measures = listed_measures(measures)
     read_measures(measures)  # what is wrong with them is known before the first fold
+    check_switches(keep_rankers=keep_rankers, progress=progress)
+    OrNone(FunctionOf(1, "a function from the number of a fold to callbacks,")).check("callbacks", callbacks)
     parts = _folds_of(data, folds, seed, validation_share)
     one_data = isinstance(data, Dataset)
     count = folds if one_data else (len(data) if isinstance(data, Sequence) else 0)
@@ -174,16 +179,26 @@ def check_ranker(ranker: Any) -> None:
 
 def _folds_of(data: Any, folds: int, seed: int, validation_share: float | None) -> Iterator[Fold]:
     check_number("validation_share", validation_share, 0.0, 0.9, above=True, optional=True)
-    given = data.folds(folds, seed=seed) if isinstance(data, Dataset) else data
+    given = data.folds(folds, seed=seed) if isinstance(data, Dataset) else _listed(data)
     return (_fold(one, seed, validation_share) for one in given)
+
+
+def _listed(folds: Any) -> Iterator[Any]:
+    """Folds one by one."""
+    if isinstance(folds, (str, bytes, Mapping)) or not isinstance(folds, Iterable):
+        raise DataError(f"{WANTED_FOLDS}, not {type(folds).__name__}")
+    try:
+        yield from folds
+    except TypeError as error:
+        raise DataError(f"{WANTED_FOLDS}: {error}") from None
 
 
 def _fold(given: Any, seed: int, validation_share: float | None) -> Fold:
     if not isinstance(given, tuple) or len(given) not in (2, 3):
-        raise DataError(
-            "cross-validation needs a Dataset, or folds that are tuples (train, test) or (train, validation, test), "
-            f"not {type(given).__name__}"
-        )
+        raise DataError(f"{WANTED_FOLDS}, not {type(given).__name__}")
+    for part in given:
+        if part is not None:
+            check_dataset(part)
     train, validation, test = given if len(given) == 3 else (given[0], None, given[1])
     if validation is None and validation_share is not None:
         train, validation = train.split(1.0 - validation_share, validation_share, seed=seed)

@@ -47,7 +47,10 @@ class Documents:
 
     def total(self, values: np.ndarray) -> float:
         """Σ weight × value over the documents that take part, whatever their order."""
-        return math.fsum((self.weights * values)[self.active])
+        try:
+            return math.fsum((self.weights * values)[self.active])
+        except OverflowError:
+            raise DataError("labels times weights add up beyond all numbers: divide them by the largest") from None
 
     def weights_in(self, queries: np.ndarray | None) -> np.ndarray:
         """The weights, 0 outside the queries of a mask."""

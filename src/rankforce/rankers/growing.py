@@ -155,7 +155,10 @@ class BoostedGraphs:
         """Grow a graph and add it where it helps."""
         columns = self._drawn_columns(number)
         per_query = self._per_query(self.total)
-        factors = np.exp(-per_query[self.ground.sample.queries])
+        values = per_query[self.ground.sample.queries]
+        factors = np.exp(-values)
+        if not factors.any():  # values without a bound, as those of DCG: only their differences matter
+            factors = np.exp(values.min() - values)
         growing = self.ground.growing_on(columns, factors, self.form)
         for k in range(self.n_steps):
             if not growing.step(k):

@@ -12,7 +12,7 @@ import numpy as np
 from rankforce import text_values
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import DataError, MeasureError, SettingsError
-from rankforce.kinds import Number, Several, Understood, check_choice, shown
+from rankforce.kinds import FunctionOf, Number, Several, Understood, check_choice, shown
 from rankforce.measures.catalogue import measure
 from rankforce.measures.gains import gains
 from rankforce.measures.measure import Measure
@@ -52,10 +52,13 @@ MOST_GRADES = 64  # more different labels are no scale of grades, and every one 
 def _check_cost(cost: Any) -> None:
     if isinstance(cost, str) or not (callable(cost) or hasattr(cost, "pull")):
         check_choice("cost", cost, COSTS)
+    pull = getattr(cost, "pull", cost)
+    if not isinstance(cost, str) and not FunctionOf(3).holds(pull):
+        raise SettingsError(f"a cost of your own is a function of (scores, labels, data), not {shown(cost)}")
 
 
 def _check_target(target: Any) -> None:
-    if not (callable(target) or isinstance(target, (str, Measure))):
+    if not (FunctionOf(1).holds(target) or isinstance(target, (str, Measure))):
         raise SettingsError(f"target must be 'grades', 'gains', a measure or a function, not {shown(target)}")
     if isinstance(target, str) and target not in ("grades", "gains"):
         measure(target)
@@ -64,7 +67,7 @@ def _check_target(target: Any) -> None:
 def _check_values(values: Any) -> None:
     if isinstance(values, str):
         check_choice("values", values, ("grades", "gains"))
-    elif not callable(values) and not Several(Number()).holds(values):
+    elif not FunctionOf(1).holds(values) and not Several(Number()).holds(values):
         raise SettingsError(
             f"values must be 'grades', 'gains', one number per grade, or a function of grades, not {shown(values)}"
         )

@@ -16,6 +16,7 @@ from rankforce.errors import DataError, RankforceWarning, SettingsError
 from rankforce.evaluation.agreement import AGREEMENT, Agreement, ListedAgreement
 from rankforce.evaluation.significance import standard_error
 from rankforce.evaluation.ties import HASHED
+from rankforce.kinds import shown
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
 from rankforce.rankers.trained_forces import TrainedForces
@@ -144,11 +145,18 @@ class Iteration:
 Callback = Callable[[Iteration], Any]
 
 
+def _listed(given: Any, name: str) -> tuple[Any, ...]:
+    try:
+        return tuple(given)
+    except Exception as error:  # an array of no dimension, an object that only promises to be a list
+        raise SettingsError(f"{name} must be a list, not {shown(given)}: {error}") from error
+
+
 def checked_callbacks(given: Any) -> tuple[Callback, ...]:
     """Callbacks as a tuple, or an error: a list of functions."""
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         raise SettingsError(f"callbacks must be a list of functions of an Iteration, not {given!r:.80}")
-    callbacks = tuple(given)
+    callbacks = _listed(given, "callbacks")
     for one in callbacks:
         if not callable(one):
             raise SettingsError(f"a callback is a function of an Iteration, not {one!r:.80}")
@@ -159,7 +167,7 @@ def checked_instruments(given: Any) -> tuple[Instrument, ...]:
     """Instruments as a tuple, or an error: a list of what has ``look``."""
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
         raise SettingsError(f"instruments must be a list, for example [rf.GradesInTop(3)], not {type(given).__name__}")
-    instruments = tuple(given)
+    instruments = _listed(given, "instruments")
     for one in instruments:
         if not callable(getattr(one, "look", None)) or isinstance(one, type):
             raise SettingsError(

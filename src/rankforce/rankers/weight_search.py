@@ -8,8 +8,7 @@ the highest mean of this tier's measure is taken, the smallest of equals. Share 
 from __future__ import annotations
 
 import dataclasses
-import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from rankforce.evaluation import tables
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import paired_t_test
+from rankforce.kinds import Number, shown
 from rankforce.lambdas.graded import Graded
 from rankforce.measures.measure import Measure
 from rankforce.rankers.interruption import Interruption
@@ -100,14 +100,14 @@ def search_weights(
     objective = getattr(ranker, "objective", None)
     if not isinstance(objective, Graded):
         raise SettingsError("weights are searched for a graded objective: objective=rf.Graded([...], weights='search')")
-    if isinstance(shares, (str, Mapping)) or not isinstance(shares, Iterable):
-        raise SettingsError(f"shares must be a list of candidates between 0 and 1, not {shares!r}")
+    if isinstance(shares, str) or (not isinstance(shares, Sequence) and getattr(shares, "ndim", 0) != 1):
+        raise SettingsError(f"shares must be a list of candidates between 0 and 1, not {shown(shares)}")
     shares = list(shares)
     for share in shares:
         if not _lies_between(share):
-            raise SettingsError(f"a candidate share must lie between 0 and 1, not {share!r}")
+            raise SettingsError(f"a candidate share must lie between 0 and 1, not {shown(share)}")
     if not _lies_between(alpha):
-        raise SettingsError(f"alpha must lie between 0 and 1, not {alpha!r}")
+        raise SettingsError(f"alpha must lie between 0 and 1, not {shown(alpha)}")
     measures = [tier.main_measure for tier in objective.tiers]
     kept = (1.0,) + (0.0,) * (len(measures) - 1)
     total = 1 + len(shares) * (len(measures) - 1)
@@ -152,7 +152,7 @@ def search_weights(
 
 
 def _lies_between(share: Any) -> bool:
-    return isinstance(share, numbers.Real) and 0.0 < float(share) < 1.0
+    return Number(0.0, above=True).holds(share) and share < 1.0
 
 
 def _means(found: Evaluation, measures: Sequence[Measure]) -> tuple[float, ...]:

@@ -278,8 +278,8 @@ class Grower:
             layout.starts, layout.share, packing.byte, packing.stride, packing.size,
             work.usable, self._monotone, self._entries,
             scales.shift,
-            math.ldexp(self.l2, scales.curvature_exponent),
-            self.min_gain / scales.gain_unit,
+            float(np.ldexp(self.l2, scales.curvature_exponent)),  # infinite where no gain is left
+            _in_units(self.min_gain, scales.gain_unit),
             1 if self.split == "newton" else self.min_documents,
             self.min_documents,
             self._check_documents,
@@ -338,3 +338,10 @@ def _per_document(values: np.ndarray, n: int, what: str) -> np.ndarray:
     if array.shape != (n,):
         raise DataError(f"{what} must have one entry per document ({n}), not shape {array.shape}")
     return array
+
+
+def _in_units(gain: float, unit: float) -> float:
+    """A gain in units; forces may be so small that their square, the unit, is 0."""
+    if unit > 0.0:
+        return gain / unit
+    return math.inf if gain > 0.0 else 0.0

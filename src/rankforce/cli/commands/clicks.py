@@ -145,14 +145,13 @@ def _prior(written: str) -> str | float:
 
 
 def _columns(written: list[str] | None) -> dict[str, str]:
-    from rankforce.cli.named_values import name_and_text
     from rankforce.data.session_logs import COLUMN_NAMES
     from rankforce.errors import SettingsError
 
     columns = {}
     for one in written or ():
-        role, name = name_and_text(one, "--column", "query=query_text")
-        if role not in COLUMN_NAMES:
+        role, equals, name = one.partition("=")
+        if not equals or role not in COLUMN_NAMES:
             raise SettingsError(f"--column {one}: write ROLE=COLUMN, the role being one of {', '.join(COLUMN_NAMES)}")
         columns[role] = name
     return columns
