@@ -10,29 +10,16 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data import frames
 from rankforce.data.dataset import Dataset, check_dataset
-from rankforce.data.hashing import checked_seed
-from rankforce.errors import DataError, SettingsError
-from rankforce.evaluation.conventions import Convention, convention_named
+from rankforce.errors import DataError
+from rankforce.evaluation.conventions import Convention
 from rankforce.evaluation.policies import Policies
+from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import Evaluation, MeasuredQueries
 from rankforce.evaluation.scores import scores_of
-from rankforce.evaluation.significance import check_level
-from rankforce.evaluation.ties import POLICIES, QueryValues, Ranking
-from rankforce.measures.catalogue import measure, written_parameters
+from rankforce.evaluation.ties import QueryValues, Ranking
 from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import Measure
-from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.threads import using_threads
-
-BLANK_POLICIES = ("skip", "zero", "one", "raise")
-BLANK_REMEDY = (
-    Argument("blank", "skip"),
-    " leaves them out, ",
-    Argument("blank", "zero"),
-    " or ",
-    Argument("blank", "one"),
-    " counts them as such",
-)
 
 
 def evaluate(
@@ -80,68 +67,35 @@ def evaluate(
     measure one float64 per document, which the data set remembers for the next evaluation.
     """
     check_dataset(data)
-    tool = None if convention is None else convention_named(convention)
-    if tool is not None and (ties is not None or blank is not None):
-        raise SettingsError(
-            f"convention {convention!r} fixes ties and blank queries: leave ",
-            Argument("ties", NAME_ALONE),
-            " and ",
-            Argument("blank", NAME_ALONE),
-            " out",
-        )
-    ties = _one_of("ties", ties or "stable", POLICIES) if tool is None else tool.ties
-    blank = _one_of("blank", blank or "skip", BLANK_POLICIES)
-    level = check_level(level)
-    seed = checked_seed(seed)
-    measures = _several(measures)
-    asked, written = read_measures(measures), _written_out(measures)
+    request = Request.of(
+        measures, ties=ties, blank=blank, convention=convention, level=level, seed=seed, threads=threads
+    )
     segments = None if by is None else _segments(by, data)
+    known = request.on(data)
+    tool, asked = request.tool, list(request.measures)
     scores = scores_of(model_or_scores, data)
     if tool is not None and tool.single_precision:
         scores = _single_precision(scores)
     with using_threads(threads):
-        ranking = Ranking(data, scores, ties, seed)
-        known = [judged(data, one if tool is None else tool.applied(one, written[one])) for one in asked]
-        if tool is not None:
-            for one in known:
-                tool.check_labels(one.measure, one.labels)
+        ranking = Ranking(data, scores, request.ties, request.seed)
         measured = {
-            str(one): _measured(ranking, of, values, blank, tool)
+            str(one): _measured(ranking, of, values, request.blank, tool)
             for one, of, values in zip(asked, known, ranking.values(known), strict=True)
         }
-    policies = Policies(ties, _blank_words(tool, asked) or blank, convention, _weight_words(data, tool, asked))
+    policies = Policies(
+        request.ties, _blank_words(tool, asked) or request.blank, convention, _weight_words(data, tool, asked)
+    )
     return Evaluation(
         measured,
         data.query_ids,
         data.query_weights if tool is None or tool.query_weights else None,
         data.query_sizes,
         policies,
-        level,
-        seed,
+        request.level,
+        request.seed,
         segments,
         _explainer(ranking),
     )
-
-
-def read_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """The measures asked for, each once."""
-    result = list(dict.fromkeys(measure(one) for one in _several(measures)))
-    if not result:
-        raise SettingsError("name at least one measure, for example 'NDCG@10'")
-    return result
-
-
-def _several(measures: Any) -> list[Any]:
-    return [measures] if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable) else list(measures)
-
-
-def _written_out(measures: list[Any]) -> dict[Measure, frozenset[str]]:
-    """The parameters of each measure that stand in its written form."""
-    written: dict[Measure, frozenset[str]] = {}
-    for one in measures:
-        asked = measure(one)
-        written[asked] = written.get(asked, frozenset()) | written_parameters(one)
-    return written
 
 
 def _measured(
@@ -154,13 +108,6 @@ def _measured(
     numerator_weights = None
     if is_blank.any():
         policy = blank if rule is None else rule.blank
-        if policy == "raise":
-            first = data.query_ids[np.flatnonzero(is_blank)[0]]
-            raise DataError(
-                f"{one}: {int(is_blank.sum())} of {data.n_queries} queries are blank (no ranking can score), the "
-                f"first is query {first}; ",
-                *BLANK_REMEDY,
-            )
         values[is_blank] = {"skip": np.nan, "zero": 0.0, "one": 1.0}[policy]
         if rule is not None and rule.blank_weighs_one and data.query_weights is not None:
             numerator_weights = np.where(is_blank, 1.0, data.query_weights)
@@ -251,12 +198,6 @@ def _single_precision(scores: np.ndarray) -> np.ndarray:
     most = np.finfo(np.float32).max
     rounded = np.clip(scores, -most, most).astype(np.float32).astype(dtypes.SCORE)
     return np.where(scores == -np.inf, -np.inf, rounded)
-
-
-def _one_of(name: str, value: str, options: tuple[str, ...]) -> str:
-    if value not in options:
-        raise SettingsError(f"{name} must be one of {', '.join(map(repr, options))}, not {value!r}")
-    return value
 
 
 def _blank_words(tool: Convention | None, asked: list[Measure]) -> str | None:
