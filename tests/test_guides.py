@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
+ALONE = ("evaluation.md",)  # every block brings what it needs
 GUIDES = (
     "nets.md",
     "tuning.md",
@@ -21,12 +22,32 @@ GUIDES = (
 )
 
 
+def blocks_of(name):
+    return re.findall(r"```python\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
+
+
 @pytest.mark.compiled_only
 @pytest.mark.parametrize("name", GUIDES)
 def test_the_code_of_a_guide_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.DOTALL)
+    blocks = blocks_of(name)
     assert blocks
     names: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, name, "exec"), names)
+
+
+@pytest.mark.compiled_only
+@pytest.mark.parametrize("name", ALONE)
+def test_every_block_of_these_pages_runs_alone(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = blocks_of(name)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, name, "exec"), {"__name__": name})
+
+
+def test_every_page_with_code_is_run():
+    elsewhere = {"measures.md", "rankers.md"}  # tests/measures and tests/rankers run these
+    with_code = {path.name for path in DOCS.glob("*.md") if blocks_of(path.name)}
+    assert with_code == {*ALONE, *GUIDES, *elsewhere}

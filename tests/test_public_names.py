@@ -32,3 +32,21 @@ def test_rankers_are_found_whatever_their_capitals():
     assert ranker_class("lambdamart") is rf.LambdaMART
     with pytest.raises(rf.SettingsError, match="LambdaMART"):
         ranker_class("lambdamrat")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: rf.click_labels("log.csv", smooth_zeros="no"),
+        lambda: rf.click_labels("log.csv", sorted_by_session=0),
+        lambda: rf.compare("1", "2", rf.make_artificial(2, 3, 2), graded="yes"),
+        lambda: rf.RankNet(equal_grades="no", progress=False).fit(rf.make_artificial(2, 3, 2)),
+        lambda: rf.LambdaRank(keep_weights="no", progress=False).fit(rf.make_artificial(2, 3, 2)),
+        lambda: rf.PRank(large_margin="yes", progress=False).fit(rf.make_artificial(2, 3, 2)),
+        lambda: rf.cross_validate(rf.LambdaMART(), rf.make_artificial(4, 3, 2), keep_rankers="no"),
+        lambda: rf.local_optimality(rf.LambdaMART(), rf.make_artificial(4, 3, 2), relative="no"),
+    ],
+)
+def test_a_word_is_no_truth_value(call):
+    with pytest.raises(rf.SettingsError, match="must be True or False, not"):
+        call()

@@ -150,3 +150,23 @@ def test_queries_are_left_out_of_scores_and_features_too(run: Any, many: Path, t
         assert outcome.code == 0, outcome.err
         assert json.loads(outcome.out)["singles"] == pytest.approx(list(expected.singles))
         assert json.loads(outcome.out)["value"] == pytest.approx(expected.value)
+
+
+def test_what_cannot_be_written_is_refused_before_the_work(
+    run: Any, many: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr("rankforce.combining.combine.best_weights", never)
+    data = rf.read(many)
+    rf.write_run(data, data.features[:, 0], tmp_path / "one.run", tag="one")
+    outcome = run("combine", many, tmp_path / "one.run", "feature:2", "-o", tmp_path / "both.json")
+    assert (outcome.code, "a combination with it is no model. Leave --out out" in outcome.err) == (2, True)
+    data.replace(document_ids=None).write(tmp_path / "nameless.txt")
+    outcome = run("combine", tmp_path / "nameless.txt", "1", "2", "--run", tmp_path / "both.run")
+    assert (outcome.code, "the data has no document ids: write '#docid" in outcome.err) == (2, True)
+    outcome = run("combine", many, tmp_path / "one.run", "feature:2", "--validation", many)
+    assert (outcome.code, "only models and features rank other data; use --folds" in outcome.err) == (2, True)
+    outcome = run("combine", tmp_path / "absent.txt", "1", "2", "-m", "NDCGG")
+    assert (outcome.code, "unknown measure 'NDCGG'" in outcome.err) == (2, True)

@@ -24,6 +24,7 @@ def test_a_data_file(run, data, tmp_path):
     outcome = run("cross-validate", tmp_path / "data.txt", "--folds", 3, "-m", "MAP", *SETTINGS, "--per-query", csv)
     assert outcome.code == 0, outcome.err
     assert "fold 3" in outcome.out
+    assert {line.split(",")[1] for line in csv.read_text().splitlines()[1:]} == {"1", "2", "3"}  # as they are printed
     assert len(csv.read_text().splitlines()) == 21
     read = json.loads(run("cross-validate", tmp_path / "data.txt", "--folds", 3, "-m", "MAP", *SETTINGS, "--json").out)
     ranker = rf.LambdaMART(n_trees=4, min_documents=3)

@@ -222,3 +222,9 @@ def test_json_has_no_nan(capsys: pytest.CaptureFixture[str]) -> None:
 
     output.show_json({"a": float("nan"), 1: np.array([1.0, np.inf]), "b": (np.int64(3), Path("x"))})
     assert json.loads(capsys.readouterr().out) == {"a": None, "1": [1.0, None], "b": [3, "x"]}
+
+
+def test_python_m_runs_the_command() -> None:
+    command = [sys.executable, "-m", "rankforce", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "rankforce", "")

@@ -94,6 +94,7 @@ REMEDIES = {"Argument", "LogColumn", "Phrase", "ReadOption", "Setting", "Validat
 def a_command(
     blank: Annotated[str | None, typer.Option("--blank")] = None,
     missing_queries: Annotated[str, typer.Option()] = "zero",
+    measure: Annotated[str, typer.Option("--measure", "-m")] = "NDCG",
     validation_share: Annotated[float | None, typer.Option()] = None,
 ) -> None:
     """A command with options."""
@@ -118,6 +119,7 @@ def a_command(
         (Argument("blank", "skip"), "blank='skip'", "--blank skip"),
         (Argument("blank", NAME_ALONE), "blank=", "--blank"),
         (Argument("missing_queries", "zero"), "missing_queries='zero'", "--missing-queries zero"),
+        (Argument("measure", "NDCG@10"), "measure='NDCG@10'", "--measure NDCG@10"),
         (Argument("unknown", 3), "unknown=3", "unknown=3"),
         (ValidationData(), "fit(train, validation=...)", "--validation-share 0.2"),
         (Phrase("relative=False", "--absolute"), "relative=False", "--absolute"),

@@ -81,3 +81,18 @@ def test_what_is_refused(tmp_path, tried, text, message):
         path.write_text(text)
     with pytest.raises(rf.SettingsError, match=message):
         read_space(tried, path, rf.LambdaMART)
+
+
+def test_what_to_try_is_said_as_it_is_typed(run, data):
+    outcome = run("tune", data)
+    assert outcome.err == "rankforce: say what to try: --try n_leaves=8..64, or --space FILE.toml\n"
+    outcome = run("tune", data, "--folds", 2, "--try", "n_leaves=4..8", "--method", "grid", "--quiet")
+    assert "list the values to try, or use --method random" in outcome.err
+    outcome = run("tune", data, "--folds", 2, "--try", "measure=NDCG,MAP", "--quiet")
+    assert "say which measure decides between the trials: --measure NDCG@10" in outcome.err
+    outcome = run("tune", data, "--folds", 2, "--try", "n_leaves=4", "--set", "normalise=deviation", "--quiet")
+    assert "the last one: --set normalise=deviation goes with --set step=gradient" in outcome.err
+
+
+def test_truth_values_are_read_as_such():
+    assert read_space(["keep_weights=true,false"], None, rf.LambdaRank) == {"keep_weights": [True, False]}

@@ -58,7 +58,7 @@ def test_rankers_models_features_paths_and_arrays_are_alike(tmp_path):
         assert result.value == results[0].value
         np.testing.assert_array_equal(result.weights, results[0].weights)
     np.testing.assert_array_equal(results[0].model.predict(data), results[2].model.predict(data))
-    with pytest.raises(rf.SettingsError, match="given as scores"):
+    with pytest.raises(rf.SettingsError, match="neither a model of rankforce nor a feature"):
         _ = results[3].model
 
 
@@ -310,9 +310,16 @@ def test_the_curve_is_drawn(tmp_path):
     assert picture[-1].endswith("1")
     with pytest.raises(rf.DataError, match="where two of them meet"):
         result.curve.at(float(result.curve.starts[1]))
-    pytest.importorskip("matplotlib")
-    result.curve.plot(tmp_path / "curve.png", mark=result.place, label="NDCG@5")
+    matplotlib = pytest.importorskip("matplotlib")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    axes = result.curve.plot(tmp_path / "curve.png", mark=result.place, label="NDCG@5")
+    assert axes.get_ylabel() == "NDCG@5"
     assert (tmp_path / "curve.png").stat().st_size > 1000
+    matplotlib.use("agg")
+    shown = result.curve.plot(title="both")  # no file, and known to pyplot
+    assert (shown.get_title(), len(shown.lines)) == ("both", 1)
+    assert plt.gcf() is shown.figure
+    plt.close(shown.figure)
     for name in ("curve.xyz", "curve", "nowhere/curve.png"):
         with pytest.raises(rf.SettingsError, match="curve"):
             result.curve.plot(tmp_path / name)

@@ -175,3 +175,10 @@ def test_drift_moves_the_truth_from_one_function_to_another():
     assert np.corrcoef(here, there)[0, 1] < far < near < 0.999
     with pytest.raises(SettingsError, match="drift"):
         grades(drift=1.5)
+
+
+@pytest.mark.parametrize("wrong", ["last", 1, None])
+def test_clicks_are_wanted_or_not(wrong):
+    with pytest.raises(SettingsError, match="clicks must be True or False"):
+        make_artificial(queries=2, clicks=wrong)
+    assert "clicks" in make_artificial(queries=2, documents=3, features=2, clicks=np.bool_(True)).labels

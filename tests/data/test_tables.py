@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ import rankforce as rf
 from rankforce import DataError, Dataset, FileFormatError, RankforceError
 from rankforce.data.table_columns import ColumnWarning
 from rankforce.data.tables import read_table, write_table
-from rankforce.errors import MissingDependencyError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -427,13 +425,6 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, ending, monkeypatch):
         write_table(random_data(2), path)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
-
-
-def test_without_pyarrow(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for action in (lambda: read_table(tmp_path / "a.csv"), lambda: write_table(random_data(1), tmp_path / "a.csv")):
-        with pytest.raises(MissingDependencyError, match=r"rankforce\[frames\]"):
-            action()
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -62,6 +62,8 @@ def test_the_written_form_is_read_back(schedule):
         (lambda: as_schedule({"kind": "linear", "start": 0.1, "rate": "fast"}), "numbers"),
         (lambda: rf.Scheduled("NDCG", "MAP", lambda m: 2.0 * m).settled(3), "not 2.0 in iteration 1"),
         (lambda: rf.Scheduled("NDCG", "MAP", lambda m: None).settled(3), "not None in iteration 0"),
+        (lambda: rf.Scheduled("NDCG", rf.SigmoidCost(), [0.5]), r'rf\.Term\("NDCG", rf\.SigmoidCost\(\)\)'),
+        (lambda: rf.Graded(["NDCG", rf.Step()]), r"rf\.Term\(measure, cost\)"),
     ],
 )
 def test_impossible_schedules_are_refused(make, words):

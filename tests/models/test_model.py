@@ -94,6 +94,18 @@ def test_rank_puts_the_best_documents_of_each_query_first() -> None:
     assert list(frame.columns) == ["qid", "rank", "row", "document_id", "score"]
 
 
+def test_a_printed_ranking_is_aligned_whatever_its_ids() -> None:
+    ids = ["d", "https://example.org/a/long/name"]
+    data = Dataset([[1.0], [5.0]], qid=["a query of some length"] * 2, feature_names=["a"], document_ids=ids)
+    lines = str(echo(["a"], "a").rank(data)).splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert lines[0].split() == ["qid", "rank", "document", "score"]
+    assert lines[1].split()[-3:] == ["1", ids[1], "5"]
+    ends = [line.index(word) + len(word) for line, word in zip(lines, ("document", ids[1], " d "), strict=True)]
+    assert ends[0] == ends[1] == ends[2] - 1
+    assert str(echo(["a"], "a").rank(np.zeros((1, 1)))).splitlines()[0].split() == ["qid", "rank", "row", "score"]
+
+
 def test_rank_takes_a_matrix_as_one_query() -> None:
     ranking = echo(["a"], "a").rank(np.arange(30.0)[:, None])
     assert ranking.row.tolist() == list(range(29, -1, -1))

@@ -264,7 +264,7 @@ def test_optuna_prunes_through_callbacks(data, valid):
     [
         ({"method": "guess"}, "method must be one of"),
         ({"trials": 0}, "trials"),
-        ({"validation_share": 0.5}, "leave it out"),
+        ({"validation_share": 0.5}, "leave validation_share= out"),
         ({"seed": -1}, "seed"),
         ({"validation": "vali.txt"}, "validation must be a Dataset"),
     ],

@@ -33,7 +33,7 @@ def test_every_query_is_ranked_by_a_ranker_that_has_not_seen_it(data):
         by_hand |= dict(zip(test.query_ids.tolist(), alone.per_query["NDCG@5"], strict=True))
         assert result.fold_means["MAP"][number] == alone.mean["MAP"]
         np.testing.assert_array_equal(result.rankers[number].predict(test), one.predict(test))
-        assert (result.fold_of[np.isin(data.query_ids, test.query_ids)] == number).all()
+        assert (result.fold_of[np.isin(data.query_ids, test.query_ids)] == number + 1).all()  # as they are printed
     assert result.evaluation.query_ids.tolist() == data.query_ids.tolist()
     np.testing.assert_array_equal(result.per_query["NDCG@5"], [by_hand[query] for query in data.query_ids.tolist()])
     assert result.mean["NDCG@5"] == pytest.approx(np.nanmean(list(by_hand.values())))
@@ -82,6 +82,7 @@ def test_policies_reach_the_evaluation(data):
 def test_it_prints_and_gives_frames(data):
     result = rf.cross_validate(ranker(), data, ["NDCG@5"], folds=2, progress=False)
     assert "fold 2" in str(result)
+    assert sorted(set(result.fold_of.tolist())) == [1, 2]  # as they are printed
     assert "NDCG@5" in str(result)
     pytest.importorskip("pandas")
     assert result.to_pandas()["fold"].tolist() == result.fold_of.tolist()

@@ -375,7 +375,8 @@ def test_scikit_learns_conventions(data):
     [
         ("hinge", {}, "cost must be one of"),
         (3, {}, "cost must be one of"),
-        ("regression", {"target": "gain"}, "gain"),
+        ("regression", {"target": "gain"}, "target must be 'grades', 'gains', .* not 'gain'; did you mean 'gains'"),
+        ("regression", {"target": "worth"}, "target must be 'grades', .* not 'worth' .*unknown measure"),
         ("regression", {"target": 3}, "target"),
         ("regression", {"target": lambda y: y[:2]}, "one finite number for every label"),
         ("binary", {"target": "gains"}, "target= goes with"),

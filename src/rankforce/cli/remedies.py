@@ -62,7 +62,9 @@ def options_of(command: Callable[..., Any]) -> dict[str, str]:
     for name, hint in typing.get_type_hints(command, include_extras=True).items():
         for declared in getattr(hint, "__metadata__", ()):
             if isinstance(declared, typer.models.OptionInfo):
-                options[name] = max(declared.param_decls or (), key=len, default="--" + name.replace("_", "-"))
+                # typer keeps the first spelling of an annotated option as its default
+                spellings = [one for one in (declared.default, *(declared.param_decls or ())) if isinstance(one, str)]
+                options[name] = max(spellings, key=len, default="--" + name.replace("_", "-"))
     return options
 
 

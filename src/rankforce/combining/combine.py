@@ -15,7 +15,7 @@ from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
 from rankforce.evaluation.compare import Comparison, compare
-from rankforce.evaluation.evaluate import BLANK_POLICIES
+from rankforce.evaluation.request import BLANK_POLICIES, Request
 from rankforce.kinds import Several, Text, check_choice, check_number, shown
 from rankforce.measures.catalogue import measure as measure_of
 from rankforce.measures.measure import Measure
@@ -54,7 +54,8 @@ def combine(
     Parameters
     ----------
     rankers : sequence of two or more
-        Models, fitted rankers, names of features, paths of model files, or arrays of one score per row.
+        Models, fitted rankers, names of features or of model files, arrays of one score per row, and whatever else
+        ``rf.evaluate`` takes.
     data : Dataset
         Better not the data that the rankers learned from: they look better there than they are.
     measure : any measure, also your own
@@ -100,12 +101,16 @@ def combine(
     members = [Member.of(one) for one in _several(rankers)]
     called = _names(names, members)
     how = How(wanted, method, search, hidden, blank, starts, seed)
+    Request.of(wanted, blank=blank, threads=threads).on(data)
+    if folds is not None:
+        data.folds(folds, seed=seed)  # refuses more folds than queries; deals nothing yet
+    tested = None if validation is None else _validation(validation, members, called, wanted, blank)
     with using_threads(threads):
         scores = [member.scores(data, name, unretrieved) for member, name in zip(members, called, strict=True)]
         found = best_weights(scores, data, how, called)
         held_out, tested_on = None, ""
-        if validation is not None:
-            held_out = _on_other_data(found, members, called, validation, unretrieved, how)
+        if tested is not None:
+            held_out = _on_other_data(found, *tested, called, unretrieved, how)
             tested_on = "validation data"
         elif folds is not None:
             held_out = _on_folds(scores, data, folds, how, called)
@@ -160,9 +165,10 @@ def _names(names: Sequence[str] | None, members: list[Member]) -> tuple[str, ...
     return tuple(str(name) for name in names)
 
 
-def _on_other_data(
-    found: Found, members: list[Member], names: tuple[str, ...], validation: Any, unretrieved: str, how: How
-) -> Comparison:
+def _validation(
+    validation: Any, members: list[Member], names: tuple[str, ...], measure: Measure, blank: str
+) -> tuple[list[Member], Dataset]:
+    """What ranks the validation data, and that data, which the measure fits."""
     if isinstance(validation, Dataset):
         for member, name in zip(members, names, strict=True):
             if member.is_array:
@@ -183,6 +189,13 @@ def _on_other_data(
         ):
             raise SettingsError("validation must be a Dataset, or a pair ([scores of each ranker], Dataset)")
         others, data = [Member.of(one) for one in validation[0]], validation[1]
+    Request.of(measure, blank=blank).on(data)
+    return others, data
+
+
+def _on_other_data(
+    found: Found, others: list[Member], data: Dataset, names: tuple[str, ...], unretrieved: str, how: How
+) -> Comparison:
     scores = [
         one.scores(data, f"{name} on validation data", unretrieved) for one, name in zip(others, names, strict=True)
     ]

@@ -7,10 +7,9 @@ import math
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.evaluation import significance
-from rankforce.evaluation.evaluate import BLANK_REMEDY
+from rankforce.evaluation.request import refuse_blank_queries
 from rankforce.evaluation.ties import Ranking
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
@@ -29,13 +28,8 @@ class MeanMeasure:
         weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
         asked = np.ones(data.n_queries, dtype=bool) if queries is None else queries
         is_blank = asked & (self.known.normalisers == 0.0)
-        if blank == "raise" and is_blank.any():
-            first = data.query_ids[np.flatnonzero(is_blank)[0]]
-            raise DataError(
-                f"{measure}: {int(is_blank.sum())} of {data.n_queries} queries are blank (no ranking can score), the "
-                f"first is query {displayed(first)}; ",
-                *BLANK_REMEDY,
-            )
+        if blank == "raise":
+            refuse_blank_queries(self.known, data, asked)
         self._blank = is_blank
         self._blank_value = {"zero": 0.0, "one": 1.0}.get(blank)
         scoring = asked & ~is_blank

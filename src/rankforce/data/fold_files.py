@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -64,6 +64,10 @@ class FoldFiles(Sequence[Fold]):
                 ReadOption("n_features", max(widths.values())),
             )
         return Fold(parts["train"], parts.get("validation"), parts["test"])
+
+    def tests(self) -> Iterator[Dataset]:
+        """The test part of each fold in turn."""
+        return (read(paths["test"], **self._options) for paths in self.files.values())
 
     def __repr__(self) -> str:
         return f"FoldFiles({', '.join(self.files)})"

@@ -87,18 +87,23 @@ def write_run(
         raise DataError(f"scores must have one entry per document ({data.n_documents}), not shape {values.shape}")
     if not (values < np.inf).all():  # NaN compares false
         raise DataError(f"score of row {int(np.flatnonzero(~(values < np.inf))[0])} (from 0) is not a number")
-    if data.document_ids is None:
-        raise DataError("a run names documents, and the data has no document ids: ", DOCUMENT_IDS)
+    names, queries = names_in_run(data, tag)
     check_number("depth", depth, 1, whole=True, optional=True)
-    names = [_checked_word(str(name), "document id") for name in data.document_ids]
-    queries = [_checked_word(str(name), "query id") for name in data.query_ids]
-    _checked_word(tag, "tag")
     with replacing(file_name(path)) as raw, _text_to(raw, Path(file_name(path))) as file:
         for query, rows in zip(queries, data.each_query(), strict=True):
             ranked = rows[np.argsort(-values[rows], kind="stable")][:depth]
             for rank, row in enumerate(ranked, start=1):
                 if values[row] > -np.inf:
                     file.write(f"{query} Q0 {names[row]} {rank} {float(values[row])!r} {tag}\n")
+
+
+def names_in_run(data: Dataset, tag: str) -> tuple[list[str], list[str]]:
+    """Document ids by row and query ids as a run holds them, or an error: it holds words."""
+    if data.document_ids is None:
+        raise DataError("a run names documents, and the data has no document ids: ", DOCUMENT_IDS)
+    _checked_word(tag, "tag")
+    documents = [_checked_word(str(name), "document id") for name in data.document_ids]
+    return documents, [_checked_word(str(name), "query id") for name in data.query_ids]
 
 
 def judged_run(

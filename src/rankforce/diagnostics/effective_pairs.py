@@ -17,7 +17,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
-from rankforce.evaluation.evaluate import read_measures
+from rankforce.evaluation.request import read_measures
 from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.tables import text_table
 from rankforce.html_tables import html_table

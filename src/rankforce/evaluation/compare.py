@@ -66,10 +66,10 @@ def compare(
         return Comparison(a, b, (str(names[0]), str(names[1])), graded)
     if data is None:
         raise SettingsError("give the data to compare on: rf.compare(a, b, data, measures)")
+    if isinstance(a, Evaluation) or isinstance(b, Evaluation):
+        raise SettingsError("compare two evaluations, or two rankings, not one of each")
 
     def evaluated(one: Any) -> Evaluation:
-        if isinstance(one, Evaluation):
-            raise SettingsError("compare two evaluations, or two rankings, not one of each")
         return evaluate(
             one,
             data,

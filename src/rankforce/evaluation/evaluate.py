@@ -12,32 +12,20 @@ from rankforce.data import frames
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.preferences import Preferences
-from rankforce.displayed_text import displayed
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.agreement import AGREEMENT, ListedAgreement
-from rankforce.evaluation.conventions import Convention, convention_named
+from rankforce.evaluation.conventions import Convention
 from rankforce.evaluation.policies import Policies
+from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import Evaluation, MeasuredQueries
 from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.significance import check_level
 from rankforce.evaluation.ties import POLICIES, QueryValues, Ranking
 from rankforce.kinds import check_choice
-from rankforce.measures.catalogue import measure, written_parameters
 from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import Measure
 from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.threads import using_threads
-from rankforce.written_forms import told_apart
-
-BLANK_POLICIES = ("skip", "zero", "one", "raise")
-BLANK_REMEDY = (
-    Argument("blank", "skip"),
-    " leaves them out, ",
-    Argument("blank", "zero"),
-    " or ",
-    Argument("blank", "one"),
-    " counts them as such",
-)
 
 
 def evaluate(
@@ -94,45 +82,38 @@ def evaluate(
         _refuse_for_preferences(measures=measures, blank=blank, convention=convention)
         return _evaluate_agreement(model_or_scores, data, ties or "expected", by, level, seed, threads)
     check_dataset(data)
-    measures = "NDCG@10" if measures is None else measures
-    tool = None if convention is None else convention_named(convention)
-    if tool is not None and (ties is not None or blank is not None):
-        raise SettingsError(
-            f"convention {convention!r} fixes ties and blank queries: leave ",
-            Argument("ties", NAME_ALONE),
-            " and ",
-            Argument("blank", NAME_ALONE),
-            " out",
-        )
-    ties = _one_of("ties", "stable" if ties is None else ties, POLICIES) if tool is None else tool.ties
-    blank = _one_of("blank", "skip" if blank is None else blank, BLANK_POLICIES)
-    level = check_level(level)
-    seed = checked_seed(seed)
-    measures = listed_measures(measures)
-    asked, written = read_measures(measures), _written_out(measures)
+    request = Request.of(
+        "NDCG@10" if measures is None else measures,
+        ties=ties,
+        blank=blank,
+        convention=convention,
+        level=level,
+        seed=seed,
+        threads=threads,
+    )
     segments = None if by is None else _segments(by, data)
+    known = request.on(data)
+    tool, asked = request.tool, list(request.measures)
     scores = scores_of(model_or_scores, data)
     if tool is not None and tool.single_precision:
         scores = _single_precision(scores)
     with using_threads(threads):
-        ranking = Ranking(data, scores, ties, seed)
-        known = [judged(data, one if tool is None else tool.applied(one, written[one])) for one in asked]
-        if tool is not None:
-            for one in known:
-                tool.check_labels(one.measure, one.labels)
+        ranking = Ranking(data, scores, request.ties, request.seed)
         measured = {
-            str(one): _measured(one, ranking, of, values, blank, tool)
+            str(one): _measured(one, ranking, of, values, request.blank, tool)
             for one, of, values in zip(asked, known, ranking.values(known), strict=True)
         }
-    policies = Policies(ties, _blank_words(tool, asked) or blank, convention, _weight_words(data, tool, asked))
+    policies = Policies(
+        request.ties, _blank_words(tool, asked) or request.blank, convention, _weight_words(data, tool, asked)
+    )
     return Evaluation(
         measured,
         data.query_ids,
         data.query_weights if tool is None or tool.query_weights else None,
         data.query_sizes,
         policies,
-        level,
-        seed,
+        request.level,
+        request.seed,
         segments,
         _explainer(ranking),
     )
@@ -142,7 +123,7 @@ def _evaluate_agreement(
     model_or_scores: Any, preferences: Preferences, ties: str, by: Any, level: float, seed: int, threads: int | None
 ) -> Evaluation:
     data = preferences.data
-    ties = _one_of("ties", ties, POLICIES)
+    check_choice("ties", ties, POLICIES)
     level, seed = check_level(level), checked_seed(seed)
     segments = None if by is None else _segments(by, data)
     listed = ListedAgreement(preferences)
@@ -167,29 +148,9 @@ def _evaluate_agreement(
 def _refuse_for_preferences(**options: Any) -> None:
     for name, value in options.items():
         if value is not None:
-            raise SettingsError(f"of preferences the measure is their agreement: leave {name}= out")
-
-
-def read_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
-    """The measures asked for, each once; different ones that are written alike are refused."""
-    result = told_apart(measure(one) for one in listed_measures(measures))
-    if not result:
-        raise SettingsError("name at least one measure, for example 'NDCG@10'")
-    return result
-
-
-def listed_measures(measures: Any) -> list[Any]:
-    """One measure or several as a list, as they were given."""
-    return [measures] if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable) else list(measures)
-
-
-def _written_out(measures: list[Any]) -> dict[Measure, frozenset[str]]:
-    """The parameters of each measure that stand in its written form."""
-    written: dict[Measure, frozenset[str]] = {}
-    for one in measures:
-        asked = measure(one)
-        written[asked] = written.get(asked, frozenset()) | written_parameters(one)
-    return written
+            raise SettingsError(
+                "of preferences the measure is their agreement: leave ", Argument(name, NAME_ALONE), " out"
+            )
 
 
 def _measured(
@@ -202,13 +163,6 @@ def _measured(
     numerator_weights = None
     if is_blank.any():
         policy = blank if rule is None else rule.blank
-        if policy == "raise":
-            first = data.query_ids[np.flatnonzero(is_blank)[0]]
-            raise DataError(
-                f"{one}: {int(is_blank.sum())} of {data.n_queries} queries are blank (no ranking can score), the "
-                f"first is query {displayed(first)}; ",
-                *BLANK_REMEDY,
-            )
         values[is_blank] = {"skip": np.nan, "zero": 0.0, "one": 1.0}[policy]
         if rule is not None and rule.blank_weighs_one and data.query_weights is not None:
             numerator_weights = np.where(is_blank, 1.0, data.query_weights)
@@ -299,11 +253,6 @@ def _single_precision(scores: np.ndarray) -> np.ndarray:
     most = np.finfo(np.float32).max
     rounded = np.clip(scores, -most, most).astype(np.float32).astype(dtypes.SCORE)
     return np.where(scores == -np.inf, -np.inf, rounded)
-
-
-def _one_of(name: str, value: str, options: tuple[str, ...]) -> str:
-    check_choice(name, value, options)
-    return value
 
 
 def _blank_words(tool: Convention | None, asked: list[Measure]) -> str | None:

@@ -15,13 +15,14 @@ from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, RankforceError, SettingsError, missing_dependency
 from rankforce.evaluation import tables
 from rankforce.evaluation.evaluate import evaluate
+from rankforce.evaluation.request import Request
 from rankforce.kinds import check_choice, check_number, check_switches
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import Measure
 from rankforce.models.provenance import NOT_KEPT, plain
 from rankforce.optimising.journal import Journal
 from rankforce.optimising.space import Choices, Space, key_of
-from rankforce.rankers.cross_validation import check_ranker, cross_validate, fit_on
+from rankforce.rankers.cross_validation import check_early_stopping, check_ranker, cross_validate, fit_on
 from rankforce.rankers.interruption import Interruption
 from rankforce.rankers.outputs import base_of, written_base
 from rankforce.rankers.own_code import OwnCode
@@ -163,6 +164,7 @@ def tune(
     searched = Space(space, ranker)
     chosen = _measure(measure, ranker, searched)
     trying = _Trying(ranker, data, validation, folds, validation_share, chosen, seed)
+    trying.check(searched)
     proposals = _proposals(method, searched, trials, seed)
     identity = trying.identity() | {"space": searched.written(), "method": method, "seed": seed}
     book = None if journal is None else Journal(journal, identity, trying.own_code(searched))
@@ -217,6 +219,18 @@ class _Trying:
         self.folds, self.validation_share, self.measure, self.seed = folds, validation_share, measure, seed
         self.last_failure: tuple[Any, ...] = ()  # what the error of the last trial that failed said
         self.chosen_by = "on the validation data" if validation is not None else f"over {folds} folds"
+
+    def check(self, space: Space) -> None:
+        """Raise what every trial would, before the first one."""
+        judged = self.data if self.validation is None else self.validation
+        known = Request.of(self.measure).on(judged)[0]
+        if not known.normalisers.any():
+            raise SettingsError(f"{self.measure} has no value: every query is blank to it")
+        if self.validation is None:
+            check_number("validation_share", self.validation_share, 0.0, 0.9, above=True, optional=True)
+            self.data.folds(self.folds, seed=self.seed)
+        if "early_stopping" not in space.parts:
+            check_early_stopping(self.ranker, self.validation is not None or self.validation_share is not None)
 
     def identity(self) -> dict[str, Any]:
         settings = self.ranker.get_params(deep=True)

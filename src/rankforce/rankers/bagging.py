@@ -13,6 +13,7 @@ from rankforce.data.random_streams import Stream
 from rankforce.data.splits import folds
 from rankforce.errors import SettingsError
 from rankforce.evaluation.evaluate import evaluate
+from rankforce.evaluation.request import Request
 from rankforce.kinds import Number, OrNone, Understood, Whole, check_number, shown
 from rankforce.measures.measure import Measure
 from rankforce.models.bagged import Bagged
@@ -83,6 +84,10 @@ class Bagging(Ranker):
         held_out = as_validation(validation, data)
         base = self._base()
         self._check_settings(data)
+        request = Request.of(self._watched_measure())  # of the sums, on all queries: a ranker sees its own only
+        for watched in (data, held_out):
+            if watched is not None:
+                request.on(watched)
         rankers: list[Any] = []
         history: dict[str, list[float]] = {}
         sums = {"train": np.zeros(data.n_documents)}

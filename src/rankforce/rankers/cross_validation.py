@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
-from rankforce.data.fold_files import Fold
+from rankforce.data.fold_files import Fold, FoldFiles
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation import tables
-from rankforce.evaluation.evaluate import evaluate, listed_measures, read_measures
+from rankforce.evaluation.evaluate import evaluate
+from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import Evaluation
 from rankforce.kinds import FunctionOf, OrNone, check_number, check_switches
 from rankforce.measures.measure import Measure
@@ -30,7 +31,7 @@ class CrossValidation:
 
     evaluation : over the queries of all test parts, each ranked by the ranker that had not seen it
     folds : the evaluation of each test part
-    fold_of : the fold (from 0) of every query, following ``evaluation.query_ids``
+    fold_of : the fold (from 1) of every query, following ``evaluation.query_ids``
     scores : out-of-fold score of every document: following the rows of the data, or of the test parts in turn
     rankers : the fitted rankers, if they were asked for
     """
@@ -100,24 +101,29 @@ def cross_validate(
         This share of each training part's queries is held out as validation data, for early stopping. Folds that
         bring validation data do without.
     keep_rankers : whether ``result.rankers`` holds the fitted rankers
-    callbacks : function from the number of a fold (from 0) to the callbacks of its fit
+    callbacks : function from the number of a fold (from 1) to the callbacks of its fit
     policies : ``ties``, ``blank``, ``convention``, ``level``, ``threads`` as for ``rf.evaluate``
+
+    Measures and policies are checked against the labels before the first training; those of folds that come one by one
+    from an iterator before the training of each.
 
     The values of all queries are pooled: ``result.evaluation`` is one Evaluation over them, for ``rf.compare`` and for
     intervals. (A mean of the folds' means would weigh the queries of small folds more.)
     """
     check_ranker(ranker)
     seed = checked_seed(seed)
-    measures = listed_measures(measures)
-    read_measures(measures)  # what is wrong with them is known before the first fold
     check_switches(keep_rankers=keep_rankers, progress=progress)
     OrNone(FunctionOf(1, "a function from the number of a fold to callbacks,")).check("callbacks", callbacks)
+    request = Request.of(measures, seed=seed, **policies)
+    measures = list(request.measures) if isinstance(measures, Iterator) else measures
     parts = _folds_of(data, folds, seed, validation_share)
     one_data = isinstance(data, Dataset)
     count = folds if one_data else (len(data) if isinstance(data, Sequence) else 0)
+    _check_tests(request, data)
     evaluations, fitted, scores, tests = [], [], [], []
     with Progress("cross-validation", count, "folds", progress) as bar:
-        for number, (train, validation, test) in enumerate(parts):
+        for number, (train, validation, test) in enumerate(parts, start=1):
+            request.on(test)
             one = ranker.silent()
             told = () if callbacks is None else callbacks(number)
             fit_on(one, train, validation, told)
@@ -126,7 +132,7 @@ def cross_validate(
             tests.append(_without_features(test))
             if keep_rankers:
                 fitted.append(one)
-            bar.advance(number + 1, dict(evaluations[-1].mean))
+            bar.advance(number, dict(evaluations[-1].mean))
     if not tests:
         raise DataError("cross-validation needs at least one fold")
     if one_data:
@@ -135,17 +141,17 @@ def cross_validate(
         by_query = dict(
             zip(
                 np.concatenate([test.query_ids for test in tests]).tolist(),
-                np.repeat(np.arange(len(tests)), [test.n_queries for test in tests]).tolist(),
+                np.repeat(np.arange(1, len(tests) + 1), [test.n_queries for test in tests]).tolist(),
                 strict=True,
             )
         )
         fold_of = np.array([by_query[query] for query in data.query_ids.tolist()])
         all_scores = np.empty(data.n_documents)
-        for number, given in enumerate(scores):
+        for number, given in enumerate(scores, start=1):
             all_scores[fold_of[data.row_queries] == number] = given
     else:
         pooled = _pooled(tests)
-        fold_of = np.repeat(np.arange(len(tests)), [test.n_queries for test in tests])
+        fold_of = np.repeat(np.arange(1, len(tests) + 1), [test.n_queries for test in tests])
         all_scores = np.concatenate(scores)
     whole = evaluate(all_scores, pooled, measures, seed=seed, **policies)
     return CrossValidation(whole, tuple(evaluations), fold_of, all_scores, tuple(fitted))
@@ -154,7 +160,18 @@ def cross_validate(
 def fit_on(ranker: Any, train: Dataset, validation: Dataset | None, callbacks: Sequence[Any] = ()) -> None:
     """Fit a ranker, handing on validation data and callbacks where it takes them."""
     takes = inspect.signature(ranker.fit).parameters
-    if validation is None and getattr(ranker, "early_stopping", None) is not None:
+    check_early_stopping(ranker, validation is not None)
+    given: dict[str, Any] = {}
+    if validation is not None and "validation" in takes:
+        given["validation"] = validation
+    if callbacks and "callbacks" in takes:
+        given["callbacks"] = callbacks
+    ranker.fit(train, **given)
+
+
+def check_early_stopping(ranker: Any, validated: bool) -> None:
+    """Raise if a ranker is to stop early and has no validation data to do it by."""
+    if not validated and getattr(ranker, "early_stopping", None) is not None:
         raise SettingsError(
             "early_stopping needs validation data in every fold: ",
             Argument("validation_share", 0.2),
@@ -163,12 +180,6 @@ def fit_on(ranker: Any, train: Dataset, validation: Dataset | None, callbacks: S
             ", or ",
             Setting("early_stopping", None),
         )
-    given: dict[str, Any] = {}
-    if validation is not None and "validation" in takes:
-        given["validation"] = validation
-    if callbacks and "callbacks" in takes:
-        given["callbacks"] = callbacks
-    ranker.fit(train, **given)
 
 
 def check_ranker(ranker: Any) -> None:
@@ -203,6 +214,25 @@ def _fold(given: Any, seed: int, validation_share: float | None) -> Fold:
     if validation is None and validation_share is not None:
         train, validation = train.split(1.0 - validation_share, validation_share, seed=seed)
     return Fold(train, validation, test)
+
+
+def _check_tests(request: Request, data: Any) -> None:
+    """Raise where measures or policies do not fit the data, or test parts that are known already cannot be pooled."""
+    if isinstance(data, Dataset):
+        request.on(data)
+        return
+    if isinstance(data, FoldFiles):
+        tests = data.tests()
+    elif isinstance(data, Sequence):
+        tests = (_fold(fold, 0, None).test for fold in data)
+    else:
+        return
+    labels = []
+    for test in tests:
+        request.on(test)
+        labels.append(_without_features(test))
+    if labels:
+        _pooled(labels)
 
 
 def _without_features(data: Dataset) -> Dataset:

@@ -108,7 +108,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         Several measures, label sources or λ-functions in place of ``measure``. Terms that name no λ-function or no
         pairs of their own take those of ``cost``, ``sigma`` and ``pairs``.
     base_model : Model, ranker, Path or str, optional
-        Where boosting starts: a model, or the name of a feature. It is kept inside the saved model.
+        Where boosting starts: a model, the name of a model file (ending in .json or .json.gz, or a Path), or of a
+        feature. It is kept inside the saved model.
     early_stopping : int, optional
         Stop after so many trees without a higher validation value, and keep the best.
     line_search, line_search_on : int, optional; "train" or "validation"

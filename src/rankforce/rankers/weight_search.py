@@ -16,6 +16,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.evaluation import tables
 from rankforce.evaluation.evaluate import evaluate
+from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import paired_t_test
 from rankforce.kinds import Number, shown
@@ -109,6 +110,7 @@ def search_weights(
     if not _lies_between(alpha):
         raise SettingsError(f"alpha must lie between 0 and 1, not {shown(alpha)}")
     measures = [tier.main_measure for tier in objective.tiers]
+    Request.of(measures).on(validation)
     kept = (1.0,) + (0.0,) * (len(measures) - 1)
     total = 1 + len(shares) * (len(measures) - 1)
     candidates: list[Candidate] = []

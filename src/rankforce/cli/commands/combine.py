@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -79,6 +79,7 @@ def combine(
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.rankings import read_judgments
     from rankforce.cli.writing import check_output
+    from rankforce.data.trec import names_in_run
     from rankforce.pictures import check_picture
 
     if len(rankings) < 2:
@@ -90,9 +91,14 @@ def combine(
         if method == "net":
             raise rf.SettingsError("--plot draws the curve of a sweep, and a net has none: leave --plot out")
     import_measures(imports or ())
+    rf.measure(measure)
     documents, members = read_joint_rankings(rankings, read_judgments(data, read), missing_queries)
     if unretrieved == "lowest":
         note_unretrieved(rankings, members)
+    if out is not None:
+        _check_model(rankings, members)
+    if run is not None:
+        names_in_run(documents, "combination")  # before the work: what cannot be named is refused
     held_out = None
     if validation is not None:
         held_out = read_judgments(validation, read)
@@ -128,3 +134,15 @@ def combine(
     for written in (out, run, plot):
         if written is not None:
             output.note(f"{written} written")
+
+
+def _check_model(rankings: list[str], members: list[Any]) -> None:
+    """Raise if the combination of these would be no model: it needs what scores any document."""
+    from rankforce.errors import SettingsError
+
+    for name, member in zip(rankings, members, strict=True):
+        if hasattr(member, "shape"):
+            raise SettingsError(
+                f"{name} gives scores of these documents only: a combination with it is no model. Leave --out out; "
+                "--run FILE writes the combined run"
+            )

@@ -55,12 +55,13 @@ def compare(
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.rankings import read_agreement, read_judgments, read_ranking
     from rankforce.cli.segments import read_segments
+    from rankforce.evaluation.request import Request
 
     import_measures(imports or ())
+    Request.of(measure or ["NDCG@10"], ties=ties, blank=blank, convention=convention, level=level)
     judgments = read_judgments(data, read)
     evaluations = []
-    for written in (first, second):
-        given = read_ranking(written, judgments, missing_queries)
+    for given in [read_ranking(written, judgments, missing_queries) for written in (first, second)]:
         segments = None if by is None else read_segments(by, given.data)
         evaluations.append(
             rf.evaluate(

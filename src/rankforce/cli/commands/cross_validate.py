@@ -45,16 +45,18 @@ def cross_validate(
     from rankforce.cli.reading import note_origins, read_data, reading_options
     from rankforce.cli.settings import read_settings
     from rankforce.cli.writing import check_output, write_per_query
+    from rankforce.evaluation.request import Request
     from rankforce.rankers.catalogue import ranker_class
 
     check_output(per_query, data)
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
+    policies: dict[str, Any] = {"ties": ties, "blank": blank, "convention": convention}
+    Request.of(measure or ["NDCG@10"], **policies)
     model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
     given: Any = (
         rf.read_folds(data, on_read=note_origins, **reading_options(read)) if data.is_dir() else read_data(data, read)
     )
-    policies = {"ties": ties, "blank": blank, "convention": convention}
     result = rf.cross_validate(
         model,
         given,

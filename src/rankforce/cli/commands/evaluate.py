@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rankforce.cli import options, output
-
-if TYPE_CHECKING:
-    pass
 
 
 def evaluate(
@@ -37,9 +34,11 @@ def evaluate(
     from rankforce.cli.rankings import read_agreement, read_judgments, read_ranking
     from rankforce.cli.segments import read_segments
     from rankforce.cli.writing import check_output, write_per_query
+    from rankforce.evaluation.request import Request
 
     check_output(per_query, data, ranking, by, preferences)
     import_measures(imports or ())
+    Request.of(measure or ["NDCG@10"], ties=ties, blank=blank, convention=convention)
     given = read_ranking(ranking, read_judgments(data, read), missing_queries)
     result = rf.evaluate(
         given.scores,

@@ -47,11 +47,14 @@ def optimality(
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import read_data
+    from rankforce.cli.writing import check_output
     from rankforce.pictures import check_picture
 
+    check_output(plot, model, data)
     if plot is not None:
         check_picture(plot)
     import_measures(imports or ())
+    rf.measure(measure)
     result = rf.local_optimality(
         rf.load(model),
         read_data(data, read),

@@ -35,18 +35,21 @@ def score(
     import rankforce as rf
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output
+    from rankforce.data.trec import names_in_run
     from rankforce.replacing import replacing
 
     check_output(out, model, data)
+    if run is not None and out is None:
+        raise rf.SettingsError("--run needs --out FILE")
     loaded = rf.load(model)
     documents = read_data(data, read)
     chosen: dict[str, Any] = {} if trees is None else {"n_trees": trees}
     if chosen and "n_trees" not in inspect.signature(loaded.predict).parameters:
         raise rf.SettingsError(f"{loaded!r} is no sum of trees: leave --trees out")
-    scores = loaded.predict(documents, **chosen)
     if run is not None:
-        if out is None:
-            raise rf.SettingsError("--run needs --out FILE")
+        names_in_run(documents, run)  # before the work: what cannot be named is refused
+    scores = loaded.predict(documents, **chosen)
+    if run is not None and out is not None:
         rf.write_run(documents, scores, out, tag=run)
     elif out is not None:
         with replacing(out) as file:
