@@ -299,6 +299,15 @@ def test_objects_count_by_their_content():
     assert identity(data) == identity(pickle.loads(pickle.dumps(data))) != identity(other)
 
 
+def test_what_other_libraries_make():
+    special = pytest.importorskip("scipy.special")
+    assert identity(special.expit) == identity(special.expit) != identity(special.ndtr)
+    frames = pytest.importorskip("pandas")
+    assert identity(frames.Series([1, 2])) == identity(frames.Series([1, 2])) != identity(frames.Series([1, 3]))
+    torch = pytest.importorskip("torch")
+    assert identity(torch.arange(3)) == identity(torch.arange(3)) != identity(torch.arange(3.0))
+
+
 def test_measures_of_the_package_hold_nothing_of_the_user():
     assert identity(rf.NDCG(10)).parts == {}
     assert identity(rf.NDCG(10)) != identity(rf.NDCG(5))

@@ -17,6 +17,7 @@ import dataclasses
 import functools
 import hashlib
 import importlib
+import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -144,6 +145,8 @@ class _Walk:
                 return _digest("dict", *self._items(value.items(), name, owner))
             if isinstance(value, np.generic) or kind is np.ndarray:
                 return self._numbers(np.asarray(value), kind.__name__, name, owner)
+            if _package(kind) == "torch" and hasattr(value, "detach"):  # pickled, it would keep how it is stored
+                return self._numbers(value.detach().cpu().numpy(), kind.__name__, name, owner)
             if kind is slice:
                 return _digest("slice", self.content((value.start, value.stop, value.step), name, owner))
             if isinstance(value, np.dtype):
@@ -240,8 +243,9 @@ class _Walk:
 
     def _ufunc(self, value: Any, name: str) -> str:
         called = value.__name__
-        if value is getattr(np, called, None):
-            return f"numpy.{called}"
+        for module in ("numpy", "scipy.special"):
+            if value is getattr(sys.modules.get(module), called, None):
+                return f"{module}.{called} {library_stamp(module)}"
         raise NoIdentityError(self._here(name), "is a compiled function of arrays, whose edits cannot be seen")
 
     def _module(self, module: types.ModuleType, name: str) -> str:
