@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce import memory
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.objective import Objective, Term
 from rankforce.models.storage import to_bytes
@@ -403,3 +404,12 @@ def test_features_that_never_vary_are_warned_of(scaling):
     with pytest.warns(TrainingWarning, match="no feature varies"):
         ranker = rf.LambdaRank(epochs=1, learning_rate=0.01, scaling=scaling, progress=False).fit(same)
     assert len(set(ranker.predict(data if scaling != "query" else same).tolist())) == 1
+
+
+def test_gradients_that_cannot_be_had_are_refused_with_the_arithmetic(monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 10_000_000)
+    data = rf.make_artificial(queries=2, documents=2100, features=300, seed=1)
+    with pytest.raises(
+        rf.SettingsError, match=r"update='batch' needs .* \(2 parts of the documents × 3,020,001 weights"
+    ):
+        rf.LambdaRank(hidden=10_000, update="batch", epochs=1, pairs="top 5", progress=False).fit(data)
