@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rankforce.errors import RankforceError, SettingsError
 
+SMALL = 2**20  # bytes that are not worth asking for
 _CGROUPS = (
     ("memory.max", "memory.current", "inactive_file"),
     ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
@@ -23,6 +24,8 @@ def check_memory(
 
     The message: ``what`` needs so much (its ``arithmetic``), so much can be had, and the ``remedy``.
     """
+    if need < SMALL:
+        return
     most = available_memory()
     if most is not None and need > most:
         raise error(

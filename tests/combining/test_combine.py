@@ -74,6 +74,31 @@ def test_trees_cross_in_few_points_and_are_combined_all_the_same():
     s, t = (one.predict(data) for one in stumps)
     assert result.value >= max(mean((1 - a) * s + a * t, data) for a in grid[:-1]) - 1e-15
     assert result.value == mean(result.model, data)
+    assert result.unreached is None
+
+
+@pytest.mark.parametrize("search", ["mixture", "beyond", "all"])
+def test_an_interval_too_narrow_for_float64_is_named_and_what_is_reached_is_told(search):
+    """The relevant document passes the second at α = ½ and is passed by the third a hair later."""
+    data = rf.Dataset(np.zeros((3, 1)), [1, 0, 0], [1, 1, 1])
+    s, t = np.array([0.0, 1.0, -1.0]), np.array([1.0, 0.0, 2.0 - 2.0**-50])
+    result = rf.combine([s, t], data, "NDCG", search=search)
+    combined = result.weights[0] * s + result.weights[1] * t
+    assert result.value == mean(combined, data, "NDCG")
+    assert result.value < 0.7
+    assert result.unreached.value == pytest.approx(1.0, abs=1e-12)
+    place = math.pi / 4 if search == "all" else 0.5
+    assert result.unreached.interval == pytest.approx((place, place), abs=1e-14)
+    assert f"1 may be had between {str(place)[:14]}" in str(result)
+    assert f"{result.value:.6g} is what those found really give" in str(result)
+    assert result.to_dict()["unreached"]["value"] == result.unreached.value
+
+
+def test_a_hair_more_is_wide_enough():
+    data = rf.Dataset(np.zeros((3, 1)), [1, 0, 0], [1, 1, 1])
+    s, t = np.array([0.0, 1.0, -1.0]), np.array([1.0, 0.0, 2.0 - 2.0**-40])
+    result = rf.combine([s, t], data, "NDCG")
+    assert (result.value, result.unreached) == (1.0, None)
 
 
 def test_identical_rankers_leave_one_piece():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce import memory
 from rankforce.binning.binned import Binned
 from rankforce.dags.frontier import Frontier
 from rankforce.dags.graph import Split
@@ -229,3 +230,19 @@ def test_threads_change_nothing():
             return splits, frontier.move_gains().tobytes(), forces.tobytes(), frontier.reorder(), frontier.value()
 
     assert everything(1) == everything(2) == everything(3)
+
+
+@pytest.mark.parametrize(
+    ("what", "ask"),
+    [
+        ("every node", lambda frontier: frontier.best_splits(frontier.forces(), np.ones(60_000, dtype=bool), 1)),
+        ("every move", lambda frontier: frontier.move_gains()),
+    ],
+    ids=["splits", "moves"],
+)
+def test_tables_that_cannot_be_had_are_refused_with_the_arithmetic(case, what, ask, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 2_000_000)
+    frontier = Frontier(case[2])
+    frontier.size = 60_000
+    with pytest.raises(rf.SettingsError, match=rf"{what} needs .* of memory \(.*60,000 .* bytes\), and 2\.0 MB"):
+        ask(frontier)

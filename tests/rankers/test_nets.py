@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.data.hashing import combine, uniform
+from rankforce import memory
+from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
 from rankforce.lambdas.objective import Objective, Term
 from rankforce.models.storage import to_bytes
@@ -375,7 +376,7 @@ def test_lambdarank_of_2009_lowers_the_rate_by_the_trained_measure(data, other, 
     lowered = round(np.log(rate / 0.3) / np.log(0.8))
     fell = np.diff([rf.evaluate(one, data, "MAP").mean["MAP"] for one in scores]) < 0
     assert 0 < lowered < fell.sum()  # by chance, in 30 % of these epochs
-    draws = [float(uniform(combine(0, 8, number))) for number in range(1, 60)]
+    draws = [float(Stream.NET_PACE.uniform(0, number)) for number in range(1, 60)]
     assert lowered == sum(draw < 0.3 for draw, down in zip(draws, fell, strict=True) if down)
 
 
@@ -459,3 +460,12 @@ def test_features_that_never_vary_are_warned_of(scaling):
     with pytest.warns(TrainingWarning, match="no feature varies"):
         ranker = rf.LambdaRank(epochs=1, learning_rate=0.01, scaling=scaling, progress=False).fit(same)
     assert len(set(ranker.predict(data if scaling != "query" else same).tolist())) == 1
+
+
+def test_gradients_that_cannot_be_had_are_refused_with_the_arithmetic(monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 10_000_000)
+    data = rf.make_artificial(queries=2, documents=2100, features=300, seed=1)
+    with pytest.raises(
+        rf.SettingsError, match=r"update='batch' needs .* \(2 parts of the documents × 3,020,001 weights"
+    ):
+        rf.LambdaRank(hidden=10_000, update="batch", epochs=1, pairs="top 5", progress=False).fit(data)

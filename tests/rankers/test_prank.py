@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce import memory
 from rankforce.models.perceptron import Perceptron
 from rankforce.models.storage import from_bytes, to_bytes
 
@@ -177,3 +178,15 @@ def test_labels_that_are_no_grades_are_refused(data):
         rf.PRank(**QUICK).fit(data.replace(labels={"grades": np.random.default_rng(0).random(len(data))}))
     with pytest.raises(rf.DataError, match="the grade 1"):
         rf.PRank(**QUICK).fit(data.replace(labels={"grades": np.ones(len(data))}))
+
+
+def test_what_the_quadratic_kernel_cannot_have_is_refused_before_anything_is_made(monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 100_000_000)
+    data = rf.Dataset(np.zeros((4, 6000), dtype=np.float32), [0, 1, 0, 1], [1, 1, 2, 2])
+    with pytest.raises(rf.SettingsError) as caught:
+        rf.PRank("quadratic", progress=False).fit(data)
+    assert str(caught.value) == (
+        "PRank with kernel='quadratic' needs 288 MB of memory (18,009,001 weights of 6,000 features × 2 vectors × 8 "
+        "bytes, and 4 documents × 6,000 features × 8 bytes), and 100 MB can be had: give fewer features or members, or "
+        "kernel='linear'"
+    )

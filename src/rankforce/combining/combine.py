@@ -9,7 +9,7 @@ import numpy as np
 
 from rankforce.combining.combined import Combined
 from rankforce.combining.member import Member
-from rankforce.combining.pair import SEARCHES
+from rankforce.combining.pair import SEARCHES, Unreached
 from rankforce.combining.weights import Found, How, best_weights
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
@@ -48,8 +48,9 @@ def combine(
 
     For two rankers with scores s and t it is the global optimum: the measure can change only where two documents of a
     query cross, and all crossings are swept. The middle of the best open interval between them is taken; of equal
-    ones the widest. For more than two, each ranker in turn is combined so with the mixture of the others until
-    nothing improves, from several starts: a local optimum.
+    ones the widest. Where the best interval is too narrow for float64 weights, the best that they reach is taken, and
+    the result says so (``unreached``). For more than two, each ranker in turn is combined so with the mixture of the
+    others until nothing improves, from several starts: a local optimum.
 
     Parameters
     ----------
@@ -135,6 +136,7 @@ def combine(
         curves=tuple(one.curve for one in found.chosen),
         intervals=tuple(one.interval for one in found.chosen),
         places=tuple(one.place for one in found.chosen),
+        unreached=_highest_unreached(found),
         held_out=held_out,
         tested_on=tested_on,
         net=found.net,
@@ -144,6 +146,12 @@ def combine(
 
 
 WANTED_RANKERS = "rankers must be a sequence of at least two: rf.combine([one, another], data, measure)"
+
+
+def _highest_unreached(found: Found) -> Unreached | None:
+    """The highest piece of all curves, if no weights reach it and it is above what was found."""
+    pieces = [one.unreached for one in found.chosen if one.unreached is not None and one.unreached.value > found.value]
+    return max(pieces, key=lambda piece: piece.value, default=None)
 
 
 def _several(rankers: Any) -> list[Any]:

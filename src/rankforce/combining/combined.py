@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rankforce.combining.curve import Curve
+from rankforce.combining.pair import Unreached
 from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError
 from rankforce.evaluation.compare import Comparison
@@ -32,9 +33,10 @@ class Combined:
     ``weights`` of the rankers; ``scores``, the combination of each row of the data; ``value``, the mean of the measure
     at them, recomputed in float64; ``singles``, the mean of each ranker alone. For two rankers ``curve`` is the mean
     against α (or θ), ``interval`` its open piece around the best ``place``; for more, ``curves``, ``intervals`` and
-    ``places`` have one entry per ranker, against the mixture of all others. ``held_out`` compares the combination with
-    the best single ranker where neither was chosen (``None`` without validation data and folds), and ``model`` is the
-    combination as a model.
+    ``places`` have one entry per ranker, against the mixture of all others. ``unreached`` (value, interval) is a piece
+    of the curve that is higher than ``value`` but so narrow that no float64 weights reach it, or None. ``held_out``
+    compares the combination with the best single ranker where neither was chosen (``None`` without validation data and
+    folds), and ``model`` is the combination as a model.
 
     Of a net, there are no curves; ``net`` is the net on the rankers' scores where it has hidden units, and ``weights``
     is None then.
@@ -49,6 +51,7 @@ class Combined:
     curves: tuple[Curve, ...]
     intervals: tuple[tuple[float, float], ...]
     places: tuple[float, ...]
+    unreached: Unreached | None
     held_out: Comparison | None
     tested_on: str
     net: Net | None
@@ -114,6 +117,7 @@ class Combined:
             "places": list(self.places),
             "intervals": [list(one) for one in self.intervals],
             "pieces": [len(one) for one in self.curves],
+            "unreached": None if self.unreached is None else dataclasses.asdict(self.unreached),
             "held_out": None,
         }
         if self.held_out is not None:
@@ -137,6 +141,12 @@ class Combined:
             lines.append(
                 f"best {symbol} = {self.place:.6g}, alike from {low:.6g} to {high:.6g}; "
                 f"{len(self.curve):,} {'pieces' if self.curve.exact else 'cells'}"
+            )
+        if self.unreached is not None:
+            low, high = self.unreached.interval
+            lines.append(
+                f"{self.unreached.value:.6g} may be had between {low!r} and {high!r}, too narrow for float64 weights: "
+                f"{self.value:.6g} is what those found really give"
             )
         lines.append(self._verdict())
         return "\n".join(lines)

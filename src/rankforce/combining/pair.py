@@ -18,12 +18,23 @@ SEARCHES = ("mixture", "beyond", "all")
 REACHED = 1e-11  # a recomputed mean this near the swept one is the same: they differ by rounding
 
 
+@dataclasses.dataclass(frozen=True)
+class Unreached:
+    """A piece of the curve on which the mean is higher than at the weights found: too narrow for float64.
+
+    Its ends are so close, or scores are rounded so much, that weights within it rank as weights beside it do.
+    """
+
+    value: float
+    interval: tuple[float, float]
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Chosen:
     """The best combination of two rankers.
 
     ``weights`` of the two; ``place`` of them on the curve, ``interval`` the open piece of the curve around it;
-    ``value`` the mean there.
+    ``value`` the mean there. ``unreached`` is a piece of the curve with a higher mean that no float64 weights reach.
     """
 
     weights: tuple[float, float]
@@ -31,6 +42,7 @@ class Chosen:
     interval: tuple[float, float]
     value: float
     curve: Curve
+    unreached: Unreached | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,18 +113,45 @@ def best_pair(
     ]
     curve = _curve(arcs, swept, axis)
     reach = mean_at or (lambda weights: target.mean(weighted_sum(weights, (s, t))))
+    chosen = _reached(arcs, swept, curve, reach)
+    return dataclasses.replace(chosen, unreached=_unreached(arcs, swept, axis, chosen.value))
+
+
+def _reached(
+    arcs: list[_Arc], swept: list[Pieces], curve: Curve, reach: Callable[[tuple[float, float]], float]
+) -> Chosen:
+    """The first piece whose mean its weights reach, best first; if there is none, the weights with the best mean."""
     best: Chosen | None = None
     for arc, low, high, claimed in _by_value(arcs, swept):
-        interval = arc.places(np.array([low, high]), axis)
-        for weights, place in _inside(arc, low, high, interval, axis):
+        interval = arc.places(np.array([low, high]), curve.axis)
+        for weights, place in _inside(arc, low, high, interval, curve.axis):
             value = reach(weights)
             found = Chosen(weights, place, (float(interval[0]), float(interval[1])), value, curve)
-            if abs(value - claimed) <= REACHED * max(1.0, abs(claimed)):
+            if not _higher(claimed, value) and not _higher(value, claimed):
                 return found
             if best is None or value > best.value:
                 best = found
     assert best is not None  # a sweep has at least one piece
     return best
+
+
+def _unreached(arcs: list[_Arc], swept: list[Pieces], axis: str, value: float) -> Unreached | None:
+    """The highest piece of the curve, if that is higher than the mean that was reached."""
+    pieces = [
+        (piece[2], arc, piece)
+        for arc, found in zip(arcs, swept, strict=True)
+        for piece in (*found.best[:1], *([] if found.narrow is None else [found.narrow]))
+    ]
+    highest, arc, (low, high, _) = max(pieces, key=lambda one: one[0])
+    if not _higher(highest, value):
+        return None
+    ends = arc.places(np.array([low, high]), axis)
+    return Unreached(highest, (float(ends[0]), float(ends[1])))
+
+
+def _higher(one: float, other: float) -> bool:
+    """Whether a mean is above another one by more than rounding."""
+    return one - other > REACHED * max(1.0, abs(one))
 
 
 def _by_value(arcs: list[_Arc], swept: list[Pieces]) -> Iterator[tuple[_Arc, float, float, float]]:

@@ -14,8 +14,9 @@ CELLS = 65_536  # else: this many equal cells, with the lowest and the highest v
 class Pieces:
     """Pieces in rising order; sums are whole numbers of units 2^−bits.
 
-    After ``finish``: ``best`` (start, end, value) of the best pieces, best first, of equal ones the widest first; and
-    the course: ``starts``, ``ends``, ``lows``, ``highs``, where low is high unless there were too many pieces.
+    After ``finish``: ``best`` (start, end, value) of the best pieces, best first, of equal ones the widest first;
+    ``narrow``, the best of those too narrow for float64 scores to hit, or None; and the course: ``starts``, ``ends``,
+    ``lows``, ``highs``, where low is high unless there were too many pieces.
     """
 
     def __init__(self, bits: int, total: int) -> None:
@@ -26,7 +27,9 @@ class Pieces:
         self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self._count = 0
         self._cells: tuple[np.ndarray, np.ndarray] | None = None
+        self._narrow: tuple[float, float, int] | None = None
         self.best: list[tuple[float, float, float]] = []
+        self.narrow: tuple[float, float, float] | None = None
 
     def add(self, places: np.ndarray, changes: np.ndarray) -> None:
         """Changes of the sum at places, rising; all that come later lie beyond them, but for rounding."""
@@ -44,6 +47,9 @@ class Pieces:
         self._note(np.array([self._last]), np.array([end]), np.array([self._total], dtype=np.int64))
         starts, ends, totals = self._kept
         self.best = list(zip(starts.tolist(), ends.tolist(), self.real(totals).tolist(), strict=True))
+        if self._narrow is not None:
+            start, stop, total = self._narrow
+            self.narrow = (start, stop, float(self.real(np.array(total))))
         if self._cells is None:
             starts, ends, totals = (np.concatenate(part) for part in zip(*self._parts, strict=True))
             self.starts, self.ends = starts, ends
@@ -62,6 +68,7 @@ class Pieces:
 
     def _note(self, starts: np.ndarray, ends: np.ndarray, totals: np.ndarray) -> None:
         wide = ends - starts > WIDE * ends
+        self._keep_narrow(starts, ends, totals, (ends > starts) & ~wide)
         starts, ends, totals = starts[wide], ends[wide], totals[wide]
         self._keep_best(starts, ends, totals)
         if self._cells is None:
@@ -75,6 +82,15 @@ class Pieces:
                 self._parts = []
         else:
             self._into_cells(starts, ends, totals)
+
+    def _keep_narrow(self, starts: np.ndarray, ends: np.ndarray, totals: np.ndarray, narrow: np.ndarray) -> None:
+        """Keep the best of the narrow pieces. One without any width may be empty: two crossings in one point."""
+        places = np.flatnonzero(narrow)
+        if not len(places):
+            return
+        place = places[np.argmax(totals[places])]
+        if self._narrow is None or totals[place] > self._narrow[2]:
+            self._narrow = (float(starts[place]), float(ends[place]), int(totals[place]))
 
     def _keep_best(self, starts: np.ndarray, ends: np.ndarray, totals: np.ndarray) -> None:
         if not len(starts):

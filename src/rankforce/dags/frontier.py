@@ -11,10 +11,13 @@ from rankforce.dags.graph import Split
 from rankforce.dags.sample import Sample
 from rankforce.kernels.frontier import find_blocks, frontier_values, inner_forces, passing_gains
 from rankforce.kernels.node_splits import best_splits
+from rankforce.memory import check_memory
 from rankforce.threads import over_pieces, over_queries, thread_count
 
 SMALLEST_GAIN = 2.0**-40  # of the largest possible value: moves that gain less may be an error of rounding
 ENOUGH_FOR_THREADS = 20_000  # documents × columns
+SPLIT_BYTES = 13  # for a feature and a node: gain, bin, side of missing values
+MOVE_BYTES = 40  # for a node and a place: gains, and four arrays of the same size on the way to them
 
 
 class Frontier:
@@ -138,6 +141,12 @@ class Frontier:
         """
         sample = self.sample
         columns = len(sample.bins)
+        check_memory(
+            SPLIT_BYTES * columns * self.size,
+            "the best split of every node",
+            f"{columns:,} features × {self.size:,} nodes × {SPLIT_BYTES} bytes",
+            "raise min_documents, or lower n_steps",
+        )
         members, starts = self.members()
         gains = np.full((columns, self.size), -1, dtype=np.int64)
         bins = np.zeros((columns, self.size), dtype=np.int32)
@@ -176,6 +185,12 @@ class Frontier:
         node_blocks = blocks[np.argsort(narrow, kind="stable")]
         block_starts = np.concatenate([[0], np.cumsum(np.bincount(positions, minlength=self.size))]).astype(np.int64)
         block_query = np.repeat(np.arange(len(sample.scales)), np.diff(sample.starts))
+        check_memory(
+            MOVE_BYTES * self.size**2,
+            "the gain of every move",
+            f"{self.size:,} nodes × {self.size:,} places × {MOVE_BYTES} bytes",
+            "raise min_documents, or lower n_steps",
+        )
         passing = np.zeros((self.size, self.size), dtype=np.int64)
         pieces = min(self.size, 4 * thread_count()) if sample.n_documents >= 2048 else 1
         over_pieces(

@@ -21,11 +21,15 @@ from rankforce.data.csv_rows import rows as csv_rows
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.data.frames import as_numbers, as_vector
 from rankforce.data.limits import within_memory
+from rankforce.data.pair_counts import count_pairs
 from rankforce.data.streams import file_name
 from rankforce.data.table_columns import ROLE_NAMES
 from rankforce.errors import DataError, FileFormatError
 from rankforce.kinds import OrNone, Text
+from rankforce.memory import check_memory
 from rankforce.remedies import DOCUMENT_IDS, Phrase
+
+BYTES_PER_PAIR = 64  # rows, probability and weight, and once more sorted by query
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,6 +130,13 @@ class Preferences:
         Unlabelled documents are in no pair. The list takes memory for every pair.
         """
         labels = data.label(label)
+        count = sum(count_pairs(labels[rows], ties=ties) for rows in data.each_query())
+        check_memory(
+            BYTES_PER_PAIR * count,
+            "the list of all pairs",
+            f"{count:,} pairs × {BYTES_PER_PAIR} bytes",
+            "leave the ties out, or learn from the grades themselves, with pairs='sample 10'",
+        )
         better, worse = [], []
         for rows in data.each_query():
             rows = rows[~np.isnan(labels[rows])]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.pair_counts import ManyPairs, many_pairs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,9 +33,13 @@ class LabelSource:
     unlabelled_queries: int
     mixed_queries: int
     sorted_queries: int  # among the mixed ones: rows in falling or rising order of the label
+    many_pairs: ManyPairs | None  # the query with the most pairs of different labels, if there are very many
 
     def to_dict(self) -> dict[str, Any]:
-        return dataclasses.asdict(self) | {"values": {f"{value:g}": count for value, count in self.values.items()}}
+        return dataclasses.asdict(self) | {
+            "values": {f"{value:g}": count for value, count in self.values.items()},
+            "many_pairs": None if self.many_pairs is None else self.many_pairs._asdict(),
+        }
 
 
 def label_source(data: Dataset, name: str) -> LabelSource:
@@ -61,6 +66,7 @@ def label_source(data: Dataset, name: str) -> LabelSource:
         unlabelled_queries=int((counts == 0).sum()),
         mixed_queries=int(mixed.sum()),
         sorted_queries=int((mixed & (_sorted(labels, data, -1.0) | _sorted(labels, data, 1.0))).sum()),
+        many_pairs=many_pairs(data, name),
     )
 
 

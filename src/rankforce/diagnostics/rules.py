@@ -80,6 +80,14 @@ def _label_findings(report: Inspection) -> Iterator[Finding]:
                 f"{displayed(source.name)}: labels go up to {source.highest:g}.",
                 f"The exponential gain 2^label - 1 {effect}. Use gain=linear or a table, as in NDCG(gain=linear).",
             )
+        if source.many_pairs is not None:
+            longest = source.many_pairs
+            yield Finding(
+                "many_pairs",
+                f"{source.name}: query {longest.query} has {longest.documents:,} documents and {longest.pairs:,} pairs "
+                "of different labels.",
+                "Training looks at every pair in every round: take fewer with pairs='top 30' or pairs='sample 10'.",
+            )
         if source.mixed_queries >= _ENOUGH_QUERIES and source.sorted_queries >= _SORTED_SHARE * source.mixed_queries:
             yield Finding(
                 "sorted_by_label",

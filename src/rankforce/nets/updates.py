@@ -22,6 +22,7 @@ from rankforce.kernels.network import add_gradient, score_documents, take_step, 
 from rankforce.lambdas.forces import Forces, Ranking, TermForces
 from rankforce.lambdas.objective import Objective
 from rankforce.lambdas.preference_forces import PreferenceForces
+from rankforce.memory import check_memory
 from rankforce.nets.layout import Layout
 from rankforce.remedies import Setting
 from rankforce.threads import over_pieces
@@ -185,6 +186,13 @@ class ByBatch(Updates):
         self.pulling = self.source.forces(self.data, self.source.preferences)
         self.ranking = Ranking(self.data, self.source.seed)
         self._lock = threading.Lock()
+        parts = -(-self.data.n_documents // DOCUMENTS_PER_SUM)
+        check_memory(
+            8 * parts * self.layout.size,
+            "update='batch'",
+            f"{parts:,} parts of the documents × {self.layout.size:,} weights × 8 bytes",
+            "lower hidden, or take update='query'",
+        )
 
     @property
     def n_pairs(self) -> int:

@@ -94,7 +94,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         sum of its pairs' forces (as LightGBM does); or divided by their standard deviation, for the gradient step
         only. ``"auto"``: log with Newton's step, deviation with the gradient step.
     pairs : "all", ("top", k) or ("sample", m)
-        Which pairs exert forces; the last two are for very long lists.
+        Which pairs exert forces; the last two are for very long lists: more than 100 million pairs of a query are
+        warned of.
     max_bins : int
         Feature values are sorted into at most so many bins (2 to 255).
     feature_fraction, query_fraction : float

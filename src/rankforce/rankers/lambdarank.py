@@ -63,7 +63,8 @@ class LambdaRank(Maximising, NetRanker):
     sigma : float
         Steepness of the logistic cost.
     pairs : "all", ("top", k) or ("sample", m)
-        Which pairs exert forces; the last two are for very long lists.
+        Which pairs exert forces; the last two are for very long lists: more than 100 million pairs of a query are
+        warned of.
     cost : str, Cost or ListwiseCost, optional
         Another λ-function in place of ``RankNetWeightPairs(sigma)``.
     objective : Graded, Scheduled, Term or a list of terms, optional

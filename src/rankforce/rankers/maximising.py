@@ -21,6 +21,7 @@ from rankforce.lambdas.left_out import LeftOut, left_out
 from rankforce.lambdas.objective import Objective, chosen_objective
 from rankforce.measures.measure import Measure
 from rankforce.rankers.graded_watching import WatchedTiers, tiers_of
+from rankforce.rankers.long_lists import warn_of_many_pairs
 from rankforce.rankers.watching import TrainingWarning, Watched, WatchedMeasure
 from rankforce.rankers.weight_search import WeightSearch, search_weights
 from rankforce.remedies import ValidationData
@@ -101,6 +102,8 @@ class Maximising(abc.ABC):
     def _count_left_out(self, data: Dataset, terms: Sequence[TermForces]) -> None:
         """Note and say what each term does not see of the training data."""
         self.left_out_ = left_out(data, terms)
+        for label in dict.fromkeys(term.term.measure.label for term in terms if term.every_pair):
+            warn_of_many_pairs(data, label, stacklevel=6)
         for one in self.left_out_:
             if one.pairs == 0:
                 warn(f"{one.measure} has no pairs and does not count: {one}", TrainingWarning)

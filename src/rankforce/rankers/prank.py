@@ -15,8 +15,10 @@ from rankforce.kernels.perceptron import perceptron_scores, prank_pass
 from rankforce.kinds import Choice
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
+from rankforce.memory import check_memory
 from rankforce.models.perceptron import KERNELS, Perceptron, n_weights, scaled
 from rankforce.nets.scaling import Scaling
+from rankforce.plurals import counted
 from rankforce.rankers.document_costs import Documents
 from rankforce.rankers.settings import checked, label_source, measure_to_watch, number, switch, whole, with_settings
 from rankforce.rankers.stepwise import Stepwise
@@ -120,6 +122,7 @@ class Perceptrons:
                 f"{len(self.grades)} different labels are too many for PRank (at most {MOST_GRADES}): round them to "
                 "grades, or use MART"
             )
+        _check_memory(data, held_out, kernel, members)
         self.feature_names = data.feature_names
         self.kernel = kernel
         self.quadratic = kernel == "quadratic"
@@ -184,3 +187,17 @@ class Perceptrons:
             thresholds=self.thresholds.mean(axis=0),
             grades=self.grades,
         )
+
+
+def _check_memory(data: Dataset, held_out: Dataset | None, kernel: str, members: int) -> None:
+    """Raise if inputs and weights cannot be had."""
+    weights = n_weights(kernel, data.n_features)
+    documents = data.n_documents + (0 if held_out is None else held_out.n_documents)
+    held = members + 1  # and their mean
+    check_memory(
+        8 * weights * held + 8 * documents * data.n_features,
+        f"PRank with kernel={kernel!r}",
+        f"{weights:,} weights of {data.n_features:,} features × {counted(held, 'vector')} × 8 bytes, and "
+        f"{documents:,} documents × {data.n_features:,} features × 8 bytes",
+        "give fewer features or members, or kernel='linear'" if kernel == "quadratic" else "give fewer documents",
+    )

@@ -17,13 +17,14 @@ from rankforce.kernels.network import ranknet_costs
 from rankforce.kinds import Whole
 from rankforce.lambdas.every_pair import EveryPair
 from rankforce.lambdas.forces import TermForces
-from rankforce.lambdas.objective import Objective, Pairs, Term
+from rankforce.lambdas.objective import ALL_PAIRS, Objective, Pairs, Term
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.models.net import MOST_HIDDEN
 from rankforce.nets.updates import Source
 from rankforce.rankers.inputs import as_dataset, with_features
+from rankforce.rankers.long_lists import warn_of_many_pairs
 from rankforce.rankers.net_runs import Cost
 from rankforce.rankers.nets import NetRanker, Training
 from rankforce.rankers.preference_inputs import PreferenceInputs
@@ -49,7 +50,8 @@ class RankNet(NetRanker):
     equal_grades : bool
         Also learn that documents of equal grade belong together: pairs with P̄ = ½. The pairs are listed in memory.
     pairs : "all", ("top", k) or ("sample", m)
-        Which pairs of different grades exert forces; the last two are for very long lists.
+        Which pairs of different grades exert forces; the last two are for very long lists: more than 100 million
+        pairs of a query are warned of.
     validation_measure : str or Measure, optional
         The ranking measure that is watched; default NDCG of the label.
     preset : "2006" or "2009", optional
@@ -115,6 +117,8 @@ class RankNet(NetRanker):
         elif self.equal_grades:
             preferences = Preferences.from_grades(data, self.label, ties=True)
             objective += ", equal grades as ½"
+        elif Pairs.read(self.pairs) == ALL_PAIRS and self.label in data.labels:
+            warn_of_many_pairs(data, self.label, stacklevel=2)
         pairs = Objective((self._term(),))
         source = Source(pairs, self.seed, preferences, preference_share, self.sigma)
         training = Training(data, given.held_out, source, watch, objective, given.written(), instruments)
