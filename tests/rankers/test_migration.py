@@ -161,12 +161,12 @@ def test_what_changes_nothing_is_named_too(library, name):
     ("library", "params", "message"),
     [
         ("lightgbm", {"objective": "rank_xendcg"}, "objective='rank_xendcg' cannot be taken over"),
-        ("lightgbm", {"objective": "regression"}, "rf.MART"),
+        ("lightgbm", {"objective": "regression"}, "the ranker MART"),
         ("lightgbm", {"boosting": "dart"}, "only boosting='gbdt'"),
         ("lightgbm", {"num_leaves": 7, "max_leaves": 8}, "same parameter with two values"),
         ("lightgbm", {"num_leaves": "many"}, "num_leaves cannot be 'many'"),
         ("lightgbm", [("num_leaves", 3)], "a mapping"),
-        ("xgboost", {"objective": "reg:squarederror"}, "rank:ndcg, rank:map and rank:pairwise can .*rf.MART"),
+        ("xgboost", {"objective": "reg:squarederror"}, "rank:ndcg, rank:map and rank:pairwise can .*the ranker MART"),
         ("xgboost", {"booster": "dart"}, "only booster='gbtree'"),
         ("xgboost", {"max_depth": 0}, "give max_leaves"),
         ("xgboost", {"lambdarank_pair_method": "all"}, "topk or mean"),
@@ -285,7 +285,9 @@ def test_what_has_no_counterpart_in_mart_is_named(library, params, message):
     [("lightgbm", "lambdarank"), ("lightgbm", "huber"), ("xgboost", "rank:ndcg"), ("xgboost", "count:poisson")],
 )
 def test_objectives_that_are_not_marts_are_refused(library, objective):
-    with pytest.raises(rf.SettingsError, match=f"objective='{objective}' cannot be taken over: .*rf.LambdaMART"):
+    with pytest.raises(
+        rf.SettingsError, match=f"objective='{objective}' cannot be taken over: .*the ranker LambdaMART"
+    ):
         MART_FROM[library]({"objective": objective})
 
 

@@ -21,7 +21,7 @@ from rankforce.rankers.translation import Translation, numbers, truth
 
 def from_lightgbm(params: Translation) -> dict[str, Any]:
     """For ``objective="lambdarank"``."""
-    params.refuse_unless("objective", ("lambdarank",), "only lambdarank is LambdaMART (for regression see MART)")
+    params.refuse_unless("objective", ("lambdarank",), "only lambdarank is LambdaMART (regression: the ranker MART)")
     sigma = params.take("sigmoid", 1.0, float)
     normalised = params.take("lambdarank_norm", True, truth)
     table = params.take("label_gain", None, numbers)
@@ -45,7 +45,7 @@ def from_xgboost(params: Translation) -> dict[str, Any]:
     if objective not in ("rank:ndcg", "rank:map", "rank:pairwise"):
         raise SettingsError(
             f"XGBoost's objective={objective!r} cannot be taken over: rank:ndcg, rank:map and rank:pairwise can "
-            "(for regression and classes see MART)"
+            "(regression and classes: the ranker MART)"
         )
     gain = "exponential" if params.take("ndcg_exp_gain", True, truth) else "linear"
     score_normalised = params.take("lambdarank_score_normalization", True, truth)

@@ -33,7 +33,7 @@ XGBOOST_COSTS = {
 def from_lightgbm(params: Translation) -> dict[str, Any]:
     """For ``regression``, ``binary`` and ``multiclass``."""
     cost = _cost(
-        params, LIGHTGBM_COSTS, "regression", "regression, binary and multiclass can; lambdarank: rf.LambdaMART"
+        params, LIGHTGBM_COSTS, "regression", "regression, binary and multiclass can; lambdarank: the ranker LambdaMART"
     )
     least_weight = params.take("min_sum_hessian_in_leaf", 1e-3, float) if cost == "regression" else 0.0
     steepness = params.take("sigmoid", 1.0, float) if cost == "binary" else 1.0
@@ -52,7 +52,7 @@ def from_lightgbm(params: Translation) -> dict[str, Any]:
 
 def from_xgboost(params: Translation) -> dict[str, Any]:
     """For ``reg:squarederror``, ``binary:logistic`` and ``multi:softprob``."""
-    able = "reg:squarederror, binary:logistic and multi:softprob can; rank:ndcg: rf.LambdaMART"
+    able = "reg:squarederror, binary:logistic and multi:softprob can; rank:ndcg: the ranker LambdaMART"
     cost = _cost(params, XGBOOST_COSTS, "reg:squarederror", able)
     least_weight = params.take("min_child_weight", 1.0, float) if cost == "regression" else 0.0
     if params.take("base_score", None) is not None:

@@ -155,7 +155,7 @@ def watched_by_lightgbm(params: Translation, gain: Any, default: str = "") -> Me
     known = {"ndcg": "ndcg", "lambdarank": "ndcg", "map": "map", "mean_average_precision": "map"}
     unknown = [name for name in given if name and name not in known]
     if unknown:
-        params.note(f"metric={unknown[0]!r} is not watched: see rf.evaluate")
+        params.note(f"metric={unknown[0]!r} is not watched: evaluate by it afterwards")
     watched = [known[name] for name in given if name in known] or ([default] if default else [])
     if not watched:
         return None
@@ -177,5 +177,5 @@ def watched_by_xgboost(params: Translation, gain: Any, default: str = "") -> Mea
     if name == "map":
         return MAP(cutoff)
     if name:
-        params.note(f"eval_metric={given[-1]!r} is not watched: see rf.evaluate")
+        params.note(f"eval_metric={given[-1]!r} is not watched: evaluate by it afterwards")
     return None
