@@ -296,7 +296,7 @@ def test_a_model_is_trained_and_measured_by_preferences_alone(run: Any, data: Pa
     listed, bare, model = tmp_path / "pairs.csv", tmp_path / "bare.csv", tmp_path / "model.json"
     listed.write_text(PREFERENCES)
     bare.write_text("qid,document,x\n7,a,3\n7,b,2\n7,c,1\n8,e,5\n8,d,4\n")
-    options = ("--trees", 3, "--set", "min_documents=1", "--preferences", listed, "-q")
+    options = ("--trees", 40, "--set", "min_documents=1", "--preferences", listed, "-q")
     outcome = run("train", bare, "-o", model, *options)
     assert outcome.code == 0, outcome.err
     assert "preference agreement (ties hashed): train 0.9750" in outcome.out

@@ -67,7 +67,7 @@ def test_mart_watches_the_measure(run: Any, training: Path, tmp_path: Path) -> N
     )  # fmt: skip
     assert outcome.code == 0, outcome.err
     assert "MART, ExpectedGrade(ordinal" in outcome.out
-    assert "NDCG@5: train" in outcome.out
+    assert "NDCG@5 (ties hashed): train" in outcome.out
     assert "ordinal" in repr(rf.load(tmp_path / "m.json"))
 
 

@@ -135,11 +135,19 @@ def test_the_report_of_the_martingale(data):
 
 
 @pytest.mark.compiled_only
-def test_boosted_graphs_are_better_than_one(data, held_out, tmp_path):
+def test_boosted_graphs_are_better_than_one_on_average():
     settings = {"n_steps": 8, "min_documents": 10, "form": "martingale", "progress": False}
-    one = rf.XRank(**settings).fit(data)
-    several = rf.XRank(n_graphs=12, **settings).fit(data)
-    assert expected(several, held_out) > expected(one, held_out) + 0.01
+    gains = []
+    for truth in range(6):  # which of them profits most is an accident of the truth
+        train, test = (rf.make_artificial(200, 20, 5, seed=seed, function_seed=truth) for seed in (1, 2))
+        one, several = (rf.XRank(n_graphs=count, **settings).fit(train) for count in (1, 12))
+        gains.append(expected(several, test) - expected(one, test))
+    assert np.mean(gains) > 0.005
+
+
+@pytest.mark.compiled_only
+def test_every_graph_that_is_added_helps_on_the_training_data(data, tmp_path):
+    several = rf.XRank(n_graphs=12, n_steps=8, min_documents=10, form="martingale", progress=False).fit(data)
     values = several.history_["train"]
     assert all(later >= earlier for earlier, later in itertools.pairwise(values))
     assert values[-1] > values[0] + 0.02
