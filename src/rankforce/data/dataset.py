@@ -242,6 +242,8 @@ class Dataset:
 
     def with_label(self, name: str, values: Any) -> Dataset:
         """The data set with one more label source (or with another content of one it has)."""
+        if not isinstance(name, str):
+            raise DataError(f"a label source is named by text, not {shown(name)}")
         return self.replace(labels={**self.labels, name: values})
 
     def replace(self, **changes: Any) -> Dataset:
@@ -429,7 +431,7 @@ def _weights(values: Any, n: int, what: str) -> np.ndarray:
 def _feature_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if names is None:
         return tuple(str(place) for place in range(1, n + 1))  # as LETOR files count
-    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
+    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) != 1:
         raise DataError(f"feature_names must be one name per feature, not {names!r:.80}")
     result = tuple(str(name) for name in names)
     if len(result) != n:

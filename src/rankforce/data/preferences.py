@@ -23,7 +23,7 @@ from rankforce.data.frames import as_numbers, as_vector
 from rankforce.data.streams import file_name
 from rankforce.data.table_columns import ROLE_NAMES
 from rankforce.errors import DataError, FileFormatError
-from rankforce.kinds import OrNone, Text
+from rankforce.kinds import shown
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,7 +205,8 @@ def read_preferences(path: str | Path, data: Dataset, *, delimiter: str | None =
     """
     check_dataset(data)
     file = Path(file_name(path))
-    OrNone(Text("one character")).check("delimiter", delimiter)
+    if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
+        raise DataError(f"a delimiter is one character, not {shown(delimiter)}")
     separator = delimiter or ("\t" if file.name.lower().endswith((".tsv", ".tsv.gz")) else ",")
     lines = csv_rows(file, separator, header=True)
     columns = _columns(lines, file, separator)

@@ -36,6 +36,9 @@ class Round:
         return np.frombuffer(self.text, dtype=np.uint8)
 
 
+_LONGEST_NAME = 255  # bytes, on all usual file systems
+
+
 def file_name(path: str | os.PathLike[str]) -> str:
     """A path as text; an error for what is no path."""
     try:
@@ -44,6 +47,8 @@ def file_name(path: str | os.PathLike[str]) -> str:
         raise DataError(f"a file is named by a path, not by {path!r:.80}") from None
     if "\0" in name:
         raise FileFormatError("cannot be opened: a path has no NUL character", path=repr(name))
+    if any(len(os.fsencode(part)) > _LONGEST_NAME for part in name.split(os.sep)):
+        raise FileFormatError(f"cannot be opened: a name has at most {_LONGEST_NAME} bytes", path=name)
     return name
 
 

@@ -141,9 +141,9 @@ def effective_pairs(
     Changes of the measure below 1e-12 count as none.
     """
     check_dataset(data)
-    if isinstance(cost, (str, LambdaFunction)) or not isinstance(cost, Iterable):
-        cost = [cost]
-    costs = [lambda_function(one) for one in cost]
+    alone = isinstance(cost, (str, LambdaFunction)) or not isinstance(cost, Iterable)
+    several: Any = [cost] if alone or getattr(cost, "ndim", 1) == 0 else cost
+    costs = [lambda_function(one) for one in several]
     if not costs:
         raise SettingsError("name at least one λ-function, for example 'RankNetWeightPairs'")
     if not Number().holds(relevant):

@@ -37,6 +37,7 @@ from rankforce.rankers.settings import (
     choice,
     number,
     setting,
+    steepness,
     with_settings,
 )
 from rankforce.rankers.watching import Callback, Instrument, Watched, checked_instruments
@@ -120,7 +121,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     measure: str | Measure = dataclasses.field(default="NDCG", kw_only=False, metadata=checked(MEASURE))
     split: Literal["auto", "newton", "least_squares"] = choice("auto", after="min_documents")
     step: Literal["newton", "gradient"] = choice("newton")
-    sigma: float = number(1.0, above=0.0)
+    sigma: float = steepness(1.0)
     max_step: float = number(10.0, above=0.0)
     anchor: float | None = number(None, least=0.0)
     normalise: Literal["auto", "none", "log", "deviation"] = choice("auto", after="max_bins")
