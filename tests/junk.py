@@ -337,12 +337,13 @@ def method_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
         "replace": {},
         "write": {"path": folder / "out.txt", "label": "grades"},
     }
+    parts = ("features", "labels", "weights", "query_weights", "feature_names", "document_ids")
     for name, arguments in methods.items():
-        yield Target(f"Dataset.{name}", getattr(data, name), arguments)
+        yield Target(f"Dataset.{name}", getattr(data, name), arguments, names=parts if name == "replace" else None)
     model = rf.LambdaMART(n_trees=2, min_documents=2, progress=False).fit(data).model_
     for name, arguments in {
-        "predict": {"X": data},
-        "rank": {"X": data},
+        "predict": {"data": data},
+        "rank": {"data": data},
         "truncate": {},
         "feature_importance": {},
         "save": {"path": folder / "saved.json"},

@@ -35,7 +35,7 @@ def replacing(path: str | os.PathLike[str], error: type[RankforceError] = DataEr
         return
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}.partial")
-    if target.is_dir():
+    if os.path.isdir(target):  # False, too, for a name that is too long
         raise error(f"{displayed_path(path)}: cannot be written: it is a directory")
     try:
         file = open(beside, "xb")  # noqa: SIM115  # closed below
@@ -47,7 +47,7 @@ def replacing(path: str | os.PathLike[str], error: type[RankforceError] = DataEr
         with file:
             yield file
         _flush(beside, os.O_RDWR)
-        if target.exists():
+        if os.path.exists(target):
             shutil.copymode(target, beside)
         os.replace(beside, target)
         _flush_folder(target.parent)

@@ -252,6 +252,8 @@ class Dataset:
 
     def with_label(self, name: str, values: Any) -> Dataset:
         """The data set with one more label source (or with another content of one it has)."""
+        if not isinstance(name, str):
+            raise DataError(f"a label source is named by text, not {shown(name)}")
         return self.replace(labels={**self.labels, name: values})
 
     def with_origins(self, origins: Mapping[str, str]) -> Dataset:

@@ -25,7 +25,7 @@ from rankforce.data.pair_counts import count_pairs
 from rankforce.data.streams import file_name
 from rankforce.data.table_columns import ROLE_NAMES
 from rankforce.errors import DataError, FileFormatError
-from rankforce.kinds import OrNone, Text
+from rankforce.kinds import shown
 from rankforce.memory import check_memory
 from rankforce.remedies import DOCUMENT_IDS, Phrase
 
@@ -220,7 +220,8 @@ def read_preferences(path: str | Path, data: Dataset, *, delimiter: str | None =
     """
     check_dataset(data)
     file = Path(file_name(path))
-    OrNone(Text("one character")).check("delimiter", delimiter)
+    if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
+        raise DataError(f"a delimiter is one character, not {shown(delimiter)}")
     separator = delimiter or ("\t" if file.name.lower().endswith((".tsv", ".tsv.gz")) else ",")
     with within_memory(file):
         return _read_pairs(file, separator, data)

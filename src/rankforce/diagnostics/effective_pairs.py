@@ -175,7 +175,8 @@ def effective_pairs(
 
 
 def _costs(given: Any) -> list[LambdaFunction]:
-    several = [given] if isinstance(given, (str, LambdaFunction)) or not isinstance(given, Iterable) else given
+    alone = isinstance(given, (str, LambdaFunction)) or not isinstance(given, Iterable)
+    several: Any = [given] if alone or getattr(given, "ndim", 1) == 0 else given
     costs = told_apart(lambda_function(one) for one in several)
     if not costs:
         raise SettingsError("name at least one λ-function, for example 'RankNetWeightPairs'")

@@ -19,7 +19,7 @@ from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import SettingsError, missing_dependency
 from rankforce.evaluation import tables
 from rankforce.kernels.pair_forces import scale_by_log
-from rankforce.kinds import check_number
+from rankforce.kinds import MOST, Text, Whole, check_number, shown
 from rankforce.lambdas.anchor import Anchor
 from rankforce.lambdas.cost import Cost
 from rankforce.lambdas.forces import TermForces, without_weights
@@ -255,6 +255,7 @@ class GradesInTop(Instrument):
     def __init__(self, k: int = 3, label: str = MAIN_LABEL, every: int = 1) -> None:
         super().__init__(every)
         self.k = _checked_k(k)
+        Text("the name of a label source").check("label", label)
         self.label = label
 
     def _start(self, data: Dataset) -> None:
@@ -302,8 +303,8 @@ class RankChanges(Instrument):
 
 
 def _checked_k(k: Any) -> int:
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise SettingsError(f"k must be a positive whole number, not {k!r}")
+    if not Whole(1).holds(k):
+        raise SettingsError(f"k must be a positive whole number of at most {MOST}, not {shown(k)}")
     return int(k)
 
 

@@ -117,7 +117,8 @@ def read_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Mea
 
 
 def _several(measures: Any) -> list[Any]:
-    return [measures] if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable) else list(measures)
+    alone = isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable)
+    return [measures] if alone or getattr(measures, "ndim", 1) == 0 else list(measures)
 
 
 def _written_out(measures: list[Any]) -> dict[Measure, frozenset[str]]:

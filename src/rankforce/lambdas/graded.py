@@ -112,7 +112,8 @@ def _shares(weights: Sequence[float] | str | None, count: int) -> tuple[float, .
         raise SettingsError(f'the weights of a graded objective are numbers or "search", not {weights!r}')
     if weights is None:
         return (1.0 / count,) * count
-    if isinstance(weights, Mapping) or not isinstance(weights, Iterable):
+    listed = isinstance(weights, Iterable) and not isinstance(weights, Mapping)
+    if not listed or getattr(weights, "ndim", 1) != 1:
         raise SettingsError(
             f'the weights of a graded objective are a list of {count} numbers, or "search", not {weights!r}'
         )

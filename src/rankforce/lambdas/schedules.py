@@ -144,7 +144,8 @@ def _read(form: dict[str, Any]) -> Schedule:
 
 
 def _values(given: Any) -> Values:
-    if isinstance(given, str) or np.ndim(given) == 0 or not isinstance(given, (Sequence, np.ndarray)):
+    listed = (isinstance(given, Sequence) and not isinstance(given, str)) or getattr(given, "ndim", 0) == 1
+    if not listed:
         raise SettingsError(f"the values of a schedule are a list of shares, one per iteration, not {given!r}")
     return Values(tuple(_number(value) for value in given))
 

@@ -11,6 +11,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.streams import file_name
 from rankforce.errors import RankforceError, SettingsError
+from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_walk
 from rankforce.models.model import Model, frozen
 from rankforce.models.provenance import Provenance
@@ -81,8 +82,7 @@ class RankingGraph(Model):
 
     def feature_importance(self, kind: str = "gain") -> dict[str, float]:
         """What each feature did, in the order of the features: total gain, or number of tests (``kind="split"``)."""
-        if kind not in ("gain", "split"):
-            raise SettingsError(f"kind must be 'gain' or 'split', not {kind!r}")
+        check_choice("kind", kind, ("gain", "split"))
         shares = self.gain if kind == "gain" else np.ones(self.n_tests)
         totals = np.bincount(self.feature, weights=shares, minlength=self.n_features)
         return dict(zip(self.feature_names, totals.tolist(), strict=True))

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.errors import DataError, RankforceError, SettingsError
+from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_walk
 from rankforce.models.model import Model, count_of, frozen
 from rankforce.models.provenance import Provenance
@@ -142,8 +143,7 @@ class TreeEnsemble(Model):
 
     def feature_importance(self, kind: str = "gain") -> dict[str, float]:
         """What each feature did, in the order of the features: total gain, or number of splits (``kind="split"``)."""
-        if kind not in ("gain", "split"):
-            raise SettingsError(f"kind must be 'gain' or 'split', not {kind!r}")
+        check_choice("kind", kind, ("gain", "split"))
         shares = self.gain if kind == "gain" else np.ones(len(self.feature))
         totals = np.bincount(self.feature, weights=shares, minlength=self.n_features)
         return dict(zip(self.feature_names, totals.tolist(), strict=True))

@@ -37,6 +37,7 @@ from rankforce.rankers.settings import (
     choice,
     number,
     setting,
+    steepness,
     with_settings,
 )
 from rankforce.rankers.trained_forces import TrainedForces, springs_on
@@ -134,7 +135,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     preset: Literal["2010", "2011"] | None = choice(None, after="min_documents")
     split: Literal["auto", "newton", "least_squares"] = choice("auto")
     step: Literal["auto", "newton", "gradient"] = choice("auto")
-    sigma: float = number(1.0, above=0.0)
+    sigma: float = steepness(1.0)
     max_step: float | None = number(None, above=0.0)
     anchor: float | None = number(None, least=0.0)
     normalise: Literal["auto", "none", "log", "deviation"] = choice("auto", after="max_bins")

@@ -37,6 +37,7 @@ from rankforce.rankers.settings import (
     measure_to_watch,
     number,
     setting,
+    steepness,
     with_settings,
 )
 from rankforce.remedies import NAME_ALONE, Setting
@@ -155,7 +156,7 @@ class MART(FromOtherLibraries, BoostedTrees):
     relevant: float = number(1.0)
     values: Any = setting("grades", Understood(_check_values, text_values.python_value))
     label: str = label_source(MAIN_LABEL)
-    sigma: float = number(1.0, above=0.0)
+    sigma: float = steepness(1.0)
     max_step: float = number(10.0, above=0.0)
     split: Literal["auto", "newton", "least_squares"] = choice("auto")
     validation_measure: str | Measure | None = measure_to_watch(after="line_search_on")

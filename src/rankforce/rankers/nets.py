@@ -26,7 +26,7 @@ from rankforce.rankers.net_runs import Cost, Plan, Run, Scored, leading
 from rankforce.rankers.outputs import base_of
 from rankforce.rankers.progress import Progress
 from rankforce.rankers.resumable import Resumable
-from rankforce.rankers.settings import choice, number, rates, switch, whole, with_settings
+from rankforce.rankers.settings import choice, rates, steepness, switch, whole, with_settings
 from rankforce.rankers.trained_forces import TrainedForces
 from rankforce.rankers.watching import TIES, Callback, Instrument, Iteration, TrainingWarning, Watched, show_forces
 from rankforce.remedies import NAME_ALONE, Argument, Setting, ValidationData
@@ -61,7 +61,7 @@ class NetRanker(Resumable):
     update: Literal["query", "pair", "batch"] = choice("query")
     scaling: Literal["auto", "standard", "log1p", "query", "none"] = choice("auto")
     preset: Literal["2006", "2009"] | None = choice(None)
-    sigma: float = number(1.0, above=0.0)
+    sigma: float = steepness(1.0)
     keep_weights: bool = switch(False, after="early_stopping")
 
     model_: Net = dataclasses.field(init=False)

@@ -84,6 +84,11 @@ def number(
     return setting(default, kind, after=after)
 
 
+def steepness(default: float) -> Any:
+    """The σ of logistic costs: any with which steps of 1/σ stay within float32."""
+    return number(default, least=1e-30, most=1e30)
+
+
 def choice(default: str | None, *, after: str | None = None) -> Any:
     """One of the words of the ``Literal`` that the field is annotated with."""
     return setting(default, None, after=after)

@@ -278,7 +278,7 @@ class Grower:
             layout.starts, layout.share, packing.byte, packing.stride, packing.size,
             work.usable, self._monotone, self._entries,
             scales.shift,
-            float(np.ldexp(self.l2, scales.curvature_exponent)),  # infinite where no gain is left
+            _scaled(self.l2, scales.curvature_exponent),
             _in_units(self.min_gain, scales.gain_unit),
             1 if self.split == "newton" else self.min_documents,
             self.min_documents,
@@ -338,6 +338,14 @@ def _per_document(values: np.ndarray, n: int, what: str) -> np.ndarray:
     if array.shape != (n,):
         raise DataError(f"{what} must have one entry per document ({n}), not shape {array.shape}")
     return array
+
+
+def _scaled(l2: float, exponent: int) -> float:
+    """l2 × 2^exponent; infinite, so that nothing gains, where that is beyond all numbers."""
+    try:
+        return math.ldexp(l2, exponent)
+    except OverflowError:
+        return math.inf
 
 
 def _in_units(gain: float, unit: float) -> float:
