@@ -6,13 +6,13 @@ data (early stopping, a second ranker) pays for labels, ideal orders and normali
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.data.dataset import Dataset
 from rankforce.errors import MeasureError
 from rankforce.kernel_values import is_foreign
@@ -24,7 +24,7 @@ from rankforce.threads import FEW, FEW_IN_A_PASS, over_queries
 MOST_KEPT = 32  # measures remembered per data set: each holds one float64 per document
 
 _sources: WeakKeyDictionary[Dataset, dict[tuple[Any, ...], LabelSource]] = WeakKeyDictionary()
-_judged: WeakKeyDictionary[Dataset, dict[Measure, Judged]] = WeakKeyDictionary()
+_judged: WeakKeyDictionary[Dataset, dict[tuple[Measure, type], Judged]] = WeakKeyDictionary()
 
 
 class LabelSource:
@@ -94,6 +94,11 @@ class Judged:
         self.labels = self.source.labels
         self.starts = self.source.starts
         self.worth = np.array(measure.worth(self.labels), dtype=dtypes.WORTH)
+        if self.worth.shape != self.labels.shape:
+            raise MeasureError(
+                f"{measure}: worth gives an array of shape {self.worth.shape} for {len(self.labels)} labels; it must "
+                "give a number for each label"
+            )
         self.kernel_tuple = measure.kernel_tuple()
         self._query_ids = data.query_ids
 
@@ -109,6 +114,18 @@ class Judged:
         )
         self._check_numbers(result, np.isfinite(result), "normaliser")
         return result
+
+    @cached_property
+    def column_count(self) -> int:
+        """How many rows the measure's ``prepare`` fills; kernels read as many as ``COLUMNS`` says."""
+        count = self.measure.column_count(self.worth)
+        least = self.measure.COLUMNS if self.measure.swap_kind == "columns" else 0
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < least:
+            raise MeasureError(
+                f"{self.measure}: column_count gives {count!r}; it must be a whole number"
+                + (f" of at least COLUMNS, {least}" if least else " of at least 0")
+            )
+        return int(count)
 
     def of_kept(self, values: np.ndarray) -> np.ndarray:
         """Values given for all documents (``by_query`` order), for those that the measure sees."""
@@ -165,8 +182,8 @@ class Judged:
 
 
 def judged(data: Dataset, measure: Measure) -> Judged:
-    """``Judged(data, measure)``, made once per data set and measure."""
-    return _remembered(_judged, data, measure, lambda: Judged(data, measure))
+    """``Judged(data, measure)``, made once per data set and measure, and again after an edit of a user's class."""
+    return _remembered(_judged, data, (measure, type(measure.kernel_tuple())), lambda: Judged(data, measure))
 
 
 def _label_source(data: Dataset, measure: Measure) -> LabelSource:
