@@ -38,7 +38,8 @@ standard output; what is not a number is `null`. Remarks and errors go to standa
 
 **Exit codes**: 0 done; 1 the answer is no (`inspect --strict`, `compare --require`); 2 bad usage or bad input, with a
 message that says where and what to do; 70 a defect of rankforce; 130 interrupted by Ctrl-C. `RANKFORCE_DEBUG=1` shows
-tracebacks, `RANKFORCE_QUIET=1` silences the line about compiling kernels, `NUMBA_CACHE_DIR` says where they are kept.
+tracebacks, `RANKFORCE_QUIET=1` silences the lines about compiling kernels, `NUMBA_CACHE_DIR` says where they are kept:
+in a folder `rankforce-UID` that only you can use (else beside the package, in your cache, or in the temporary folder).
 """
 
 
