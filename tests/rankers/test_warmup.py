@@ -78,7 +78,8 @@ small = rf.make_artificial(queries=60, documents=20, features=5, seed=3)
 large = rf.make_artificial(queries=1050, documents=20, features=5, seed=4)
 file = Path(sys.argv[1]) / "data.txt"
 large.write(file)
-trained_on = (small, large, rf.read(file))
+other_layouts = [small.replace(features=layout(small.features)) for layout in (np.asfortranarray, np.array)]
+trained_on = (small, large, rf.read(file), *other_layouts)
 rankers = [rf.LambdaMART(n_trees=2, progress=False).fit(data, validation=small) for data in trained_on]
 rf.evaluate(rankers[0], small)
 rf.compare(rankers[0], rankers[1], small)
