@@ -18,16 +18,20 @@ PACKAGE = Path(rankforce.__file__).parent
 
 # Lower layers know nothing of higher ones; packages of one layer may know each other.
 LAYERS = (
-    ("displayed_text", "remedies", "dtypes", "html_tables", "plurals", "text_values"),
+    ("displayed_text", "remedies", "dtypes", "html_tables", "plurals", "text_values", "cached_properties"),
     ("errors",),
     (
         "replacing",
         "memory",
         "appending",
+        "bounds_failures",
         "compile_failures",
+        "cache_folders",
+        "compilers",
         "jit",
         "kernel_cache",
         "kernel_values",
+        "method_sources",
         "intrinsics",
         "written_forms",
         "bytecode",
@@ -58,7 +62,7 @@ SEEN_BY_EXPORT = {
     "data", "measures", "models", "export",
 }  # fmt: skip
 
-KNOW_NUMBA = ("jit.py", "kernel_values.py", "intrinsics.py")
+KNOW_NUMBA = ("compilers.py", "jit.py", "kernel_cache.py", "kernel_values.py", "intrinsics.py")
 
 FORBIDDEN_NAMES = ("util", "helper", "common", "misc")
 
@@ -230,3 +234,13 @@ def test_every_module_says_what_it_is(path):
     if path.name == "__init__.py" and not text.strip():
         return
     assert ast.get_docstring(ast.parse(text)), f"{relative(path)} has no docstring"
+
+
+def test_cached_properties_are_those_without_a_lock():
+    wrong = [
+        relative(path)
+        for path in sources()
+        if "cached_property" in path.read_text() and path.stem not in ("cached_properties", "compilers")
+        if not any(one.file == relative(path) and one.module.endswith("cached_properties") for one in IMPORTS)
+    ]
+    assert not wrong, "functools.cached_property makes a forked child wait for ever on Python 3.11"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -146,11 +147,71 @@ def test_a_measure_of_ours_that_is_gone_leaves_no_trace(installation):
 def test_works_where_nothing_can_be_written(tmp_path):
     made = Installation(tmp_path)
     (tmp_path / "no-directory").write_text("")
-    (made.package / "kernels" / "__pycache__").write_text("")  # a file where the directory would have to be
+    (made.package / "__pycache__").write_text("")  # a file where the directory would have to be
     nowhere = str(tmp_path / "no-directory" / "cache")
-    code = VALUE + "print(json.dumps([value(rf.WTA(), [3, 0]), query_values.own.stats.cache_path]))"
-    found, _ = made.run(code, NUMBA_CACHE_DIR=nowhere, XDG_CACHE_HOME=nowhere, HOME=nowhere)
+    code = (
+        f"import tempfile; tempfile.tempdir = {nowhere!r}\n"
+        + VALUE
+        + """
+value(rf.MRR(), [3, 0])
+print(json.dumps([value(rf.WTA(), [3, 0]), query_values.own.stats.cache_path]))
+"""
+    )
+    found, said = made.run(code, NUMBA_CACHE_DIR=nowhere, XDG_CACHE_HOME=nowhere, HOME=nowhere)
     assert found == [1.0, None]
+    assert said.count("compiling kernels, in memory: none of the folders for them can be written") == 1
+    assert nowhere in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.compiled_only
+def test_a_disk_that_is_full_is_no_error(tmp_path):
+    made = Installation(tmp_path)
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        + VALUE
+        + """
+value(rf.MRR(), [3, 0])
+report(value=value(rf.WTA(), [3, 0]))
+"""
+    )
+    found, said = made.run(code)
+    assert found == {"value": 1.0, "misses": 2, "hits": 0}
+    assert said.count("compiled kernels cannot be kept in") == 1
+    assert "File too large; the next process compiles again" in said
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
+
+
+class Planted:
+    """What runs as soon as it is unpickled."""
+
+    def __init__(self, trace):
+        self.trace = trace
+
+    def __reduce__(self):
+        return Path.touch, (self.trace,)
+
+
+@pytest.mark.compiled_only
+@pytest.mark.parametrize("mode", [0o700, 0o777])
+def test_what_another_user_planted_is_not_run(tmp_path, mode):
+    """In a shared folder for caches: in a subfolder that belongs to another user, or that is open to all."""
+    made = Installation(tmp_path)
+    found, _ = made.run(BUILT_IN)
+    (file,) = (tmp_path / "cache").rglob("values.query_values-*.nbc")
+    content = pickle.dumps(Planted(tmp_path / "trace"))
+    file.write_bytes(kernel_cache._digest(file.name, content) + content)
+    folder = tmp_path / "cache" / f"rankforce-{os.geteuid()}"
+    folder.chmod(mode)
+    if mode == 0o700:
+        if os.geteuid() != 0:
+            pytest.skip("only root gives files away")
+        os.chown(folder, 12345, 12345)
+    again, said = made.run(BUILT_IN)
+    assert again == found
+    assert not (tmp_path / "trace").exists()
+    assert said.count(str(folder)) >= 1
+    assert "compiled kernels are not kept there" in said
 
 
 @pytest.mark.compiled_only
@@ -173,10 +234,10 @@ def test_without_the_compiler_kernels_are_plain_python(installation):
 @pytest.mark.compiled_only
 def test_two_signatures_never_share_a_file():
     """Whatever the order in which processes write: the name of a file follows from the signature alone."""
-    files = query_values.own._cache._cache_file
-    names = {files._name(("signature", number)) for number in range(100)}
+    cache, codegen = query_values.own._cache, query_values.own.targetctx.codegen()
+    names = {cache._name(("signature", number), codegen) for number in range(100)}
     assert len(names) == 100
-    assert files._name(("signature", 1)) in names
+    assert cache._name(("signature", 1), codegen) in names
     assert all(name.endswith(".nbc") and kernel_cache.package_fingerprint()[:12] in name for name in names)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from rankforce import kernel_cache, meanwhile
+from rankforce.kernels.growth import grow_tree
 from rankforce.threads import using_threads
 
 pytestmark = pytest.mark.compiled_only
@@ -146,33 +148,39 @@ def test_where_no_process_can_be_started_the_kernel_is_compiled_here(monkeypatch
     assert kernel.finish is None
 
 
-class Disk:
-    """What Numba reads and writes, in memory."""
-
-    _index_name = "kernel.nbi"
-    _version = "1"
-
-    def __init__(self):
-        self.files = {}
-        self.reads = 0
-
-    def _load_data(self, name):
-        self.reads += 1
-        if name not in self.files:
-            raise OSError(name)
-        return self.files[name]
-
-
 @pytest.mark.parametrize("done", [True, False])
-def test_the_disk_is_looked_at_again_when_the_other_process_is_done(done):
-    disk = Disk()
-    cache = kernel_cache.CacheFiles(disk)
+def test_the_disk_is_looked_at_again_when_the_other_process_is_done(monkeypatch, done):
+    cache = kernel_cache.KernelCache(grow_tree.py_func)
+    written, reads = {}, []
+
+    def read(name, target):
+        reads.append(name)
+        return written.get(name)
+
+    monkeypatch.setattr(cache, "_read", read)
+    monkeypatch.setattr(kernel_cache, "announce_compilation", lambda: None)
+    target = grow_tree.own.targetctx
 
     def finish():
         if done:
-            disk.files[cache._name("arguments")] = "code"
+            written[cache._name("arguments", target.codegen())] = "code"
 
     cache.finish = finish
-    assert cache.load("arguments") == ("code" if done else None)
-    assert cache.load("other arguments") is None  # nobody is waited for twice
-    assert disk.reads == 3
+    assert cache.load_overload("arguments", target) == ("code" if done else None)
+    assert cache.load_overload("other arguments", target) is None  # nobody is waited for twice
+    assert len(reads) == 3
+
+
+def test_a_forked_child_leaves_its_parents_process_alone(started):
+    kernel = Waiting()
+    with using_threads(2):
+        meanwhile.compile_meanwhile(kernel, Waiting(), signal.pause)
+    child = os.fork()
+    if child == 0:
+        atexit._run_exitfuncs()
+        os._exit(0)
+    os.waitpid(child, 0)
+    time.sleep(0.2)
+    assert started[0].poll() is None
+    started[0].kill()
+    started[0].wait()

@@ -16,14 +16,18 @@ from __future__ import annotations
 import functools
 import gc
 import hashlib
+import logging  # noqa: F401  # what it does before a fork is registered before what is done here, and so done later
 import os
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
+from rankforce.bounds_failures import out_of_bounds
 from rankforce.compile_failures import explained
+from rankforce.compilers import function_compiler, kernel_compiler
 from rankforce.errors import RankforceError, SettingsError
-from rankforce.kernel_cache import CacheFiles, announce_compilation
+from rankforce.kernel_cache import KernelCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -81,25 +85,27 @@ class Kernel:
         self.py_func = function
         self.name = function.__name__
         self.fastmath = fastmath
-        self._lock = threading.Lock()
         self._dispatchers: dict[str, Any] = {}
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
-        if PLAIN:
-            import numpy as np
-
-            with np.errstate(over="ignore"):  # as in compiled code, random words wrap around without a word
-                return self.py_func(*arguments)
-        foreign = any(isinstance(a, KernelTuple) and a.FOREIGN for a in arguments)
-        if not foreign:
-            return self.own(*arguments)
+        users = [type(a) for a in arguments if isinstance(a, KernelTuple) and a.FOREIGN]
+        if not users:
+            return self._run_plainly(*arguments) if PLAIN else self.own(*arguments)
         try:
-            return self.foreign(*arguments)
+            return self._run_plainly(*arguments) if PLAIN else self.foreign(*arguments)
+        except IndexError as error:
+            raise out_of_bounds(error, users) from error
         except Exception as error:
             if type(error).__module__ != "numba.core.errors":  # not all of them are NumbaErrors
                 raise
-            raise explained(error, [type(a) for a in arguments if isinstance(a, KernelTuple) and a.FOREIGN]) from error
+            raise explained(error, users) from error
+
+    def _run_plainly(self, *arguments: Any) -> Any:
+        import numpy as np
+
+        with np.errstate(over="ignore"):  # as in compiled code, random words wrap around without a word
+            return self.py_func(*arguments)
 
     @property
     def own(self) -> Any:
@@ -117,35 +123,39 @@ class Kernel:
     @property
     def is_kept(self) -> bool:
         """Whether what is compiled is kept on disk; it is not where nothing can be written."""
-        return hasattr(self.own._cache, "_cache_file")
+        return self.own._cache.is_kept
 
     @property
     def is_on_disk(self) -> bool:
         """Whether the disk has it, as the sources are now, for some arguments."""
-        return self.is_kept and self.own._cache._cache_file.has_some()
+        return self.own._cache.has_some()
+
+    @property
+    def compilations(self) -> int:
+        """How often this process has compiled it."""
+        return sum(sum(dispatcher.stats.cache_misses.values()) for dispatcher in self._dispatchers.values())
 
     def awaits(self, finish: Callable[[], None]) -> None:
         """Somebody else compiles it: before this process does, it calls ``finish`` and looks on the disk again."""
-        self.own._cache._cache_file.finish = finish
+        self.own._cache.finish = finish
 
     def _dispatcher(self, kind: str) -> Any:
-        with self._lock:
+        with _compiler_lock:
             if kind not in self._dispatchers:
                 self._dispatchers[kind] = self._compile(cached=kind == "own")
             return self._dispatchers[kind]
 
     def _compile(self, cached: bool) -> Any:
-        numba = compiler()
-        options = {**NOT_FROM_C, "nogil": True, "error_model": "numpy", "fastmath": set(self.fastmath)}
+        dispatcher = compiler().njit(
+            nogil=True,
+            error_model="numpy",
+            fastmath=set(self.fastmath),
+            pipeline_class=kernel_compiler(),
+            **NOT_FROM_C,
+        )(self.py_func)
         if cached:
-            try:
-                dispatcher = numba.njit(cache=True, **options)(self.py_func)
-            except RuntimeError:  # nowhere to write: compile in memory
-                return numba.njit(**options)(self.py_func)
-            dispatcher._cache._cache_file = CacheFiles(dispatcher._cache._cache_file)
-            announce_compilation(dispatcher)
-            return dispatcher
-        return numba.njit(**options)(self.py_func)
+            dispatcher._cache = KernelCache(self.py_func)
+        return dispatcher
 
 
 def kernel(
@@ -176,7 +186,8 @@ def vector_subroutine(function: Function) -> Function:
 
 def _register_subroutine(function: Function, fastmath: frozenset[str]) -> Function:
     def register(numba: Any) -> None:
-        numba.extending.register_jitable(fastmath=set(fastmath), **NOT_FROM_C)(function)
+        options = {"fastmath": set(fastmath), "pipeline_class": function_compiler(), **NOT_FROM_C}
+        numba.extending.register_jitable(**options)(function)
 
     once_compiling(register)
     return function
@@ -217,6 +228,34 @@ def _pause_garbage_collection(numba: Any) -> None:
 
 
 once_compiling(_pause_garbage_collection)
+
+
+def _hold_compiler() -> None:
+    """Before a fork, wait for what is being compiled: the child would wait for ever for a thread that it lacks.
+
+    Whoever compiles holds Numba's lock and may take ours, hence the order; and writes to logs, so that nobody may have
+    taken the lock of ``logging`` before.
+    """
+    while True:
+        with _compiler_lock:  # who holds it may be importing Numba
+            numbas = sys.modules.get("numba.core.compiler_lock")
+        if numbas is not None:
+            numbas.global_compiler_lock.acquire()
+        _compiler_lock.acquire()
+        if (numbas is None) == ("numba.core.compiler_lock" not in sys.modules):
+            return
+        _compiler_lock.release()  # Numba was imported meanwhile
+
+
+def _release_compiler() -> None:
+    _compiler_lock.release()
+    numbas = sys.modules.get("numba.core.compiler_lock")
+    if numbas is not None:
+        numbas.global_compiler_lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold_compiler, after_in_parent=_release_compiler, after_in_child=_release_compiler)
 
 
 def cpu_target() -> str:

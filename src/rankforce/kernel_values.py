@@ -2,7 +2,8 @@
 
 A ``KernelValue`` is a frozen class that kernels see as a small tuple of its numeric fields, under a Numba type of our
 own, with its methods. Classes of this package are cached on disk; users' classes are compiled in memory: in the disk
-cache they would make every process fail that cannot import them, and their edits would go unseen.
+cache they would make every process fail that cannot import them, and their edits would go unseen. Every index in them
+is checked.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ import dataclasses
 import functools
 import inspect
 import itertools
+import types
 from collections.abc import Callable
 from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 
+from rankforce.compilers import function_compiler, method_compiler
 from rankforce.errors import RankforceError, SettingsError
 from rankforce.jit import NOT_FROM_C, VECTOR, KernelTuple, once_compiling
 from rankforce.kinds import check_choice, shown
+from rankforce.method_sources import sources
 
 # Methods called in the innermost pair loop, compiled with these flags; no other method is.
 VECTOR_METHODS = frozenset({"swap_delta", "pair"})
@@ -44,8 +48,10 @@ class KernelValue:
     PYTHON_SIDE: ClassVar[frozenset[str]] = frozenset()  # names of methods that kernels never call
     REQUIRED: ClassVar[tuple[str, ...]] = ()  # methods that a class must have to be more than a base of others
     ERROR: ClassVar[type[RankforceError]] = SettingsError  # of what is wrong with a class
-    Kernel: ClassVar[type]
+    BOUNDS_CHECKS: ClassVar[bool] = True  # whether every index in a user's methods is checked; False: none is
+    Kernel: ClassVar[Any]
     _kernel_fields: ClassVar[tuple[tuple[str, Callable[[Any], int | float]], ...]] = ()
+    _made_from: ClassVar[tuple[Any, ...]] = ()  # what a user's methods were when they were last used
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -62,8 +68,8 @@ class KernelValue:
         inherited = getattr(parent, "Kernel", None)
         # Numba cannot pass a tuple of no fields: a value without fields carries a 0 of no meaning.
         names = [name for name, _ in cls._kernel_fields] or ["nothing"]
-        columns = vars(cls).get("COLUMNS")
-        if inherited is not None and not added and columns is None and list(inherited._fields) == names:
+        changed = added or "COLUMNS" in vars(cls) or "BOUNDS_CHECKS" in vars(cls)
+        if inherited is not None and not changed and list(inherited._fields) == names:
             return  # nothing that kernels see has changed: the parent's kernels serve
         cls.Kernel = _kernel_tuple_class(cls, names)
 
@@ -92,6 +98,8 @@ class KernelValue:
 
     def kernel_tuple(self) -> Any:
         """The fields as kernels see them."""
+        if self.Kernel.FOREIGN:
+            _see_edits(type(self))
         numbers = [coerce(getattr(self, name)) for name, coerce in self._kernel_fields]
         return self.Kernel(*(numbers or [0]))
 
@@ -151,14 +159,33 @@ def is_foreign(cls: type) -> bool:
     return cls.__module__.partition(".")[0] != "rankforce"
 
 
-def _kernel_tuple_class(cls: type[KernelValue], names: list[str]) -> type:
-    """The tuple class that stands for ``cls`` in kernels, with its methods."""
-    methods = {}
+def _kernel_methods(cls: type[KernelValue]) -> dict[str, Callable[..., Any]]:
+    """The methods that kernels can call, as the class has them now."""
+    methods: dict[str, Callable[..., Any]] = {}
     for base in reversed(cls.__mro__):
         for name, member in vars(base).items():
             hidden = name.startswith("__") or name in getattr(cls, "PYTHON_SIDE", ()) or name in vars(KernelValue)
             if inspect.isfunction(member) and not hidden:
                 methods[name] = member
+    return methods
+
+
+def _see_edits(cls: type[KernelValue]) -> None:
+    """Give a user's class another tuple, and so another compiled form, if its methods are not what they were.
+
+    Noted at its first use, not at its definition: until then names that its methods use may still be defined.
+    """
+    users = [base for base in cls.__mro__ if is_foreign(base)]
+    made_from = sources(member for base in users for member in vars(base).values() if inspect.isfunction(member))
+    compiled = {name: member for name, member in vars(cls.Kernel).items() if inspect.isfunction(member)}
+    if compiled != _kernel_methods(cls) or vars(cls).get("_made_from", made_from) != made_from:
+        cls.Kernel = _kernel_tuple_class(cls, list(cls.Kernel._fields))
+    cls._made_from = made_from
+
+
+def _kernel_tuple_class(cls: type[KernelValue], names: list[str]) -> Any:
+    """The tuple class that stands for ``cls`` in kernels, with its methods."""
+    methods = _kernel_methods(cls)
     columns = getattr(cls, "COLUMNS", 0)
     if columns > MOST_COLUMNS:
         raise SettingsError(f"{cls.__name__}.COLUMNS is {columns}; at most {MOST_COLUMNS} columns are possible")
@@ -175,6 +202,7 @@ def _kernel_tuple_class(cls: type[KernelValue], names: list[str]) -> type:
             "FOREIGN": is_foreign(cls),
             "ERROR": cls.ERROR,
             "COLUMNS": columns,
+            "BOUNDS_CHECKS": cls.BOUNDS_CHECKS,
             **methods,
         },
     )
@@ -197,7 +225,9 @@ def _make_callable(method: Callable[..., Any], foreign: bool, numba: Any) -> Non
     if (foreign, name) in _callable_methods:
         return
     _callable_methods.add((foreign, name))
-    options = {"fastmath": set(VECTOR) if name in VECTOR_METHODS else set(), **NOT_FROM_C}
+    fastmath = set(VECTOR) if name in VECTOR_METHODS else set()
+    options = {"fastmath": fastmath, "pipeline_class": function_compiler(), **NOT_FROM_C}
+    checked = options | {"boundscheck": True, "pipeline_class": method_compiler()}
 
     def own(self: Any, *arguments: Any) -> Any:
         return getattr(self.instance_class, name, None)
@@ -206,7 +236,11 @@ def _make_callable(method: Callable[..., Any], foreign: bool, numba: Any) -> Non
         found = own(self)
         if found is None:
             return None
-        compiled = numba.extending.register_jitable(**options)(found)
+        # Of a copy: what Numba knows of a function it knows for good, also after an edit in place.
+        copy = types.FunctionType(
+            found.__code__, found.__globals__, found.__name__, found.__defaults__, found.__closure__
+        )
+        compiled = numba.extending.register_jitable(**(checked if self.instance_class.BOUNDS_CHECKS else options))(copy)
 
         def implementation(self: Any, *arguments: Any) -> Any:
             return compiled(self, *arguments)
@@ -234,7 +268,8 @@ def chosen_by_class(choose: Callable[[type], Callable[..., Any]]) -> Callable[..
             ours = isinstance(value, (_kernel_type_class(False), _kernel_type_class(True)))
             return choose(value.instance_class) if ours else None
 
-        numba.extending.overload(call, jit_options={"fastmath": set(VECTOR), **NOT_FROM_C}, strict=False)(typing)
+        options = {"fastmath": set(VECTOR), "pipeline_class": function_compiler(), **NOT_FROM_C}
+        numba.extending.overload(call, jit_options=options, strict=False)(typing)
 
     once_compiling(register)
     functools.update_wrapper(call, choose)

@@ -57,9 +57,12 @@ def compile_meanwhile(kernel: jit.Kernel, beside: jit.Kernel, call: Callable[...
             process.kill()
             process.wait()
 
+    parent = os.getpid()
+
     def end() -> None:
-        process.kill()
-        process.wait()
+        if os.getpid() == parent:  # and not a forked child that ends before it
+            process.kill()
+            process.wait()
 
     atexit.register(end)
     kernel.awaits(finish)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import subprocess
 import sys
@@ -57,6 +58,87 @@ def test_after_it_a_first_training_compiles_nothing(ranker, settings):
     code = FIRST_TRAINING.replace("RANKER", ranker).replace("SETTINGS", settings)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+DEFAULT_TRAINER = """
+import sys
+from pathlib import Path
+import numpy as np
+import rankforce as rf
+from rankforce.jit import KERNELS
+from rankforce.rankers.warmup import warm_up
+
+def signatures():
+    return {kernel.name: kernel.own.signatures for kernel in KERNELS if kernel.compiled}
+
+warm_up([rf.NDCG(10)])
+warmed = signatures()
+assert "grow_tree" in warmed
+small = rf.make_artificial(queries=60, documents=20, features=5, seed=3)
+large = rf.make_artificial(queries=1050, documents=20, features=5, seed=4)
+file = Path(sys.argv[1]) / "data.txt"
+large.write(file)
+other_layouts = [small.replace(features=layout(small.features)) for layout in (np.asfortranarray, np.array)]
+trained_on = (small, large, rf.read(file), *other_layouts)
+rankers = [rf.LambdaMART(n_trees=2, progress=False).fit(data, validation=small) for data in trained_on]
+rf.evaluate(rankers[0], small)
+rf.compare(rankers[0], rankers[1], small)
+rf.inspect(large)
+rankers[1].save(file.with_suffix(".json"))
+rf.load(file.with_suffix(".json")).predict(large)
+assert signatures() == warmed, {name for name, found in signatures().items() if found != warmed.get(name)}
+"""
+
+
+@pytest.mark.skipif(PLAIN, reason="nothing is compiled")
+def test_after_it_nothing_is_compiled_for_small_or_large_data(tmp_path):
+    done = subprocess.run([sys.executable, "-c", DEFAULT_TRAINER, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+COMMAND = """
+import sys
+from rankforce import jit
+from rankforce.cli.main import main
+counted, sys.argv[1:] = sys.argv[1], sys.argv[2:]
+try:
+    main()
+finally:
+    with open(counted, "w") as file:
+        print(*[kernel.name for kernel in jit.KERNELS if kernel.compilations], file=file)
+"""
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(PLAIN, reason="nothing is compiled")
+def test_after_the_command_no_process_compiles(tmp_path):
+    """With a cache of its own: what each command compiles is counted in its process."""
+    rf.make_artificial(queries=60, documents=20, features=5, seed=3).write(tmp_path / "small.txt")
+    rf.make_artificial(queries=1050, documents=20, features=5, seed=4).write(tmp_path / "large.txt")
+
+    def compiled_by(*command):
+        done = subprocess.run(
+            [sys.executable, "-c", COMMAND, "counted", *command],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert ("compiling kernels" in done.stderr) == bool((tmp_path / "counted").read_text().split())
+        return (tmp_path / "counted").read_text().split()
+
+    assert "grow_tree" in compiled_by("warmup")
+    for command in (
+        "train small.txt -o small.json --validation large.txt --trees 3",
+        "train large.txt -o large.json --validation small.txt --trees 3",
+        "evaluate small.txt small.json",
+        "compare small.txt small.json large.json",
+        "score large.json large.txt -o scores.txt",
+        "inspect small.txt large.txt",
+        "inspect large.json",
+    ):
+        assert compiled_by(*command.split()) == [], command
 
 
 def test_rankers_that_cannot_be_warmed_are_refused():

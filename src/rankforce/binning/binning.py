@@ -61,7 +61,9 @@ class Binning:
         def cut(first: int, last: int) -> None:
             for begin in range(first * COLUMNS_AT_ONCE, min(last * COLUMNS_AT_ONCE, data.n_features), COLUMNS_AT_ONCE):
                 some = features[:, begin : begin + COLUMNS_AT_ONCE]
-                columns = np.sort((some if sample is None else some[sample]).T, axis=1)
+                # Rows of a C-ordered copy, however the data is laid out: kernels are compiled for one kind of array.
+                columns = np.array((some if sample is None else some[sample]).T, order="C")
+                columns.sort(axis=1)
                 for j, column in enumerate(columns, start=begin):
                     n_bins[j], present = cut_points(column, max_bins, cuts[j])
                     with_missing[j] = present < n_rows

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.data import frames
 from rankforce.data.dataset_columns import MAIN_LABEL as MAIN_LABEL
 from rankforce.data.dataset_columns import as_feature_names, as_labels, as_weights, frozen

@@ -229,7 +229,7 @@ def _counts(
     counts = np.zeros((len(applied.starts) - 1, 3), dtype=np.int64)
     pulled = np.zeros(len(scores), dtype=np.uint8)
     normalisers = applied.normalisers
-    cost_tuple, columns = cost.kernel_tuple(), applied.measure.column_count(applied.worth)
+    cost_tuple, columns = cost.kernel_tuple(), applied.column_count
     over_queries(
         applied.starts,
         lambda a, b: count_effective_pairs(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from rankforce.cached_properties import cached_property
 from rankforce.errors import DataError
 from rankforce.evaluation import significance, tables
 from rankforce.evaluation.agreement import Agreement

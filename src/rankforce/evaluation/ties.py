@@ -20,13 +20,13 @@ and in the number of relevant documents.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError

@@ -70,7 +70,7 @@ def _rearrange_by_swaps(
         return measure.value(ranked, normaliser)
     for k in range(first, first + count):
         found = k
-        while ranked[found] != target[k - first]:
+        while found + 1 < first + count and ranked[found] != target[k - first]:
             found += 1
         for r in range(found - 1, k - 1, -1):  # all of these differ from what passes them
             value += measure.swap_neighbours(ranked, normaliser, running, r)

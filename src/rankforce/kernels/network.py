@@ -251,7 +251,7 @@ def update_by_query(
         forward(inputs, start, size, hidden, weights, active, words, bits, scores)
         merge_sort(order, sorting, start, start + size, scores, tie_keys)
         rank_documents(worth, order, start, size, ranked, rank)
-        measure.prepare(ranked[:size], normalisers[q], by_rank)
+        measure.prepare(ranked[:size], normalisers[q], by_rank[:, :size])
         top = scores[order[start]]
         pull = 0.0
         if top - scores[order[start + size - 1]] <= cost.widest():

@@ -177,7 +177,7 @@ def add_forces_by_columns(
         if wide[q]:
             continue
         rank_documents(worth, order, start, size, ranked, rank)
-        measure.prepare(ranked[:size], normalisers[q], by_rank)
+        measure.prepare(ranked[:size], normalisers[q], by_rank[:, :size])
         pulls[q] += scales[q] * pair_forces_of_query(
             measure, cost, by_rank, rank, scores, members, worse, document_weights, normalisers[q], top, start, size,
             columns, x, s, weight, f, c,

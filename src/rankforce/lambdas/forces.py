@@ -90,7 +90,7 @@ class TermForces:
         weights = np.ones(data.n_documents) if data.weights is None else np.array(data.by_query(data.weights))
         self.document_weights = applied.of_kept(weights)
         self.cost = term.cost.kernel_tuple()
-        self.column_count = term.measure.column_count(applied.worth)
+        self.column_count = applied.column_count
         self.seed = seed
         self._draws = np.zeros(len(applied.worth), dtype=dtypes.HASH)
         if term.pairs.sample:

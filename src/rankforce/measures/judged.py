@@ -7,13 +7,13 @@ user's is looked at anew each time: what it reads may have changed.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.code_identity import CodeIdentity, NoIdentityError
 from rankforce.data.dataset import Dataset
 from rankforce.displayed_text import displayed
@@ -97,6 +97,11 @@ class Judged:
         self.labels = self.source.labels
         self.starts = self.source.starts
         self.worth = np.array(measure.worth(self.labels), dtype=dtypes.WORTH)
+        if self.worth.shape != self.labels.shape:
+            raise MeasureError(
+                f"{measure}: worth gives an array of shape {self.worth.shape} for {len(self.labels)} labels; it must "
+                "give a number for each label"
+            )
         self.kernel_tuple = measure.kernel_tuple()
         self._query_ids = data.query_ids
 
@@ -112,6 +117,18 @@ class Judged:
         )
         self._check_numbers(result, np.isfinite(result), "normaliser")
         return result
+
+    @cached_property
+    def column_count(self) -> int:
+        """How many rows the measure's ``prepare`` fills; kernels read as many as ``COLUMNS`` says."""
+        count = self.measure.column_count(self.worth)
+        least = self.measure.COLUMNS if self.measure.swap_kind == "columns" else 0
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < least:
+            raise MeasureError(
+                f"{self.measure}: column_count gives {count!r}; it must be a whole number"
+                + (f" of at least COLUMNS, {least}" if least else " of at least 0")
+            )
+        return int(count)
 
     def of_kept(self, values: np.ndarray) -> np.ndarray:
         """Values given for all documents (``by_query`` order), for those that the measure sees."""
@@ -169,13 +186,13 @@ class Judged:
 
 def judged(data: Dataset, measure: Measure) -> Judged:
     """``Judged(data, measure)``, made once per data set and measure, as long as the measure's code is the same."""
-    code: tuple[Any, ...] = ()
+    code: tuple[Any, ...] = (type(measure.kernel_tuple()),)  # another one after an edit of a user's class
     if is_foreign(type(measure)) or any(map(callable, vars(measure).values())):
         try:
             identity = CodeIdentity.of(measure, type(measure).__name__)
         except NoIdentityError:
             return Judged(data, measure)
-        code = (identity.content, *identity.parts.items())
+        code += (identity.content, *identity.parts.items())
     return _remembered(_judged, data, (measure, code), lambda: Judged(data, measure))
 
 

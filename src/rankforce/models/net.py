@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.models.expected_grade import logistic

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.errors import DataError, RankforceError, SettingsError
 from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_walk

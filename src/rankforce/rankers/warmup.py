@@ -20,7 +20,7 @@ from rankforce.rankers.ranker import Ranker
 
 TREES = {"n_trees": 2, "n_leaves": 7, "min_documents": 5}
 WARMED: dict[str, tuple[dict[str, Any], ...]] = {  # ranker: settings of the trainings that call its kernels
-    "LambdaMART": (TREES | {"query_fraction": 0.9}, TREES),
+    "LambdaMART": (TREES | {"query_fraction": 0.9}, TREES | {"growth": "leafwise"}, TREES),
     "LambdaRank": ({"epochs": 1},),
     "RankNet": ({"epochs": 1},),
 }

@@ -21,8 +21,9 @@ def warmup(
 ) -> None:
     """Compile what training, scoring and evaluating need.
 
-    That is, what a ranker with its default settings calls, for every measure given. Once per installation; later
-    processes load the compiled code. Useful when an image is built, and before many processes start at once.
+    That is, what a ranker with its default settings calls, for every measure given. Later processes load the compiled
+    code, those of other users too if it can be written beside the package. Useful when an image is built, and before
+    many processes start at once.
     """
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
