@@ -84,8 +84,8 @@ def measure(reader: str, path: str) -> dict[str, float]:
 
 def measure_compilation() -> dict[str, float]:
     """Seconds to compile the parser kernels, Numba itself being loaded and warm."""
-    from rankforce import jit
-    from rankforce.data.letor import read_letor
+    from rankforce.compiling import jit
+    from rankforce.data.letor.reading import read_letor
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "small.txt"

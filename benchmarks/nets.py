@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 import rankforce as rf
-from rankforce.lambdas.objective import Objective, Term
-from rankforce.nets.layout import Layout
-from rankforce.nets.scaling import Scaling
+from rankforce.models.net_layout import Layout
+from rankforce.models.net_scaling import Scaling
 from rankforce.nets.updates import Learning, Source, updates_of
+from rankforce.objectives.objective import Objective, Term
 from rankforce.threads import default_threads
 
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 import rankforce as rf
-from rankforce.lambdas.forces import Forces, Ranking
-from rankforce.lambdas.objective import as_objective
+from rankforce.forces.forces import Forces, Ranking
+from rankforce.objectives.objective import as_objective
 
 FIRST = rf.Term("NDCG", rf.RankNetWeightPairs())
 SECOND = rf.Term("NDCG", rf.NearPairs())

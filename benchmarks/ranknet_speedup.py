@@ -16,11 +16,11 @@ import numpy as np
 
 import rankforce as rf
 from rankforce.data.dataset import tie_breakers
-from rankforce.kernels.network import update_by_pair, update_by_query
+from rankforce.forces.forces import TermForces
+from rankforce.kernels.nets.network import update_by_pair, update_by_query
 from rankforce.lambdas.every_pair import EveryPair
-from rankforce.lambdas.forces import TermForces
-from rankforce.lambdas.objective import Term
-from rankforce.nets.layout import Layout
+from rankforce.models.net_layout import Layout
+from rankforce.objectives.objective import Term
 
 FEATURES = 50
 PAPER = {1: 5.1, 2: 8.0}

@@ -18,8 +18,8 @@ import numpy as np
 
 import rankforce as rf
 from rankforce.binning.binned import Binned
-from rankforce.dags.frontier import Frontier
-from rankforce.dags.sample import Sample
+from rankforce.xrank.frontier import Frontier
+from rankforce.xrank.sample import Sample
 
 FEATURES, DOCUMENTS = 20, 50
 

@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import rankforce as rf
-from rankforce.data.artificial import WEB_SHARES, Cubic, grades_by_quantile
+from rankforce.data.artificial.artificial import WEB_SHARES, Cubic, grades_by_quantile
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.result import ByMeasure
 from rankforce.evaluation.significance import holm, paired_t_test, t_interval

@@ -10,9 +10,9 @@ import pytest
 
 import rankforce as rf
 from rankforce.cli import output
+from rankforce.console.tables import text_table
 from rankforce.displayed_text import LONGEST_SHOWN, displayed, displayed_lines
 from rankforce.errors import FileFormatError, RankforceError, RankforceWarning
-from rankforce.evaluation.tables import text_table
 from rankforce.models.ranking import Ranking
 
 HOSTILE = {

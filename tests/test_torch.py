@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.forces.forces import Forces, Ranking
 from rankforce.lambdas.catalogue import cost_classes
-from rankforce.lambdas.forces import Forces, Ranking
-from rankforce.lambdas.objective import Objective, Term
+from rankforce.objectives.objective import Objective, Term
 
 torch = pytest.importorskip("torch")
 rft = pytest.importorskip("rankforce.torch")

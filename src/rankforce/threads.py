@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from rankforce import jit
+from rankforce.compiling import jit
+from rankforce.compiling.intrinsics import ABANDONED, MEETING_SIZE
 from rankforce.errors import SettingsError
-from rankforce.intrinsics import ABANDONED, MEETING_SIZE
 from rankforce.kinds import Whole, shown
 
 # Documents below which waking another thread takes longer than it saves; in a pass of a few nanoseconds per document.

@@ -24,12 +24,12 @@ import numpy as np
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
+from rankforce.forces.forces import Forces, Ranking
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
-from rankforce.lambdas.forces import Forces, Ranking
-from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term, as_part
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import MAIN_LABEL, Measure
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term, as_part
 
 try:
     import torch

@@ -113,7 +113,7 @@ def how_different(first: Any, second: Any) -> str:
     """
     if first is second or _equal(first, second):
         return ""
-    from rankforce.code_identity import CodeIdentity, NoIdentityError, differing
+    from rankforce.user_code.code_identity import CodeIdentity, NoIdentityError, differing
 
     name = getattr(first, "__name__", type(first).__name__)
     try:

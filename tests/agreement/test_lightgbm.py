@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from judged_lists import JudgedLists, judged_lists
+from tests.agreement.judged_lists import JudgedLists, judged_lists
 
 import rankforce as rf
 

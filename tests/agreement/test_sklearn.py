@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from judged_lists import judged_lists
 from sklearn import metrics
+from tests.agreement.judged_lists import judged_lists
 
 import rankforce as rf
 

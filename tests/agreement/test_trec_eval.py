@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from judged_lists import judged_lists
+from tests.agreement.judged_lists import judged_lists
 
 import rankforce as rf
 

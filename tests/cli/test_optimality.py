@@ -11,7 +11,7 @@ import pytest
 
 import rankforce as rf
 from rankforce.models.net import Net
-from rankforce.nets.scaling import Scaling
+from rankforce.models.net_scaling import Scaling
 
 pytestmark = pytest.mark.compiled_only
 

@@ -136,7 +136,7 @@ def test_the_noise_of_labels_has_nothing_to_do_with_the_order_of_ties():
 
 
 def test_features_and_the_truth_of_artificial_data_do_not_share_numbers():
-    from rankforce.data.artificial import Cubic
+    from rankforce.data.artificial.artificial import Cubic
 
     first_row = rf.make_artificial(queries=1, documents=1, features=200, seed=0, function_seed=0).features[0]
     coefficients = Cubic.draw(200, 0).linear

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.lambdas.forces import Ranking
+from rankforce.forces.forces import Ranking
 from rankforce.measures.judged import Judged
 
 

@@ -14,12 +14,12 @@ import rankforce as rf
 from rankforce.diagnostics.local_optimality import STEPS, directions_needed
 from rankforce.diagnostics.weight_space import weight_space
 from rankforce.errors import DataError, NotFittedError, RankforceError, SettingsError
-from rankforce.lambdas.forces import Ranking
+from rankforce.forces.forces import Ranking
 from rankforce.models.net import Net
+from rankforce.models.net_layout import Layout
+from rankforce.models.net_scaling import Scaling
 from rankforce.models.tree_ensemble import TreeEnsemble
-from rankforce.nets.layout import Layout
-from rankforce.nets.scaling import Scaling
-from rankforce.rankers.watching import WatchedMeasure
+from rankforce.training.monitoring import WatchedMeasure
 from rankforce.trees.tree import Tree
 
 MEASURES = ["NDCG", "NDCG@2", "MAP", "MRR", "CNDCG:clicks"]

@@ -11,8 +11,8 @@ import pytest
 import rankforce as rf
 from rankforce.errors import SettingsError
 from rankforce.models.net import Net
-from rankforce.nets.layout import Layout
-from rankforce.nets.scaling import Scaling
+from rankforce.models.net_layout import Layout
+from rankforce.models.net_scaling import Scaling
 
 
 @pytest.fixture(scope="module")

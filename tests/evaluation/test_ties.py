@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import slow_twin
+from tests.evaluation import slow_twin
 
 import rankforce as rf
 from rankforce.errors import DataError

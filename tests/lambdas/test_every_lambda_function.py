@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.forces.forces import Forces, Ranking
 from rankforce.lambdas.catalogue import cost, cost_classes
 from rankforce.lambdas.cost import Cost
-from rankforce.lambdas.forces import Forces, Ranking
-from rankforce.lambdas.objective import Objective, Pairs, Term
 from rankforce.measures.judged import Judged
+from rankforce.objectives.objective import Objective, Pairs, Term
 
 SETTINGS = {
     "LocalCost": [{"k": 3}],

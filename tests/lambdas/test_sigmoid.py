@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.lambdas.forces import Forces, Ranking
-from rankforce.lambdas.objective import Objective, Term
+from rankforce.forces.forces import Forces, Ranking
+from rankforce.objectives.objective import Objective, Term
 
 
 @pytest.mark.parametrize(("sigma", "mu"), [(1.0, 0.0), (2.0, 1.5), (0.5, -3.0)])

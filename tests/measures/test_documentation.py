@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.kernels.swaps import swap_changes
+from rankforce.kernels.ranking.swaps import swap_changes
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.jit import PLAIN
-from rankforce.kernels.ordering import order_documents
-from rankforce.kernels.swaps import swap_changes
-from rankforce.kernels.values import query_expected_values
+from rankforce.compiling.jit import PLAIN
+from rankforce.kernels.ranking.ordering import order_documents
+from rankforce.kernels.ranking.swaps import swap_changes
+from rankforce.kernels.ranking.values import query_expected_values
 from rankforce.measures.catalogue import measure_classes
 from rankforce.measures.judged import Judged as JudgedData
 

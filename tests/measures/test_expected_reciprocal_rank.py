@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.kernels.swaps import swap_changes
+from rankforce.kernels.ranking.swaps import swap_changes
 
 
 def exact_value(stopping, cutoff):

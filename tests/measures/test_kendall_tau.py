@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 import rankforce as rf
-from rankforce.kernels.swaps import swap_changes
+from rankforce.kernels.ranking.swaps import swap_changes
 from rankforce.measures.concordance import MOST_GRADES, ordered_pairs
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.kernels.swaps import swap_changes
+from rankforce.kernels.ranking.swaps import swap_changes
 from rankforce.measures.judged import Judged
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_trees import random_ensemble
+from tests.models.random_trees import random_ensemble
 
 import rankforce as rf
 from rankforce.models.expected_grade import ExpectedGrade, GradeLink

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from random_trees import random_ensemble, random_features
+from tests.models.random_trees import random_ensemble, random_features
 
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError

@@ -12,9 +12,9 @@ from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, ModelFileError, SettingsError
 from rankforce.models.bagged import Bagged
 from rankforce.models.net import Net
+from rankforce.models.net_layout import Layout
+from rankforce.models.net_scaling import KINDS, Scaling
 from rankforce.models.storage import from_bytes, to_bytes
-from rankforce.nets.layout import Layout
-from rankforce.nets.scaling import KINDS, Scaling
 
 
 def data_of(seed=0):

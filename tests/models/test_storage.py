@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_trees import random_ensemble, random_features
+from tests.models.random_trees import random_ensemble, random_features
 
 import rankforce as rf
 from rankforce.errors import ModelFileError, RankforceError
@@ -23,11 +23,11 @@ from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
 from rankforce.models.model import Model
 from rankforce.models.net import Net
+from rankforce.models.net_layout import Layout
+from rankforce.models.net_scaling import Scaling
 from rankforce.models.provenance import Provenance
 from rankforce.models.stacked import Stacked
 from rankforce.models.storage import FORMAT, VERSION, from_bytes, load, model_kinds, save, shortest, to_bytes
-from rankforce.nets.layout import Layout
-from rankforce.nets.scaling import Scaling
 
 PROVENANCE = Provenance(
     settings={"n_trees": 3, "sigma": 0.1, "monotone": {"f1": 1}, "base": None, "threads": 8, "progress": True},

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from random_trees import leaf_of, random_ensemble, random_features, slow_scores
+from tests.models.random_trees import leaf_of, random_ensemble, random_features, slow_scores
 
-from rankforce import jit
+from rankforce.compiling import jit
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, RankforceError, SettingsError
 from rankforce.models import compiled_trees, tree_walk
@@ -95,7 +95,7 @@ def test_all_ways_of_scoring_agree_on_larger_models(monkeypatch: pytest.MonkeyPa
 def test_kernels_are_compiled_once_whatever_array_comes_in() -> None:
     if jit.PLAIN:
         pytest.skip("the compiler is off")
-    from rankforce.kernels.tree_scoring import score_by_blocks
+    from rankforce.kernels.trees.scoring import score_by_blocks
 
     model = random_ensemble(9, [31] * 3)
     matrix = random_features(10, 200)

@@ -18,7 +18,7 @@ from rankforce.lambdas.cost import Cost
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.measures.catalogue import measure_classes
 from rankforce.rankers.catalogue import ranker_classes
-from rankforce.rankers.watching import TrainingWarning
+from rankforce.training.monitoring import TrainingWarning
 
 
 def fitted(data, *, validation=None, callbacks=(), measure="NDCG", **settings):
@@ -122,7 +122,7 @@ def test_symmetric_trees_ask_one_question_per_level(data):
 @pytest.mark.parametrize("growth", ["leafwise", "symmetric"])
 def test_newtons_step_is_the_ratio_of_the_sums(data, growth):
     """The first tree by hand: all scores are 0, so ρ = ½ for every pair."""
-    from rankforce.lambdas.forces import Forces, Ranking
+    from rankforce.forces.forces import Forces, Ranking
 
     ranker = fitted(data, n_trees=1, learning_rate=1.0, normalise="none", growth=growth)
     objective = ranker._objective()
@@ -151,7 +151,7 @@ def test_the_step_is_bounded(settings, longest):
 def test_few_documents_grow_symmetric_trees(data, monkeypatch):
     assert data.n_documents == 1200
     for limit, chosen in ((1201, "symmetric"), (1200, "leafwise")):
-        monkeypatch.setattr("rankforce.rankers.boosting.FEW_DOCUMENTS", limit)
+        monkeypatch.setattr("rankforce.boosting.boosted_trees.FEW_DOCUMENTS", limit)
         ranker = fitted(data)
         assert ranker.model_.provenance.settings["growth"] == chosen
         again = fitted(data, growth=chosen)
@@ -212,7 +212,7 @@ def test_anchors_that_cannot_be(data, settings):
 
 
 def test_the_gradient_step_is_the_mean_of_the_scaled_forces(data):
-    from rankforce.lambdas.forces import Forces, Ranking
+    from rankforce.forces.forces import Forces, Ranking
 
     ranker = fitted(data, n_trees=1, learning_rate=1.0, step="gradient")
     zero = np.zeros(data.n_documents)

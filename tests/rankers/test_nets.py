@@ -14,11 +14,11 @@ import rankforce as rf
 from rankforce import memory
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
-from rankforce.lambdas.objective import Objective, Term
+from rankforce.models.net_layout import Layout
 from rankforce.models.storage import to_bytes
-from rankforce.nets.layout import Layout
 from rankforce.nets.updates import ByForces, ByQuery, Source, updates_of
-from rankforce.rankers.watching import TrainingWarning
+from rankforce.objectives.objective import Objective, Term
+from rankforce.training.monitoring import TrainingWarning
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.rankers.watching import TrainingWarning
+from rankforce.training.monitoring import TrainingWarning
 
 SMALL = {"growth": "leafwise", "n_leaves": 8, "min_documents": 5, "learning_rate": 0.2, "progress": False}
 

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import rankforce as rf
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.rankers.catalogue import ranker_classes
-from rankforce.rankers.ranker import Ranker
+from rankforce.training.ranker import Ranker
 
 WORDING = "refused, in words of our own: "
 EXPECTED_FAILURES = {

@@ -9,9 +9,9 @@ import pytest
 from sklearn.base import clone
 
 import rankforce as rf
-from rankforce.lambdas.forces import Ranking
+from rankforce.forces.forces import Ranking
 from rankforce.models.storage import to_bytes
-from rankforce.rankers.watching import TrainingWarning, WatchedMeasure
+from rankforce.training.monitoring import TrainingWarning, WatchedMeasure
 
 QUICK = {"n_steps": 20, "min_documents": 10, "progress": False}
 FORMS = [{"form": "simple"}, {"form": "full"}, {"form": "martingale"}, {"split": "max_ndcg"}]

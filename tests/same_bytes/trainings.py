@@ -20,7 +20,7 @@ import numba
 import numpy as np
 
 import rankforce as rf
-from rankforce import jit
+from rankforce.compiling import jit
 from rankforce.models.storage import document_of
 
 

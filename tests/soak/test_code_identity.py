@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.code_pairs import check_pairs
+from tests.user_code.code_pairs import check_pairs
 
 
 @pytest.mark.soak

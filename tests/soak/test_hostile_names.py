@@ -16,9 +16,9 @@ import pytest
 import rankforce as rf
 from rankforce.cli.application import build, command_names
 from rankforce.models.net import Net
+from rankforce.models.net_layout import Layout
+from rankforce.models.net_scaling import Scaling
 from rankforce.models.provenance import Provenance
-from rankforce.nets.layout import Layout
-from rankforce.nets.scaling import Scaling
 
 pytest.importorskip("pyarrow")
 

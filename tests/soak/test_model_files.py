@@ -20,13 +20,13 @@ from rankforce.models.dag import RankingGraph
 from rankforce.models.expected_grade import ExpectedGrade, GradeLink
 from rankforce.models.model import Model
 from rankforce.models.net import Net
+from rankforce.models.net_layout import Layout
+from rankforce.models.net_scaling import Scaling
 from rankforce.models.perceptron import Perceptron
 from rankforce.models.provenance import Provenance
 from rankforce.models.stacked import Stacked
 from rankforce.models.storage import from_bytes, model_kinds, to_bytes
 from rankforce.models.tree_ensemble import TreeEnsemble
-from rankforce.nets.layout import Layout
-from rankforce.nets.scaling import Scaling
 from rankforce.trees.tree import Tree
 
 FACTOR = float(os.environ.get("RANKFORCE_SOAK", "1"))

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.kernels.swaps import swap_changes
-from rankforce.lambdas.forces import Forces, Ranking
-from rankforce.lambdas.objective import Objective, Term
+from rankforce.forces.forces import Forces, Ranking
+from rankforce.kernels.ranking.swaps import swap_changes
+from rankforce.objectives.objective import Objective, Term
 
 FACTOR = int(os.environ.get("RANKFORCE_SOAK", "1"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from reference_grower import ROUNDING, Leaf, ReferenceTree, bounded_worth, sums
+from tests.trees.reference_grower import ROUNDING, Leaf, ReferenceTree, bounded_worth, sums
 
 
 def divided(leaf, bins, n_bins, b, missing_left):

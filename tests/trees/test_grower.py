@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from reference_grower import grow_reference, small_data
+from tests.trees.reference_grower import grow_reference, small_data
 
-from rankforce import jit
 from rankforce.binning.binned import Binned
+from rankforce.compiling import jit
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
-from rankforce.kernels.growth import grow_tree
+from rankforce.kernels.trees.leafwise import grow_tree
 from rankforce.threads import using_threads
 from rankforce.trees.grower import Grower
 from rankforce.trees.quantised import quantise

@@ -9,7 +9,7 @@ import pytest
 
 from rankforce.data.hashing import combine
 from rankforce.data.random_streams import Stream
-from rankforce.kernels.splits import LEAST_SHIFT
+from rankforce.kernels.trees.splits import LEAST_SHIFT
 from rankforce.threads import FEW_IN_A_PASS, using_threads
 from rankforce.trees.quantised import Scales, quantise
 

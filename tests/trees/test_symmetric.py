@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference_symmetric import grow_symmetric_reference
 from test_grower import CASES, DEFAULTS, check_whole_tree, integers, large, made, routed, same
+from tests.trees.reference_symmetric import grow_symmetric_reference
 
-from rankforce import jit
 from rankforce.binning.binned import Binned
+from rankforce.compiling import jit
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
-from rankforce.kernels.symmetric_growth import grow_symmetric_tree
+from rankforce.kernels.trees.symmetric import grow_symmetric_tree
 from rankforce.threads import using_threads
 from rankforce.trees.grower import Grower
 

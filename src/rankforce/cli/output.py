@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed, displayed_lines, displayed_path
-from rankforce.plurals import counted
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset

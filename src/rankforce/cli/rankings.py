@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
 from rankforce.cli.reading import input_file, read_data, reading_options
-from rankforce.data.decompression import opened
+from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed, displayed_path
 from rankforce.errors import DataError, FileFormatError, SettingsError
-from rankforce.plurals import counted
+from rankforce.files.decompression import opened
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
 from rankforce.cli.named_values import named_values
+from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed_path
-from rankforce.plurals import counted
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
@@ -44,7 +44,7 @@ def input_file(path: str | os.PathLike[str]) -> str:
 
 def reading_options(written: Sequence[str] | None) -> dict[str, Any]:
     """What was written after ``--read``, as keyword arguments of ``rankforce.read``."""
-    from rankforce.data.letor import read_letor
-    from rankforce.data.tables import read_table
+    from rankforce.data.letor.reading import read_letor
+    from rankforce.data.tables.table_files import read_table
 
     return named_values(written, "--read", "absent=missing", read_letor, read_table)

@@ -13,7 +13,7 @@ from rankforce.kinds import Anything, Kind
 
 def read_space(tried: Sequence[str], file: Path | None, ranker: type) -> dict[str, Any]:
     """The space of a file and of ``--try`` options, which come first where both name a setting of the ranker."""
-    from rankforce.rankers.settings import kinds_of
+    from rankforce.training.settings import kinds_of
 
     space = {} if file is None else _from_toml(file)
     for entry in tried:

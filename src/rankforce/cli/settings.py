@@ -10,8 +10,8 @@ from rankforce.cli.named_values import name_and_text
 
 def read_settings(written: Sequence[str], ranker: type) -> dict[str, Any]:
     """Settings by name, each read as what it is declared to be: ``large_margin=false``, ``early_stopping=none``."""
-    from rankforce.rankers.other_names import unknown_setting
-    from rankforce.rankers.settings import kinds_of
+    from rankforce.training.other_names import unknown_setting
+    from rankforce.training.settings import kinds_of
 
     kinds = kinds_of(ranker)
     settings = {}
@@ -26,7 +26,7 @@ def read_settings(written: Sequence[str], ranker: type) -> dict[str, Any]:
 
 def read_option(text: str | None, option: str, name: str, ranker: type) -> Any:
     """The setting ``name`` of a ranker out of what was typed after an option of its own; None if nothing was."""
-    from rankforce.rankers.settings import kinds_of
+    from rankforce.training.settings import kinds_of
 
     if text is None or name not in kinds_of(ranker):
         return text

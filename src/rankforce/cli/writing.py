@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankforce.cli.named_values import named_values
 from rankforce.errors import SettingsError
-from rankforce.replacing import check_replaceable, replacing
+from rankforce.files.atomic_writes import check_replaceable, replacing
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
@@ -45,8 +45,8 @@ def _files(given: str | Path | None) -> list[str]:
 
 def write_data(data: Dataset, path: Path, written: Sequence[str] | None = None) -> list[str]:
     """Write a data file with the options that were written after ``--write``; the label sources that it holds."""
-    from rankforce.data.letor_writing import write_letor
-    from rankforce.data.tables import write_table
+    from rankforce.data.letor.writing import write_letor
+    from rankforce.data.tables.table_files import write_table
 
     options = named_values(written, "--write", "label=grades", write_letor, write_table)
     data.write(path, **options)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console.figures import check_picture, new_figure, save_picture
 from rankforce.errors import DataError
-from rankforce.pictures import check_picture, new_figure, save_picture
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from rankforce.combining.curve import Curve
-from rankforce.combining.pieces import Pieces
-from rankforce.combining.sweep import MOST_CHANGES, Scaled, sweep
 from rankforce.combining.target import MeanMeasure
 from rankforce.models.combination import weighted_sum
+from rankforce.sweeping.pieces import Pieces
+from rankforce.sweeping.sweep import MOST_CHANGES, Scaled, sweep
 
 SEARCHES = ("mixture", "beyond", "all")
 REACHED = 1e-11  # a recomputed mean this near the swept one is the same: they differ by rounding

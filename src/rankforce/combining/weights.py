@@ -9,7 +9,6 @@ import numpy as np
 
 from rankforce.combining.net import learned_net, linear_weights
 from rankforce.combining.pair import Chosen, best_pair
-from rankforce.combining.sweep import check_sizes
 from rankforce.combining.target import MeanMeasure
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
@@ -17,6 +16,7 @@ from rankforce.measures.measure import Measure
 from rankforce.models.combination import weighted_sum
 from rankforce.models.net import Net
 from rankforce.models.stacked import stacked_scores
+from rankforce.sweeping.sweep import check_sizes
 
 BETTER = 1e-12  # a mean must rise by more than rounding to count as an improvement
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
+from rankforce.console.html_tables import html_table
+from rankforce.console.wording import counted
 from rankforce.data import frames
 from rankforce.data.dataset_columns import MAIN_LABEL as MAIN_LABEL
 from rankforce.data.dataset_columns import as_feature_names, as_labels, as_weights, frozen
@@ -22,9 +24,7 @@ from rankforce.data.query_groups import Numbered, grouped_by_query
 from rankforce.data.random_streams import Stream
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
-from rankforce.html_tables import html_table
 from rankforce.kinds import shown
-from rankforce.plurals import counted
 
 LABEL_NAMES = ("label", "grade", "grades", "relevance")  # what columns of tables are called that hold it
 _NAMES_SHOWN = 20  # of features, in a notebook

@@ -10,8 +10,8 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data import frames
-from rankforce.data.limits import longest_id
 from rankforce.errors import DataError
+from rankforce.files.limits import longest_id
 
 MAIN_LABEL = "grades"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from rankforce.data.dataset import Dataset
-from rankforce.data.limits import within_memory
-from rankforce.data.streams import file_name
 from rankforce.errors import DataError, SettingsError
+from rankforce.files.limits import within_memory
+from rankforce.files.streams import file_name
 
 TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
@@ -20,16 +20,15 @@ def read(path: str | os.PathLike[str], **options: Any) -> Dataset:
     """Read a data set.
 
     ``.parquet``, ``.pq``, ``.csv`` and ``.tsv`` (the last two also with ``.gz``) are tables with named columns: options
-    as for ``rankforce.data.tables.read_table``. Every other file is LETOR/SVMlight text, plain or gzip: options as for
-    ``rankforce.data.letor.read_letor``.
+    as for ``rf.read_table``. Every other file is LETOR/SVMlight text, plain or gzip: options as for ``rf.read_letor``.
     """
     name = file_name(path)
     if _is_table(name):
-        from rankforce.data.tables import read_table
+        from rankforce.data.tables.table_files import read_table
 
         reader: Callable[..., Dataset] = read_table
     else:
-        from rankforce.data.letor import read_letor
+        from rankforce.data.letor.reading import read_letor
 
         reader = read_letor
     _check_options(reader, options, f"reading {os.path.basename(name)}")
@@ -44,11 +43,11 @@ def write(data: Dataset, path: str | os.PathLike[str], **options: Any) -> None:
     """
     name = file_name(path)
     if _is_table(name):
-        from rankforce.data.tables import write_table
+        from rankforce.data.tables.table_files import write_table
 
         writer: Callable[..., None] = write_table
     else:
-        from rankforce.data.letor_writing import write_letor
+        from rankforce.data.letor.writing import write_letor
 
         writer = write_letor
     _check_options(writer, options, f"writing {os.path.basename(name)}")

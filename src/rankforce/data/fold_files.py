@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, overload
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.files import read
-from rankforce.data.streams import file_name
 from rankforce.errors import DataError
+from rankforce.files.streams import file_name
 from rankforce.remedies import ReadOption
 
 OnRead = Callable[[Path, Dataset], None]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.frames import as_vector, is_missing
-from rankforce.data.limits import ID_REMEDY, longest_id
 from rankforce.errors import DataError
+from rankforce.files.limits import ID_REMEDY, longest_id
 
 _LARGEST = 2**63 - 1
 _EXACT_BITS = {np.dtype(np.float16): 11, np.dtype(np.float32): 24}  # of whole numbers, others have at least 53

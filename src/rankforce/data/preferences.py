@@ -17,14 +17,14 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
-from rankforce.data.csv_rows import rows as csv_rows
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.data.frames import as_numbers, as_vector
-from rankforce.data.limits import within_memory
 from rankforce.data.pair_counts import count_pairs
-from rankforce.data.streams import file_name
-from rankforce.data.table_columns import ROLE_NAMES
+from rankforce.data.tables.columns import ROLE_NAMES
+from rankforce.data.tables.csv_rows import rows as csv_rows
 from rankforce.errors import DataError, FileFormatError
+from rankforce.files.limits import within_memory
+from rankforce.files.streams import file_name
 from rankforce.kinds import shown
 from rankforce.memory import check_memory
 from rankforce.remedies import DOCUMENT_IDS, Phrase

@@ -16,14 +16,14 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset, check_dataset
-from rankforce.data.decompression import lines, opened
 from rankforce.data.frames import as_numbers
-from rankforce.data.limits import ID_REMEDY, longest_id, within_memory
-from rankforce.data.streams import file_name
 from rankforce.errors import DataError, FileFormatError
+from rankforce.files.atomic_writes import replacing
+from rankforce.files.decompression import lines, opened
+from rankforce.files.limits import ID_REMEDY, longest_id, within_memory
+from rankforce.files.streams import file_name
 from rankforce.kinds import Number, check_choice, check_number, shown
 from rankforce.remedies import DOCUMENT_IDS, Argument
-from rankforce.replacing import replacing
 
 Judgments = Mapping[str, Mapping[str, float]]  # query → document → grade
 Rankings = Mapping[str, Mapping[str, float]]  # query → document → score

@@ -14,23 +14,23 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console.html_tables import html_table
+from rankforce.console.tables import text_table
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.evaluation.request import read_measures
 from rankforce.evaluation.scores import scores_of
-from rankforce.evaluation.tables import text_table
-from rankforce.html_tables import html_table
-from rankforce.kernels.effective_pairs import count_effective_pairs
+from rankforce.forces.forces import Ranking
+from rankforce.forces.pairs import PairRanges
+from rankforce.forces.trained_forces import ASSUMED, TrainedForces, forces_of
+from rankforce.kernels.forces.effective_pairs import count_effective_pairs
 from rankforce.kinds import Number, shown
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import Cost, LambdaFunction
-from rankforce.lambdas.forces import Ranking
-from rankforce.lambdas.objective import ALL_PAIRS, DEFAULT_COST, Term
-from rankforce.lambdas.pairs import PairRanges
 from rankforce.measures.judged import Judged, judged
 from rankforce.measures.measure import BinaryMeasure, Measure
-from rankforce.rankers.trained_forces import ASSUMED, TrainedForces, forces_of
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Term
 from rankforce.threads import over_queries, using_threads
 from rankforce.written_forms import told_apart
 

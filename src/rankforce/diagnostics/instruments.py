@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console import tables
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import SettingsError, missing_dependency
-from rankforce.evaluation import tables
-from rankforce.kernels.pair_forces import scale_by_log
+from rankforce.forces.anchor import Anchor
+from rankforce.forces.forces import TermForces, without_weights
+from rankforce.forces.pairs import PairRanges
+from rankforce.forces.trained_forces import ASSUMED, AnchoredForces, TrainedForces
+from rankforce.kernels.forces.pair_forces import scale_by_log
 from rankforce.kinds import MOST, Text, Whole, check_number, shown
-from rankforce.lambdas.anchor import Anchor
 from rankforce.lambdas.cost import Cost
-from rankforce.lambdas.forces import TermForces, without_weights
-from rankforce.lambdas.graded import Graded
-from rankforce.lambdas.objective import Term
-from rankforce.lambdas.pairs import PairRanges
-from rankforce.rankers.trained_forces import ASSUMED, AnchoredForces, TrainedForces
+from rankforce.objectives.graded import Graded
+from rankforce.objectives.objective import Term
 
 
 class Instrument(abc.ABC):

@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console.figures import figure_class, save_picture
+from rankforce.console.progress import Progress
+from rankforce.console.wording import counted
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
-from rankforce.diagnostics.findings import listed
 from rankforce.diagnostics.weight_space import WeightSpace, weight_space
 from rankforce.errors import SettingsError
+from rankforce.inspection.findings import listed
 from rankforce.kinds import Number, check_number, check_switches, shown
 from rankforce.measures.measure import Measure
-from rankforce.pictures import figure_class, save_picture
-from rankforce.plurals import counted
-from rankforce.rankers.progress import Progress
 from rankforce.remedies import Phrase
 from rankforce.threads import over_pieces, thread_count, using_threads
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console import tables
+from rankforce.console.figures import figure_class, save_picture
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.diagnostics.weight_space import weight_space
 from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError, missing_dependency
-from rankforce.evaluation import tables
 from rankforce.kinds import Several, Whole, check_number
 from rankforce.measures.measure import Measure
-from rankforce.pictures import figure_class, save_picture
 from rankforce.threads import over_queries, using_threads
 
 

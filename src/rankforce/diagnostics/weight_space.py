@@ -15,15 +15,15 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset, check_dataset, tie_breakers
 from rankforce.errors import DataError, SettingsError
-from rankforce.kernels.ordering import order_documents
-from rankforce.kernels.weight_lines import input_slopes, leaf_slopes, linear_values, net_values
+from rankforce.kernels.nets.weight_lines import input_slopes, leaf_slopes, linear_values, net_values
+from rankforce.kernels.ranking.ordering import order_documents
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
 from rankforce.models.net import Net
 from rankforce.models.tree_ensemble import TreeEnsemble
-from rankforce.rankers.ranker import Ranker
 from rankforce.threads import over_queries
+from rankforce.training.ranker import Ranker
 
 
 class WeightSpace(abc.ABC):

@@ -10,21 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankforce.cached_properties import cached_property
+from rankforce.console import tables
+from rankforce.console.html_tables import html_table
+from rankforce.console.wording import counted
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.preferences import Preferences
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError, SettingsError, missing_dependency
-from rankforce.evaluation import significance, tables
+from rankforce.evaluation import significance
 from rankforce.evaluation.by_measure import ByMeasure, Value
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
 from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import Interval, Significance
-from rankforce.html_tables import html_table
 from rankforce.kinds import Several, Text, check_switches, shown
 from rankforce.measures.measure import Measure
-from rankforce.plurals import counted
 from rankforce.written_forms import how_different
 
 EQUAL = 1e-12  # values nearer than this are a tie: they differ by rounding only

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from rankforce.console import tables
+from rankforce.console.html_tables import html_table
 from rankforce.displayed_text import displayed
-from rankforce.evaluation import tables
 from rankforce.evaluation.policies import Policies
-from rankforce.html_tables import html_table
 
 
 @dataclasses.dataclass(frozen=True)

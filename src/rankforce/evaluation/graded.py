@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from rankforce.console import tables
 from rankforce.displayed_text import displayed
-from rankforce.evaluation import tables
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from rankforce.cached_properties import cached_property
+from rankforce.console import tables
+from rankforce.console.html_tables import html_table
+from rankforce.console.wording import counted
 from rankforce.errors import DataError
-from rankforce.evaluation import significance, tables
+from rankforce.evaluation import significance
 from rankforce.evaluation.agreement import Agreement
 from rankforce.evaluation.by_measure import ByMeasure, Value
 from rankforce.evaluation.explanation import Explanation
 from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.significance import Interval
-from rankforce.html_tables import html_table
 from rankforce.measures.measure import Measure
-from rankforce.plurals import counted
 from rankforce.written_forms import name_of
 
 

@@ -30,8 +30,8 @@ from rankforce.cached_properties import cached_property
 from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
-from rankforce.kernels.ordering import order_documents
-from rankforce.kernels.values import query_expected_values, query_values
+from rankforce.kernels.ranking.ordering import order_documents
+from rankforce.kernels.ranking.values import query_expected_values, query_values
 from rankforce.measures.judged import Judged
 from rankforce.remedies import DOCUMENT_IDS
 from rankforce.threads import over_queries

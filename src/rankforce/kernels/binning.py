@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.jit import kernel, subroutine
+from rankforce.compiling.jit import kernel, subroutine
 
 BLOCK = 64  # documents binned at a time
 

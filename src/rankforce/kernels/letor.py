@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.jit import kernel, subroutine
+from rankforce.compiling.jit import kernel, subroutine
 
 TAB, LINE_FEED, RETURN, SPACE = 9, 10, 13, 32
 HASH, PLUS, MINUS, POINT, ZERO, NINE, COLON = 35, 43, 45, 46, 48, 57, 58

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankforce.compiling.kernel_values import NO_CUTOFF, KernelValue, python_only
 from rankforce.errors import SettingsError
-from rankforce.kernel_values import NO_CUTOFF, KernelValue, python_only
 from rankforce.kinds import Number
 from rankforce.written_forms import name_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.kernels.listwise_forces import centre, value_if_moved
+from rankforce.kernels.forces.listwise_forces import centre, value_if_moved
 from rankforce.lambdas.listwise import ListwiseCost
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.compiling.kernel_values import NO_CUTOFF
 from rankforce.errors import SettingsError
-from rankforce.kernel_values import NO_CUTOFF
-from rankforce.kernels.listwise_forces import centre, change_if_swapped, value_if_moved
+from rankforce.kernels.forces.listwise_forces import centre, change_if_swapped, value_if_moved
 from rankforce.lambdas.listwise import ListwiseCost
 
 

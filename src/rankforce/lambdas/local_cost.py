@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rankforce.compiling.kernel_values import NO_CUTOFF, python_only
 from rankforce.errors import SettingsError
-from rankforce.kernel_values import NO_CUTOFF, python_only
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 
 

@@ -12,8 +12,8 @@ import re
 from typing import Any
 
 import rankforce.measures
+from rankforce.compiling.kernel_values import NO_CUTOFF
 from rankforce.errors import MeasureError, RankforceError
-from rankforce.kernel_values import NO_CUTOFF
 from rankforce.measures.measure import Measure
 from rankforce.written_forms import classes_by_name, classes_in, parameter_value, unknown_name
 

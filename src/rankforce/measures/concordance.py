@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.jit import subroutine
+from rankforce.compiling.jit import subroutine
 
 MOST_GRADES = 64  # up to here a table of counts per grade makes every swap O(1)
 WITHOUT_TABLE = 2  # rows: worth, scale

@@ -14,15 +14,15 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
-from rankforce.code_identity import CodeIdentity, NoIdentityError
+from rankforce.compiling.kernel_values import is_foreign
 from rankforce.data.dataset import Dataset
 from rankforce.displayed_text import displayed
 from rankforce.errors import MeasureError
-from rankforce.kernel_values import is_foreign
-from rankforce.kernels.ordering import reorder_documents
-from rankforce.kernels.values import query_normalisers, query_values
+from rankforce.kernels.ranking.ordering import reorder_documents
+from rankforce.kernels.ranking.values import query_normalisers, query_values
 from rankforce.measures.measure import Measure
 from rankforce.threads import FEW, FEW_IN_A_PASS, over_queries
+from rankforce.user_code.code_identity import CodeIdentity, NoIdentityError
 
 MOST_KEPT = 32  # measures remembered per data set: each holds one float64 per document
 

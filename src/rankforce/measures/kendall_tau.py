@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankforce.kernel_values import choice
+from rankforce.compiling.kernel_values import choice
 from rankforce.measures.concordance import (
     concordance_change,
     different_pairs,

@@ -36,8 +36,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.compiling.kernel_values import NO_CUTOFF, KernelValue
 from rankforce.errors import MeasureError, RankforceError
-from rankforce.kernel_values import NO_CUTOFF, KernelValue
 from rankforce.kinds import Number, shown
 from rankforce.written_forms import name_of
 

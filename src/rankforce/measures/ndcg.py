@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankforce.kernel_values import choice
+from rankforce.compiling.kernel_values import choice
 from rankforce.measures.gains import Gain, gains, normalised_gain
 from rankforce.measures.measure import Measure
 

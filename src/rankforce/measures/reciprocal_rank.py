@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rankforce.kernel_values import choice
+from rankforce.compiling.kernel_values import choice
 from rankforce.measures.measure import BinaryMeasure
 
 

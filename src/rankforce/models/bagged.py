@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.console.wording import counted
 from rankforce.errors import SettingsError
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
-from rankforce.plurals import counted
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankforce import jit
-from rankforce.intrinsics import DOCUMENT_BLOCK
+from rankforce.compiling import jit
+from rankforce.compiling.intrinsics import DOCUMENT_BLOCK
 from rankforce.models.model import frozen
 from rankforce.threads import over_queries
 
@@ -60,7 +60,7 @@ class CompiledTrees:
             self._walk_scores(matrix[by_block:], first_tree, last_tree, scores[by_block:])
 
     def _walk_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
-        from rankforce.kernels.tree_scoring import score_by_walking
+        from rankforce.kernels.trees.scoring import score_by_walking
 
         roots, nodes, thresholds = self.ensemble.walk
         values = self.ensemble.leaf_value
@@ -80,7 +80,7 @@ def find_leaves(
     matrix: np.ndarray, roots: np.ndarray, nodes: np.ndarray, thresholds: np.ndarray, out: np.ndarray
 ) -> None:
     """As ``tree_walk.find_leaves``, compiled."""
-    from rankforce.kernels.tree_scoring import leaves_by_walking
+    from rankforce.kernels.trees.scoring import leaves_by_walking
 
     _over_documents(
         len(matrix), lambda first, last: leaves_by_walking(matrix, roots, nodes, thresholds, first, last, out)
@@ -91,7 +91,7 @@ class NodeTests:
     """The tests of all nodes by word of leaves: what ``score_by_blocks`` reads (see kernels/tree_scoring.py)."""
 
     def __init__(self, ensemble: TreeEnsemble) -> None:
-        from rankforce.kernels.tree_scoring import WORD, count_tests, write_tests
+        from rankforce.kernels.trees.scoring import WORD, count_tests, write_tests
 
         node_starts, leaf_starts = ensemble.node_starts, ensemble.leaf_starts
         left, right = ensemble.left, ensemble.right
@@ -119,7 +119,7 @@ class NodeTests:
         self._kept_bundles = whole, self._bundles(*whole)  # of the range of trees that was scored last
 
     def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
-        from rankforce.kernels.tree_scoring import score_by_blocks
+        from rankforce.kernels.trees.scoring import score_by_blocks
 
         key = (first_tree, last_tree)
         kept = self._kept_bundles  # read once: another thread may ask for other trees
@@ -145,7 +145,7 @@ class NodeTests:
 
 def _over_documents(documents: int, work: Callable[[int, int], Any]) -> None:
     """Call ``work(first, last)`` on ranges of documents, in parallel where there are many."""
-    from rankforce.kernels.tree_scoring import GROUP
+    from rankforce.kernels.trees.scoring import GROUP
 
     if documents <= GROUP:
         work(0, documents)

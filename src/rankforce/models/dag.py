@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.data.streams import file_name
+from rankforce.console.wording import counted
 from rankforce.errors import RankforceError, SettingsError
+from rankforce.files.atomic_writes import replacing
+from rankforce.files.streams import file_name
 from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_walk
 from rankforce.models.model import Model, frozen
 from rankforce.models.provenance import Provenance
-from rankforce.plurals import counted
-from rankforce.replacing import replacing
 
 NODE_FIELDS: dict[str, Any] = {
     "feature": np.int32,

@@ -9,14 +9,14 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
+from rankforce.console.wording import counted
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.models.expected_grade import logistic
 from rankforce.models.model import Model, count_of, frozen
+from rankforce.models.net_layout import Layout
+from rankforce.models.net_scaling import Scaling
 from rankforce.models.provenance import Provenance
-from rankforce.nets.layout import Layout
-from rankforce.nets.scaling import Scaling
-from rankforce.plurals import counted
 from rankforce.remedies import Setting
 
 MOST_HIDDEN = 100_000

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.console.wording import counted
 from rankforce.errors import DataError
 from rankforce.models.model import Model, frozen
 from rankforce.models.provenance import Provenance
-from rankforce.plurals import counted
 
 KERNELS = ("linear", "quadratic")
 

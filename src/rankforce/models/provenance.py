@@ -70,7 +70,7 @@ class Provenance:
         ties: str = "",
     ) -> Provenance:
         """The provenance of a training on ``data`` in this process."""
-        from rankforce import jit
+        from rankforce.compiling import jit
 
         lows, highs, missing = feature_ranges(data.features)
         return cls(
@@ -100,7 +100,7 @@ def feature_ranges(features: np.ndarray) -> tuple[tuple[float, ...], tuple[float
 def versions() -> dict[str, str]:
     """The versions that decide what a training yields."""
     import rankforce
-    from rankforce import jit
+    from rankforce.compiling import jit
 
     found = {"rankforce": rankforce.__version__, "numpy": np.__version__, "python": platform.python_version()}
     if not jit.PLAIN:

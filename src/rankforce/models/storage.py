@@ -37,16 +37,16 @@ from typing import Any
 import numpy as np
 
 import rankforce.models
-from rankforce.data.decompression import decompressed
-from rankforce.data.limits import longest_id
-from rankforce.data.streams import file_name
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import FileFormatError, ModelFileError, RankforceError
+from rankforce.files.atomic_writes import replacing
+from rankforce.files.decompression import decompressed
+from rankforce.files.limits import longest_id
+from rankforce.files.streams import file_name
 from rankforce.models import appended_trees
 from rankforce.models.json_text import refuse_constant, revived, text
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
-from rankforce.replacing import replacing
 
 FORMAT = "rankforce model"
 VERSION = 1

@@ -10,12 +10,12 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
+from rankforce.console.wording import counted
 from rankforce.errors import DataError, RankforceError, SettingsError
 from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_walk
 from rankforce.models.model import Model, count_of, frozen
 from rankforce.models.provenance import Provenance
-from rankforce.plurals import counted
 from rankforce.trees.tree import Tree
 
 # dtype of each array; the first six have one entry per internal node, the last two one per leaf

@@ -18,12 +18,12 @@ from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.preferences import Preferences
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
-from rankforce.kernels.network import add_gradient, score_documents, take_step, update_by_pair, update_by_query
-from rankforce.lambdas.forces import Forces, Ranking, TermForces
-from rankforce.lambdas.objective import Objective
-from rankforce.lambdas.preference_forces import PreferenceForces
+from rankforce.forces.forces import Forces, Ranking, TermForces
+from rankforce.forces.preference_forces import PreferenceForces
+from rankforce.kernels.nets.network import add_gradient, score_documents, take_step, update_by_pair, update_by_query
 from rankforce.memory import check_memory
-from rankforce.nets.layout import Layout
+from rankforce.models.net_layout import Layout
+from rankforce.objectives.objective import Objective
 from rankforce.remedies import Setting
 from rankforce.threads import over_pieces
 

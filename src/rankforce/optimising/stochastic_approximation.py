@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console.interruption import Interruption
+from rankforce.console.progress import Progress
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import FunctionOf, check_number, check_switches, shown
-from rankforce.rankers.interruption import Interruption
-from rankforce.rankers.progress import Progress
 
 ALPHA = 0.602
 GAMMA = 0.101

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from typing import Any, Literal
 
 import numpy as np
 
+from rankforce.console.interruption import Interruption
+from rankforce.console.progress import Progress
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
 from rankforce.data.splits import folds
@@ -18,13 +21,11 @@ from rankforce.kinds import Number, OrNone, Understood, Whole, check_number, sho
 from rankforce.measures.measure import Measure
 from rankforce.models.bagged import Bagged
 from rankforce.models.provenance import NOT_KEPT, Provenance
-from rankforce.rankers.cross_validation import fit_on
-from rankforce.rankers.inputs import as_dataset, as_validation, with_features
-from rankforce.rankers.interruption import Interruption
-from rankforce.rankers.progress import Progress
-from rankforce.rankers.ranker import Ranker
-from rankforce.rankers.settings import checked, choice, with_settings
-from rankforce.rankers.watching import TIES, Iteration
+from rankforce.training.inputs import as_dataset, as_validation, with_features
+from rankforce.training.monitoring import TIES, Iteration, in_words
+from rankforce.training.ranker import Ranker
+from rankforce.training.settings import checked, choice, with_settings
+from rankforce.tuning.cross_validation import fit_on
 
 
 def _check_ranker(ranker: Any) -> None:
@@ -119,7 +120,7 @@ class Bagging(Ranker):
                     measured = evaluate(total, on, one.watched_measure_, ties=TIES, seed=self.seed)
                     values[name] = measured.mean[one.watched_measure_]
                     history.setdefault(name, []).append(values[name])
-                bar.watched = dict.fromkeys(sums, str(one.watched_measure_))
+                bar.in_words = functools.partial(in_words, watched=dict.fromkeys(sums, str(one.watched_measure_)))
                 bar.advance(number + 1, values)
                 if interruption.wanted:
                     break

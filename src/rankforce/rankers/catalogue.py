@@ -7,7 +7,7 @@ import inspect
 
 import rankforce.rankers
 from rankforce.errors import SettingsError
-from rankforce.rankers.ranker import Ranker
+from rankforce.training.ranker import Ranker
 from rankforce.written_forms import classes_in, unknown_name
 
 

@@ -9,26 +9,29 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankforce.boosting.boosted_trees import BoostedTrees, RunningScores, Training
+from rankforce.boosting.finite_forces import check_finite
+from rankforce.boosting.outputs import Learner
+from rankforce.boosting.presets import TREE_PRESETS, TreePreset
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError
-from rankforce.lambdas.anchor import Anchor
+from rankforce.forces.anchor import Anchor
+from rankforce.forces.forces import Forces, TermForces
+from rankforce.forces.preference_forces import PreferenceForces
+from rankforce.forces.trained_forces import TrainedForces, springs_on
 from rankforce.lambdas.cost import LambdaFunction
-from rankforce.lambdas.forces import Forces, TermForces
 from rankforce.lambdas.near_pairs import NearPairs
-from rankforce.lambdas.objective import Objective, Pairs
-from rankforce.lambdas.preference_forces import PreferenceForces
 from rankforce.measures.measure import Measure
-from rankforce.rankers import lambdamart_migration
-from rankforce.rankers.boosting import BoostedTrees, RunningScores, Training
-from rankforce.rankers.finite_forces import check_finite
-from rankforce.rankers.inputs import as_dataset, with_features
-from rankforce.rankers.maximising import TIERS, Maximising
-from rankforce.rankers.migration import FromOtherLibraries
-from rankforce.rankers.outputs import Learner
-from rankforce.rankers.preference_inputs import PreferenceInputs
-from rankforce.rankers.presets import TREE_PRESETS, TreePreset
-from rankforce.rankers.settings import (
+from rankforce.migration import lambdamart as lambdamart_migration
+from rankforce.migration.migration import FromOtherLibraries
+from rankforce.objectives.objective import Objective, Pairs
+from rankforce.remedies import Setting
+from rankforce.training.inputs import as_dataset, with_features
+from rankforce.training.maximising import TIERS, Maximising
+from rankforce.training.monitoring import Callback, Instrument, Watched, checked_instruments, show_forces
+from rankforce.training.preference_inputs import PreferenceInputs
+from rankforce.training.settings import (
     COST,
     MEASURE,
     OBJECTIVE,
@@ -40,9 +43,6 @@ from rankforce.rankers.settings import (
     steepness,
     with_settings,
 )
-from rankforce.rankers.trained_forces import TrainedForces, springs_on
-from rankforce.rankers.watching import Callback, Instrument, Watched, checked_instruments, show_forces
-from rankforce.remedies import Setting
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
 

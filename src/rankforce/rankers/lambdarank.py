@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.forces.forces import TermForces
 from rankforce.lambdas.cost import LambdaFunction
-from rankforce.lambdas.forces import TermForces
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.cndcg import CNDCG
 from rankforce.measures.measure import Measure
 from rankforce.measures.ndcg import NDCG
 from rankforce.models.net import Net
+from rankforce.nets.net_ranker import NetRanker, Training
+from rankforce.nets.runs import Cost, Run
 from rankforce.nets.updates import Source
-from rankforce.rankers.inputs import as_dataset, as_validation, with_features
-from rankforce.rankers.maximising import TIERS, Maximising
-from rankforce.rankers.net_runs import Cost, Run
-from rankforce.rankers.nets import NetRanker, Training
-from rankforce.rankers.settings import COST, MEASURE, OBJECTIVE, PAIRS, checked, setting, with_settings
-from rankforce.rankers.watching import Callback, Instrument, WatchedMeasure, checked_instruments
+from rankforce.training.inputs import as_dataset, as_validation, with_features
+from rankforce.training.maximising import TIERS, Maximising
+from rankforce.training.monitoring import Callback, Instrument, WatchedMeasure, checked_instruments
+from rankforce.training.settings import COST, MEASURE, OBJECTIVE, PAIRS, checked, setting, with_settings
 
 
 @with_settings

@@ -10,6 +10,15 @@ from typing import Any, Literal
 import numpy as np
 
 from rankforce import text_values
+from rankforce.boosting.boosted_trees import BoostedTrees
+from rankforce.boosting.document_costs import (
+    BinaryPull,
+    Documents,
+    OwnPull,
+    RegressionPull,
+    grade_pulls,
+)
+from rankforce.boosting.outputs import Learner
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import DataError, MeasureError, SettingsError
 from rankforce.kinds import FunctionOf, Number, Several, Understood, check_choice, shown
@@ -18,19 +27,11 @@ from rankforce.measures.gains import gains
 from rankforce.measures.measure import Measure
 from rankforce.measures.ndcg import NDCG
 from rankforce.measures.pairwise_accuracy import PairwiseAccuracy
+from rankforce.migration import mart as mart_migration
+from rankforce.migration.migration import FromOtherLibraries
 from rankforce.models.expected_grade import ExpectedGrade, GradeLink, logistic
-from rankforce.rankers import mart_migration
-from rankforce.rankers.boosting import BoostedTrees
-from rankforce.rankers.document_costs import (
-    BinaryPull,
-    Documents,
-    OwnPull,
-    RegressionPull,
-    grade_pulls,
-)
-from rankforce.rankers.migration import FromOtherLibraries
-from rankforce.rankers.outputs import Learner
-from rankforce.rankers.settings import (
+from rankforce.remedies import NAME_ALONE, Setting
+from rankforce.training.settings import (
     checked,
     choice,
     label_source,
@@ -40,7 +41,6 @@ from rankforce.rankers.settings import (
     steepness,
     with_settings,
 )
-from rankforce.remedies import NAME_ALONE, Setting
 from rankforce.written_forms import name_of
 
 TARGETS = ("grades", "gains")

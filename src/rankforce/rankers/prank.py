@@ -8,21 +8,21 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.boosting.document_costs import Documents
+from rankforce.console.wording import counted
 from rankforce.data.dataset import MAIN_LABEL, Dataset, document_hashes
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
-from rankforce.kernels.perceptron import perceptron_scores, prank_pass
+from rankforce.kernels.nets.perceptron import perceptron_scores, prank_pass
 from rankforce.kinds import Choice
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.memory import check_memory
+from rankforce.models.net_scaling import Scaling
 from rankforce.models.perceptron import KERNELS, Perceptron, n_weights, scaled
-from rankforce.nets.scaling import Scaling
-from rankforce.plurals import counted
-from rankforce.rankers.document_costs import Documents
-from rankforce.rankers.settings import checked, label_source, measure_to_watch, number, switch, whole, with_settings
-from rankforce.rankers.stepwise import Stepwise
 from rankforce.threads import over_pieces, over_ranges
+from rankforce.training.settings import checked, label_source, measure_to_watch, number, switch, whole, with_settings
+from rankforce.training.stepwise import Stepwise
 
 MOST_GRADES = 64  # more different labels are no scale of grades, and every step has a threshold
 MOST_MEMBERS = 10_000  # each keeps weights of its own

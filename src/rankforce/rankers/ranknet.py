@@ -13,25 +13,25 @@ import numpy as np
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import SettingsError
-from rankforce.kernels.network import ranknet_costs
+from rankforce.forces.forces import TermForces
+from rankforce.kernels.nets.network import ranknet_costs
 from rankforce.kinds import Whole
 from rankforce.lambdas.every_pair import EveryPair
-from rankforce.lambdas.forces import TermForces
-from rankforce.lambdas.objective import ALL_PAIRS, Objective, Pairs, Term
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.models.net import MOST_HIDDEN
+from rankforce.nets.net_ranker import NetRanker, Training
+from rankforce.nets.runs import Cost
 from rankforce.nets.updates import Source
-from rankforce.rankers.inputs import as_dataset, with_features
-from rankforce.rankers.long_lists import warn_of_many_pairs
-from rankforce.rankers.net_runs import Cost
-from rankforce.rankers.nets import NetRanker, Training
-from rankforce.rankers.preference_inputs import PreferenceInputs
-from rankforce.rankers.settings import PAIRS, checked, label_source, measure_to_watch, setting, switch, with_settings
-from rankforce.rankers.watching import Callback, Instrument, Watched, WatchedMeasure, checked_instruments
+from rankforce.objectives.objective import ALL_PAIRS, Objective, Pairs, Term
 from rankforce.remedies import NAME_ALONE, Setting
 from rankforce.threads import over_queries
+from rankforce.training.inputs import as_dataset, with_features
+from rankforce.training.long_lists import warn_of_many_pairs
+from rankforce.training.monitoring import Callback, Instrument, Watched, WatchedMeasure, checked_instruments
+from rankforce.training.preference_inputs import PreferenceInputs
+from rankforce.training.settings import PAIRS, checked, label_source, measure_to_watch, setting, switch, with_settings
 
 
 @with_settings

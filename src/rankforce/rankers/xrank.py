@@ -8,19 +8,19 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from rankforce.dags.edges import MartingaleReport
-from rankforce.dags.growth import Full, Growth, Martingale, MaxNDCG, Simple
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError, warn
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.measures.ndcg import NDCG
 from rankforce.models.combination import Combination
-from rankforce.rankers.growing import BoostedGraphs, Ground, Growing
-from rankforce.rankers.settings import MEASURE, checked, choice, measure_to_watch, number, whole, with_settings
-from rankforce.rankers.stepwise import Stepwise
-from rankforce.rankers.watching import TrainingWarning
 from rankforce.remedies import Setting
+from rankforce.training.monitoring import TrainingWarning
+from rankforce.training.settings import MEASURE, checked, choice, measure_to_watch, number, whole, with_settings
+from rankforce.training.stepwise import Stepwise
+from rankforce.xrank.course import BoostedGraphs, Ground, Growing
+from rankforce.xrank.edges import MartingaleReport
+from rankforce.xrank.growth import Full, Growth, Martingale, MaxNDCG, Simple
 
 FORMS: dict[str, type[Growth]] = {"simple": Simple, "full": Full, "martingale": Martingale}
 

@@ -8,17 +8,19 @@ from rankforce import dtypes
 from rankforce.binning.binned import WORD, Binned
 from rankforce.binning.binning import BEYOND, Binning
 from rankforce.binning.packing import Packing
-from rankforce.kernels.growth import grow_tree
-from rankforce.kernels.quantise import pack_entries
-from rankforce.kernels.symmetric_growth import grow_symmetric_tree
-from rankforce.meanwhile import compile_meanwhile
-from rankforce.threads import using_threads
+from rankforce.compiling.background import compile_meanwhile
+from rankforce.kernels.trees.leafwise import grow_tree
+from rankforce.kernels.trees.quantised import pack_entries
+from rankforce.kernels.trees.symmetric import grow_symmetric_tree
+from rankforce.threads import thread_count, using_threads
 from rankforce.trees.grower import Grower
 from rankforce.trees.quantised import Scales
 
 
 def expect_first_tree(growth: str) -> None:
-    """Have the kernel that will grow trees compiled meanwhile, if that is worth it."""
+    """Have the kernel that will grow trees compiled meanwhile, if there is a second processor for it."""
+    if thread_count() < 2:
+        return
     kernel = grow_tree if growth == "leafwise" else grow_symmetric_tree
     compile_meanwhile(kernel, pack_entries, grow_first_tree, growth)
 

@@ -12,14 +12,14 @@ from rankforce import dtypes
 from rankforce.binning.binned import Binned
 from rankforce.binning.packing import BYTE_VALUES
 from rankforce.errors import DataError, SettingsError
-from rankforce.kernels.growth import PLAN_SIZE, grow_tree
-from rankforce.kernels.histograms import LINE_ENTRIES
-from rankforce.kernels.leaf_table import LEAF_COLUMNS, SIZE, SPLIT_COLUMNS, START
-from rankforce.kernels.leaves import mark_leaves
-from rankforce.kernels.partition import route_documents
-from rankforce.kernels.splits import MOST_BINS
-from rankforce.kernels.symmetric_growth import LEVEL_COLUMNS, grow_symmetric_tree
-from rankforce.kernels.symmetric_growth import PLAN_SIZE as LEVEL_PLAN_SIZE
+from rankforce.kernels.trees.histograms import LINE_ENTRIES
+from rankforce.kernels.trees.leaf_table import LEAF_COLUMNS, SIZE, SPLIT_COLUMNS, START
+from rankforce.kernels.trees.leafwise import PLAN_SIZE, grow_tree
+from rankforce.kernels.trees.leaves import mark_leaves
+from rankforce.kernels.trees.partition import route_documents
+from rankforce.kernels.trees.splits import MOST_BINS
+from rankforce.kernels.trees.symmetric import LEVEL_COLUMNS, grow_symmetric_tree
+from rankforce.kernels.trees.symmetric import PLAN_SIZE as LEVEL_PLAN_SIZE
 from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, together
 from rankforce.trees.histogram_pool import HISTOGRAM_BYTES, HistogramPool
 from rankforce.trees.layout import HistogramLayout

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from rankforce.binning.packing import Packing
-from rankforce.kernels.histograms import LINE_ENTRIES, REGION
+from rankforce.kernels.trees.histograms import LINE_ENTRIES, REGION
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.errors import DataError
-from rankforce.kernels.leaves import largest, sums_by_leaf
+from rankforce.kernels.trees.leaves import largest, sums_by_leaf
 from rankforce.threads import FEW_IN_A_PASS, over_ranges
 from rankforce.trees.magnitudes import magnitude_of
 

@@ -10,8 +10,14 @@ import numpy as np
 
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
-from rankforce.kernels.quantise import FINE_BITS, largest_magnitude, pack_entries, redraw_forces, sum_of_magnitudes
-from rankforce.kernels.splits import LEAST_SHIFT
+from rankforce.kernels.trees.quantised import (
+    FINE_BITS,
+    largest_magnitude,
+    pack_entries,
+    redraw_forces,
+    sum_of_magnitudes,
+)
+from rankforce.kernels.trees.splits import LEAST_SHIFT
 from rankforce.threads import FEW_IN_A_PASS, over_queries, over_ranges
 from rankforce.trees.magnitudes import magnitude_of
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from rankforce.cli import options, output
-from rankforce.plurals import counted
+from rankforce.console.wording import counted
 
 
 def clicks(
@@ -145,7 +145,7 @@ def _prior(written: str) -> str | float:
 
 
 def _columns(written: list[str] | None) -> dict[str, str]:
-    from rankforce.data.session_logs import COLUMN_NAMES
+    from rankforce.data.clicks.session_logs import COLUMN_NAMES
     from rankforce.errors import SettingsError
 
     columns = {}

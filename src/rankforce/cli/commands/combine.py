@@ -79,8 +79,8 @@ def combine(
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.rankings import read_judgments
     from rankforce.cli.writing import check_output
+    from rankforce.console.figures import check_picture
     from rankforce.data.trec import names_in_run
-    from rankforce.pictures import check_picture
 
     if len(rankings) < 2:
         raise rf.SettingsError(f"one ranking is nothing to combine: name another after {rankings[0]}")

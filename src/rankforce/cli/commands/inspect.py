@@ -58,8 +58,8 @@ def inspect(
         raise SettingsError("name at least one file, or a λ-function with --forces")
     import rankforce as rf
     from rankforce.cli.reading import read_data
-    from rankforce.diagnostics.model_card import model_card
-    from rankforce.diagnostics.shared_queries import shared_queries
+    from rankforce.inspection.model_card import model_card
+    from rankforce.inspection.shared_queries import shared_queries
     from rankforce.models.storage import is_model_file
 
     reports = {}

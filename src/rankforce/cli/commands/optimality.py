@@ -48,7 +48,7 @@ def optimality(
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output
-    from rankforce.pictures import check_picture
+    from rankforce.console.figures import check_picture
 
     check_output(plot, model, data)
     if plot is not None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from rankforce.cli import options, output
-from rankforce.plurals import counted
+from rankforce.console.wording import counted
 
 
 def score(
@@ -36,7 +36,7 @@ def score(
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output
     from rankforce.data.trec import names_in_run
-    from rankforce.replacing import replacing
+    from rankforce.files.atomic_writes import replacing
 
     check_output(out, model, data)
     if run is not None and out is None:

@@ -161,7 +161,7 @@ def train(
     from rankforce.cli.settings import read_option, read_settings
     from rankforce.cli.writing import check_output
     from rankforce.rankers.catalogue import ranker_class
-    from rankforce.rankers.watching import in_words
+    from rankforce.training.monitoring import in_words
 
     read_here = (data, validation, objective, base_model, from_lightgbm, from_xgboost, preferences)
     check_output(out, *read_here, checkpoint)

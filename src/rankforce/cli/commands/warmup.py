@@ -27,7 +27,7 @@ def warmup(
     """
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
-    from rankforce.rankers.warmup import warm_up
+    from rankforce.cli.warm_up import warm_up
 
     import_measures(imports or ())
     begin = time.perf_counter()

@@ -1,0 +1,94 @@
+"""Compile what training and scoring need, before it is needed: after installing, or when an image is built."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankforce.compiling.jit import KERNELS, Kernel
+from rankforce.data.artificial.artificial import make_artificial
+from rankforce.data.files import read
+from rankforce.errors import SettingsError
+from rankforce.evaluation.evaluate import evaluate
+from rankforce.measures.measure import Measure
+from rankforce.rankers.catalogue import ranker_class
+from rankforce.training.ranker import Ranker
+
+TREES = {"n_trees": 2, "n_leaves": 7, "min_documents": 5}
+WARMED: dict[str, tuple[dict[str, Any], ...]] = {  # ranker: settings of the trainings that call its kernels
+    "LambdaMART": (TREES | {"query_fraction": 0.9}, TREES | {"growth": "leafwise"}, TREES),
+    "LambdaRank": ({"epochs": 1},),
+    "RankNet": ({"epochs": 1},),
+}
+
+# Kernels that the default settings of these rankers do not need, with the reason.
+NOT_WARMED = {
+    "add_gradient": "nets on several terms, preferences or all queries at once",
+    "ranknet_costs": "presets of RankNet",
+    "take_step": "nets on several terms, preferences or all queries at once",
+    "update_by_pair": "nets that learn pair by pair",
+    "add_preference_forces": "preference lists",
+    "add_forces_by_rank": "measures without columns, pairs by rank or drawn, very wide score ranges",
+    "add_forces_nearby": "λ-functions between near ranks",
+    "add_listwise_forces": "listwise λ-functions",
+    "best_splits": "XRank",
+    "count_effective_pairs": "how many pairs take part in training, for inspection",
+    "divide_by_deviation": "the gradient step",
+    "find_blocks": "XRank",
+    "frontier_values": "XRank",
+    "inner_forces": "XRank",
+    "input_slopes": "local optimality",
+    "leaf_slopes": "local optimality",
+    "leaves_by_walking": "leaf numbers, for inspection",
+    "linear_values": "local optimality",
+    "net_values": "local optimality",
+    "ordered_split_gains": "XRank",
+    "pair_edges": "XRank",
+    "passing_gains": "XRank",
+    "perceptron_scores": "PRank",
+    "prank_pass": "PRank",
+    "rank_discounts": "XRank",
+    "redraw_forces": "forces of very different size",
+    "sweep_queries": "combining rankers",
+    "swap_changes": "swaps of one ranking, for inspection",
+}
+
+
+def warm_up(measures: Iterable[Measure], rankers: Iterable[str] = ("LambdaMART",)) -> list[Kernel]:
+    """Run the common path once for each measure and ranker: read a file, train with validation, score, evaluate.
+
+    The rankers, those of ``WARMED``, have their default settings but for the size. Returns the kernels that were
+    compiled, or found compiled on disk.
+    """
+    kinds = [_kind(name) for name in rankers]
+    train = make_artificial(queries=120, documents=25, features=6, seed=0, missing=0.05)
+    held_out = make_artificial(queries=120, documents=25, features=6, seed=1)
+    with tempfile.TemporaryDirectory() as folder:
+        train.write(Path(folder) / "data.txt")
+        read(Path(folder) / "data.txt")
+    for measure in measures:
+        if measure.label not in train.labels:
+            clicks = train.labels["grades"] / 4.0
+            train = train.with_label(measure.label, clicks)
+            held_out = held_out.with_label(measure.label, held_out.labels["grades"] / 4.0)
+        kind: Any
+        for kind in kinds:
+            aim = "measure" if "measure" in kind._get_param_names() else "validation_measure"
+            for settings in WARMED[kind.__name__]:
+                ranker: Any = kind(**{aim: measure}, **settings, progress=False)
+                ranker.fit(train, validation=held_out)
+            evaluate(ranker, held_out, [measure])
+            evaluate(np.round(ranker.predict(held_out)), held_out, [measure], ties="expected")
+            ranker.predict(held_out.features[:1])
+    return [kernel for kernel in KERNELS if kernel.compiled]
+
+
+def _kind(name: str) -> type[Ranker]:
+    kind = ranker_class(name)
+    if kind.__name__ not in WARMED:
+        raise SettingsError(f"{kind.__name__} cannot be warmed up: {', '.join(WARMED)} can")
+    return kind

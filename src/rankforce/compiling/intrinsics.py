@@ -1,0 +1,250 @@
+"""Operations that Numba does not have, as kernels call them.
+
+Each is made when it is first named, since that needs Numba; with the compiler off it is plain Python.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from rankforce.compiling.jit import PLAIN, compiler
+
+# Places in the int64 array by which threads that run one kernel at once wait for each other; a cache line each.
+ARRIVED, ROUND, ABANDONED = 0, 8, 16
+MEETING_SIZE = 24
+DOCUMENT_BLOCK = 64  # documents that ``failed_tests`` takes at once: eight vector registers of eight
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _INTRINSICS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made = _INTRINSICS[name]()
+    globals()[name] = made
+    return made
+
+
+def _make_prefetch_row() -> Any:
+    """``prefetch_row(array, row, byte)``: ask for a cache line of a row that will be read soon. Changes nothing."""
+    if PLAIN:
+        return lambda array, row, byte: None
+    numba = compiler()
+    from llvmlite import ir
+    from numba.core import cgutils
+
+    def prefetch_row(typing_context: Any, array: Any, row: Any, byte: Any) -> Any:
+        signature = numba.types.void(array, numba.types.intp, numba.types.intp)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            made = context.make_array(signature.args[0])(context, builder, arguments[0])
+            strides = cgutils.unpack_tuple(builder, made.strides)
+            byte_pointer = ir.IntType(8).as_pointer()
+            start = builder.ptrtoint(made.data, ir.IntType(64))
+            offset = builder.add(builder.mul(arguments[1], strides[0]), arguments[2])
+            pointer = builder.inttoptr(builder.add(start, offset), byte_pointer)
+            number = ir.IntType(32)
+            prefetch = cgutils.get_or_insert_function(
+                builder.module,
+                ir.FunctionType(ir.VoidType(), [byte_pointer, number, number, number]),
+                "llvm.prefetch.p0",
+            )
+            for_reading, keep_in_all_levels, data = number(0), number(3), number(1)
+            builder.call(prefetch, [pointer, for_reading, keep_in_all_levels, data])
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return numba.extending.intrinsic(prefetch_row)
+
+
+def _make_trailing_zeros() -> Any:
+    """``trailing_zeros(word)``: the position of the lowest 1 in a 64-bit word (64 if there is none)."""
+    if PLAIN:
+        return lambda word: ((int(word) & -int(word)).bit_length() - 1) if word else 64
+    numba = compiler()
+    from numba.core import cgutils
+
+    def trailing_zeros(typing_context: Any, word: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.cttz(arguments[0], cgutils.false_bit)
+
+        return numba.types.uint64(numba.types.uint64), generate
+
+    return numba.extending.intrinsic(trailing_zeros)
+
+
+def _make_float_of() -> Any:
+    """``float_of(number)``: an int64 of magnitude below 2^51 as a float64.
+
+    A conversion that is vectorised wherever floats are: added to the bits of 3·2^51, the number is the end of a
+    mantissa. The processor's own conversion takes vectors only in its latest extensions.
+    """
+    if PLAIN:
+        return float
+    numba = compiler()
+    from llvmlite import ir
+
+    def float_of(typing_context: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            bits = builder.add(arguments[0], ir.IntType(64)(0x4338_0000_0000_0000))
+            return builder.fsub(builder.bitcast(bits, ir.DoubleType()), ir.DoubleType()(3.0 * 2.0**51))
+
+        return numba.types.float64(numba.types.int64), generate
+
+    return numba.extending.intrinsic(float_of)
+
+
+def _make_failed_tests() -> Any:
+    """``failed_tests(values, rows, thresholds, masks, first, last, out)`` for a block of 64 documents.
+
+    ``out[d]`` uint32 becomes the union of ``masks[p]`` over all p in [first, last) with
+    ``values[rows[p], d] > thresholds[p]``; values float32 of shape (rows, 64), rows int32. Written as vectors of 8: a
+    loop over documents within a loop over p would load and store ``out`` at each p, this one keeps it in registers.
+    """
+    if PLAIN:
+
+        def plain(values: Any, rows: Any, thresholds: Any, masks: Any, first: Any, last: Any, out: Any) -> None:
+            out[:] = 0
+            for p in range(first, last):
+                out[values[rows[p]] > thresholds[p]] |= masks[p]
+
+        return plain
+    numba = compiler()
+    from llvmlite import ir
+
+    block, lanes = DOCUMENT_BLOCK, 8
+    number, offset = ir.IntType(32), ir.IntType(64)
+    floats, words = ir.VectorType(ir.FloatType(), lanes), ir.VectorType(number, lanes)
+
+    def failed_tests(
+        typing_context: Any, values: Any, rows: Any, thresholds: Any, masks: Any, first: Any, last: Any, out: Any
+    ) -> Any:
+        place = numba.types.intp
+        signature = numba.types.void(values, rows, thresholds, masks, place, place, out)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            def start_of(k: int) -> Any:
+                return context.make_array(signature.args[k])(context, builder, arguments[k]).data
+
+            def in_all_lanes(scalar: Any, vector: Any) -> Any:
+                nothing = ir.Constant(vector, ir.Undefined)
+                one = builder.insert_element(nothing, scalar, number(0))
+                return builder.shuffle_vector(one, nothing, ir.Constant(words, [0] * lanes))
+
+            def lanes_at(start: Any, group: int, vector: Any) -> Any:
+                return builder.bitcast(builder.gep(start, [offset(group * lanes)]), vector.as_pointer())
+
+            groups = range(block // lanes)
+            none = ir.Constant(words, [0] * lanes)
+            all_values, all_rows, all_thresholds, all_masks, result = (start_of(k) for k in (0, 1, 2, 3, 6))
+            begin, end = arguments[4], arguments[5]
+            before = builder.block
+            loop, after = builder.append_basic_block("tests"), builder.append_basic_block("tested")
+            builder.cbranch(builder.icmp_signed("<", begin, end), loop, after)
+
+            builder.position_at_end(loop)
+            p = builder.phi(offset)
+            so_far = [builder.phi(words) for _ in groups]
+            row = builder.sext(builder.load(builder.gep(all_rows, [p])), offset)
+            threshold = in_all_lanes(builder.load(builder.gep(all_thresholds, [p])), floats)
+            mask = in_all_lanes(builder.load(builder.gep(all_masks, [p])), words)
+            row_start = builder.gep(all_values, [builder.mul(row, offset(block))])
+            union = []
+            for group in groups:
+                compared = builder.load(lanes_at(row_start, group, floats), align=4)
+                failed = builder.sext(builder.fcmp_ordered(">", compared, threshold), words)
+                union.append(builder.or_(so_far[group], builder.and_(failed, mask)))
+            following = builder.add(p, offset(1))
+            builder.cbranch(builder.icmp_signed("<", following, end), loop, after)
+            p.add_incoming(begin, before)
+            p.add_incoming(following, loop)
+
+            builder.position_at_end(after)
+            final = [builder.phi(words) for _ in groups]
+            for group in groups:
+                so_far[group].add_incoming(none, before)
+                so_far[group].add_incoming(union[group], loop)
+                final[group].add_incoming(none, before)
+                final[group].add_incoming(union[group], loop)
+            for group in groups:
+                builder.store(final[group], lanes_at(result, group, words), align=4)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return numba.extending.intrinsic(failed_tests)
+
+
+def _make_atomic_add() -> Any:
+    """``atomic_add(counters, place, amount)``: add to an int64 that other threads add to, too; return the old one."""
+    if PLAIN:
+
+        def plain_add(counters: Any, place: Any, amount: Any) -> Any:
+            before = int(counters[place])
+            counters[place] += amount
+            return before
+
+        return plain_add
+    numba = compiler()
+
+    def atomic_add(typing_context: Any, counters: Any, place: Any, amount: Any) -> Any:
+        signature = numba.types.int64(counters, numba.types.intp, numba.types.int64)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            made = context.make_array(signature.args[0])(context, builder, arguments[0])
+            return builder.atomic_rmw("add", builder.gep(made.data, [arguments[1]]), arguments[2], "seq_cst")
+
+        return signature, generate
+
+    return numba.extending.intrinsic(atomic_add)
+
+
+def _make_atomic_load() -> Any:
+    """``atomic_load(counters, place)``: an int64 as other threads left it, with all they had written before."""
+    if PLAIN:
+        return lambda counters, place: int(counters[place])
+    numba = compiler()
+
+    def atomic_load(typing_context: Any, counters: Any, place: Any) -> Any:
+        signature = numba.types.int64(counters, numba.types.intp)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            made = context.make_array(signature.args[0])(context, builder, arguments[0])
+            return builder.load_atomic(builder.gep(made.data, [arguments[1]]), "seq_cst", 8)
+
+        return signature, generate
+
+    return numba.extending.intrinsic(atomic_load)
+
+
+def _make_let_others_run() -> Any:
+    """``let_others_run()``: give the processor to another thread that waits for one."""
+    if PLAIN:
+        return lambda: None
+    numba = compiler()
+    from llvmlite import ir
+    from numba.core import cgutils
+
+    system_call = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+
+    def let_others_run(typing_context: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), system_call)
+            builder.call(function, [])
+            return context.get_dummy_value()
+
+        return numba.types.void(), generate
+
+    return numba.extending.intrinsic(let_others_run)
+
+
+_INTRINSICS: dict[str, Callable[[], Any]] = {
+    "prefetch_row": _make_prefetch_row,
+    "trailing_zeros": _make_trailing_zeros,
+    "float_of": _make_float_of,
+    "failed_tests": _make_failed_tests,
+    "atomic_add": _make_atomic_add,
+    "atomic_load": _make_atomic_load,
+    "let_others_run": _make_let_others_run,
+}

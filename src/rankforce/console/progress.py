@@ -1,0 +1,90 @@
+"""How training shows that it goes on: a bar on a terminal, a line now and then elsewhere, nothing on request."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+from rankforce.displayed_text import displayed, displayed_lines
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+def numbers(values: Mapping[str, float]) -> str:
+    """Values by their names."""
+    return ", ".join(f"{displayed(name)} {value:.4f}" for name, value in values.items())
+
+
+class Progress:
+    """A bar (terminal) or lines (elsewhere) on standard error, with the measures and the time left.
+
+    On anything but a terminal short work prints nothing: the first line comes after ten seconds.
+    """
+
+    def __init__(self, name: str, total: int, unit: str, wanted: bool = True) -> None:
+        self.name = name
+        self.total = total
+        self.unit = unit
+        self.wanted = wanted
+        self._bar: Any = None
+        self._task: Any = None
+        self.in_words: Callable[[Mapping[str, float]], str] = numbers  # how values are written beside the bar
+        self._said = time.monotonic()
+        self._first: tuple[int, float] | None = None  # steps and time when the first step was done
+
+    def __enter__(self) -> Progress:
+        if self.wanted and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[note]}", markup=False),
+                TimeElapsedColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._task = self._bar.add_task(self.name, total=self.total, note="")
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def say(self, text: str) -> None:
+        """One line, above the bar."""
+        text = displayed_lines(text)
+        if self._bar is not None:
+            self._bar.console.print(f"{self.name}: {text}", markup=False, highlight=False)
+        elif self.wanted:
+            print(f"{self.name}: {text}", file=sys.stderr, flush=True)
+
+    def advance(self, done: int, values: dict[str, float]) -> None:
+        """``done`` steps are done; ``values`` are shown beside."""
+        if not self.wanted:
+            return
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, note=self.in_words(values))
+            return
+        now = time.monotonic()
+        if self._first is None:  # the first step may have compiled kernels: it says nothing of the others
+            self._first = (done, now)
+            return
+        if now - self._said >= SECONDS_BETWEEN_LINES:
+            self._said = now
+            left = (now - self._first[1]) / max(done - self._first[0], 1) * (self.total - done)
+            print(
+                f"{self.name}: {done}/{self.total} {self.unit}; {self.in_words(values)}; about {left:.0f} s left",
+                file=sys.stderr,
+                flush=True,
+            )

@@ -1,0 +1,102 @@
+"""Click labels from session logs: one number per query and document.
+
+labels = rf.click_labels("log.parquet")
+data = data.with_label("clicks", labels.for_data(data))
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from rankforce.data.clicks.counting import Counting
+from rankforce.data.clicks.keys import QueryKey, QueryKeys
+from rankforce.data.clicks.rates import ClickLabels, ClickSettings
+from rankforce.data.clicks.session_logs import read_log
+from rankforce.files.limits import within_memory
+from rankforce.kinds import OrNone, Switch, Text, check_number, check_switches
+
+CHUNK_ROWS = 1 << 20
+
+
+def click_labels(
+    log: Any,
+    rate: str = "last_click",
+    *,
+    query_key: str | QueryKey | None = None,
+    last_of: str = "query",
+    smoothing: float = 0.0,
+    prior: str | float = "query",
+    smooth_zeros: bool = False,
+    min_impressions: int = 1,
+    session: str | None = None,
+    query: str | None = None,
+    document: str | None = None,
+    position: str | None = None,
+    clicked: str | None = None,
+    time: str | None = None,
+    sorted_by_session: bool = False,
+    chunk_rows: int = CHUNK_ROWS,
+    progress: bool | None = None,
+) -> ClickLabels:
+    """Labels in [0, 1] from what users clicked.
+
+    Of the n impressions of a document under a query, c were clicked, and l of these clicks were the last of their
+    session for that query. The click-through rate is c/n; the last-click rate is l/n, which suffers less from the
+    position: a user who stops has found something, wherever it stood. Documents that were never shown have no label.
+
+    Parameters
+    ----------
+    log : path, data frame, or an iterable of these
+        A row per document shown: ``session``, ``query``, ``document``, ``clicked`` (0 or 1), ``position`` (1 is the
+        top) and ``time``, of which one may be absent. CSV (.csv, .tsv, also .gz) or Parquet; read in chunks.
+    rate : "last_click" or "click"
+        Which rate is the label; both are in the result.
+    query_key : function, mapping, or name of a column of the log
+        Queries with the same key are one query: their impressions are pooled, in the log and in ``for_data``. A
+        function is called with the query as text; a query that a mapping lacks is its own key.
+    last_of : "query" or "session"
+        Whose last click counts: that of each query of a session, or only that of the whole session.
+    smoothing : number
+        Imaginary impressions s at the prior mean m: (c + s·m)/(n + s). With few impressions the label stays near m.
+    prior : "query", "global" or number
+        The mean m: of all impressions of the query, of the whole log, or given.
+    smooth_zeros : bool
+        False: what was never clicked stays exactly 0, whatever the smoothing, so that objectives that leave zero
+        clicks out still see them. True: such a document gets s·m/(n + s).
+    min_impressions : int
+        With fewer a document is unlabelled.
+    session, query, document, position, clicked, time : str
+        The names of the columns, where they are not called so.
+    sorted_by_session : bool
+        The rows of a session are adjacent, which is checked. Needs 8 bytes of memory per session in place of a few
+        hundred for each last click.
+    chunk_rows : int
+        Rows looked at together; the result does not depend on it.
+    progress : bool, optional
+        Show a progress bar; by default on a terminal, for files that take long.
+
+    The last click is that with the latest time; without times, or where they are equal, that at the lowest place of
+    the list (users read downwards), then the later row. Ids are compared as text.
+    """
+    settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions)
+    check_number("chunk_rows", chunk_rows, 1, whole=True)
+    check_switches(smooth_zeros=smooth_zeros, sorted_by_session=sorted_by_session)
+    OrNone(Switch()).check("progress", progress)
+    keys = QueryKeys(query_key)
+    names = {
+        "session": session,
+        "query": query,
+        "document": document,
+        "position": position,
+        "clicked": clicked,
+        "time": time,
+        "key": keys.column,
+    }
+    for role, column in names.items():
+        OrNone(Text("the name of a column")).check(role, column)
+    counting = Counting(keys, last_of == "session", sorted_by_session)
+    with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
+        for chunk in read_log(log, names, int(chunk_rows), progress):
+            counting.add(chunk)
+        return counting.labels(settings)

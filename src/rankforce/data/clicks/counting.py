@@ -1,0 +1,170 @@
+"""Impressions, clicks and last clicks, counted in one pass over a session log."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.clicks.keys import QueryKeys
+from rankforce.data.clicks.rates import ClickLabels, ClickSettings
+from rankforce.data.clicks.session_logs import Coded, LogChunk
+from rankforce.data.hashing import hash_ids
+from rankforce.errors import DataError
+from rankforce.remedies import NAME_ALONE, Argument, LogColumn
+
+_PARTS_AT_ONCE = 1 << 22  # entries of unmerged counts that are kept before they are merged
+_WHOLE_SESSION = -1  # in place of a query: the last click of the session, whatever the query
+
+
+@dataclasses.dataclass
+class _LastClick:
+    """The latest click so far of a session (and query)."""
+
+    when: tuple[float, float, int]  # time, position, row
+    pair: int
+
+
+class Counting:
+    """Counts over the chunks of a log. All sums are of integers: chunks and their order do not matter."""
+
+    def __init__(self, keys: QueryKeys, whole_sessions: bool, adjacent: bool) -> None:
+        self._keys = keys
+        self._whole_sessions = whole_sessions
+        self._adjacent = adjacent
+        self._queries: dict[str, int] = {}
+        self._documents: dict[str, int] = {}
+        self._last: dict[tuple[str, int], _LastClick] = {}
+        self._closed: list[np.ndarray] = []  # hashes of the sessions that are over, sorted runs of falling length
+        self._open: str | None = None
+        self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # pairs, counts (3, pairs)
+        self._rows = 0
+        self._columns: dict[str, dict[str, None]] = {}  # role → the columns that it was read from
+
+    def add(self, chunk: LogChunk) -> None:
+        if len(chunk) == 0:
+            return
+        self._keys.learn(chunk)
+        for role, column in chunk.columns.items():
+            self._columns.setdefault(role, {})[column] = None
+        if self._adjacent:
+            self._check_adjacent(chunk)
+        queries = _numbered(self._queries, [self._keys.of(one) for one in chunk.query.values])[chunk.query.codes]
+        documents = _numbered(self._documents, chunk.document.values)[chunk.document.codes]
+        pairs = (queries << 32) | documents
+        shown, place = np.unique(pairs, return_inverse=True)
+        counts = np.zeros((3, len(shown)), dtype=np.int64)
+        counts[0] = np.bincount(place, minlength=len(shown))
+        counts[1] = np.bincount(place[chunk.clicked], minlength=len(shown))
+        self._parts.append((shown, counts))
+        self._find_last_clicks(chunk, queries, pairs)
+        self._rows += len(chunk)
+        if self._adjacent:
+            self._close_sessions(chunk.session)
+        if sum(len(part) for part, _ in self._parts[1:]) > max(_PARTS_AT_ONCE, len(self._parts[0][0])):
+            self._merge()
+
+    def labels(self, settings: ClickSettings) -> ClickLabels:
+        if self._rows == 0:
+            raise DataError("the log has no rows: there is nothing to make labels of")
+        self._count_last_clicks(self._last.values())
+        pairs, counts = self._merge()
+        columns = {role: list(names) for role, names in self._columns.items()}
+        return ClickLabels(pairs, counts, self._queries, self._documents, self._keys, settings, columns)
+
+    def _find_last_clicks(self, chunk: LogChunk, queries: np.ndarray, pairs: np.ndarray) -> None:
+        rows = np.flatnonzero(chunk.clicked)
+        if chunk.time is None and chunk.position is None:
+            raise DataError(
+                "the log has neither a time nor a position of clicks: which one was the last cannot be told\n"
+                "  name the column: ",
+                LogColumn("time"),
+                " or ",
+                LogColumn("position"),
+            )
+        unknown = np.full(len(rows), -1.0)
+        times = unknown if chunk.time is None else chunk.time[rows]
+        positions = unknown if chunk.position is None else chunk.position[rows]
+        for values, role, needed in ((times, "time", True), (positions, "position", chunk.time is None)):
+            missing = ~np.isfinite(values)
+            if needed and missing.any():
+                row = int(rows[np.flatnonzero(missing)[0]])
+                chunk.fail(row, role, f"the {role} of a click is missing", f"every click needs its {role}")
+        positions = np.where(np.isnan(positions), -1.0, positions)
+        sessions = chunk.session.codes[rows]
+        scope = np.full(len(rows), _WHOLE_SESSION) if self._whole_sessions else queries[rows]
+        order = np.lexsort((rows, positions, times, scope, sessions))
+        ends = np.ones(len(rows), dtype=bool)
+        ends[:-1] = (np.diff(sessions[order]) != 0) | (np.diff(scope[order]) != 0)
+        latest = order[ends]
+        when = zip(
+            times[latest].tolist(), positions[latest].tolist(), (rows[latest] + self._rows).tolist(), strict=True
+        )
+        found = zip(sessions[latest].tolist(), scope[latest].tolist(), when, pairs[rows[latest]].tolist(), strict=True)
+        for session, query, moment, pair in found:
+            key = (chunk.session.values[session], query)
+            known = self._last.get(key)
+            if known is None:
+                self._last[key] = _LastClick(moment, pair)
+            elif moment > known.when:
+                known.when, known.pair = moment, pair
+
+    def _check_adjacent(self, chunk: LogChunk) -> None:
+        codes = chunk.session.codes
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))  # of the runs of one session
+        first_seen = np.full(len(chunk.session.values), -1)
+        first_seen[codes[starts[::-1]]] = starts[::-1]
+        again = starts[first_seen[codes[starts]] != starts]
+        hashes = hash_ids(np.array(chunk.session.values, dtype=object))
+        known = np.zeros(len(hashes), dtype=bool)
+        for run in self._closed:
+            known |= run[np.minimum(np.searchsorted(run, hashes), len(run) - 1)] == hashes
+        if self._open in chunk.session.values and chunk.session.values[codes[0]] != self._open:
+            known[chunk.session.values.index(self._open)] = True
+        torn = np.sort(np.concatenate([again, first_seen[known]]))
+        if len(torn):
+            row = int(torn[0])
+            chunk.fail(
+                row,
+                "session",
+                f"session {chunk.session.values[codes[row]]!r} goes on after another one",
+                (
+                    "sort the log by session, or leave ",
+                    Argument("sorted_by_session", NAME_ALONE),
+                    " out, which takes more memory",
+                ),
+            )
+
+    def _close_sessions(self, session: Coded) -> None:
+        """Forget all sessions but the last one, which may go on in the next chunk."""
+        going_on = session.values[session.codes[-1]]
+        over = {one for one in session.values if one != going_on}
+        if self._open is not None and self._open != going_on:
+            over.add(self._open)
+        self._open = going_on
+        kept = {key: click for key, click in self._last.items() if key[0] == going_on}
+        self._count_last_clicks(click for key, click in self._last.items() if key[0] != going_on)
+        self._last = kept
+        if over:
+            self._closed.append(np.sort(hash_ids(np.array(sorted(over), dtype=object))))
+        while len(self._closed) > 1 and len(self._closed[-2]) <= len(self._closed[-1]):
+            self._closed[-2:] = [np.sort(np.concatenate(self._closed[-2:]))]
+
+    def _count_last_clicks(self, clicks: Any) -> None:
+        pairs, times = np.unique(np.array([click.pair for click in clicks], dtype=np.int64), return_counts=True)
+        self._parts.append((pairs, np.stack([np.zeros_like(times), np.zeros_like(times), times])))
+
+    def _merge(self) -> tuple[np.ndarray, np.ndarray]:
+        pairs = np.concatenate([part for part, _ in self._parts])
+        counts = np.concatenate([part for _, part in self._parts], axis=1)
+        order = np.argsort(pairs, kind="stable")
+        heads = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+        merged = (pairs[order][heads], np.add.reduceat(counts[:, order], heads, axis=1))
+        self._parts = [merged]
+        return merged
+
+
+def _numbered(numbers: dict[str, int], values: list[str]) -> np.ndarray:
+    """The number of each value; new ones get the next."""
+    return np.fromiter((numbers.setdefault(one, len(numbers)) for one in values), dtype=np.int64, count=len(values))

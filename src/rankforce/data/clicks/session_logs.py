@@ -1,0 +1,412 @@
+"""Session logs in chunks: what was shown to users, where, and what they clicked.
+
+One row per document shown: session, query, document, position, clicked, and optionally the time of the click. Files
+(CSV, Parquet, also several) and data frames; never more than a chunk of a file is in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import io
+import itertools
+import math
+import os
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from rankforce.console.byte_progress import ByteProgress
+from rankforce.data.frames import column_names, is_frame, is_missing
+from rankforce.data.identifiers import exact_bits
+from rankforce.data.tables.columns import ROLE_NAMES
+from rankforce.data.tables.csv_rows import NULLS, header_of, refuse_broken_row
+from rankforce.data.tables.csv_rows import rows as csv_rows
+from rankforce.data.tables.table_files import arrow, delimiter_of, first_line, is_parquet
+from rankforce.errors import DataError, FileFormatError
+from rankforce.files.decompression import Decompressed
+from rankforce.files.limits import longest_id
+from rankforce.files.streams import file_name
+from rankforce.remedies import LogColumn, Words, parts_of
+
+COLUMN_NAMES = {
+    "session": ("session", "session_id"),
+    "query": ROLE_NAMES["qid"],
+    "document": ROLE_NAMES["document"],
+    "clicked": ("clicked", "click"),
+    "position": ("position", "rank"),
+    "time": ("time", "timestamp"),
+}
+_NEEDED = ("session", "query", "document", "clicked")
+_EXAMPLE = "session,query,document,position,clicked"
+
+
+def _other_delimiter(sign: str) -> str:
+    return f"put commas between the cells of a log, or tabs if its name ends in .tsv, not {sign!r}"
+
+
+_BLOCK = 1 << 24  # bytes of CSV text read at once
+
+Fail = Callable[[int, str, str, str, Words], NoReturn]
+
+
+@dataclasses.dataclass(frozen=True)
+class Coded:
+    """A column as the different values it has, in order of first appearance, and the number of each row's value."""
+
+    values: list[Any]
+    codes: np.ndarray  # int64 (rows)
+
+
+@dataclasses.dataclass(frozen=True)
+class LogChunk:
+    """Some consecutive rows of a log. Ids are text; ``fail`` raises for one of the rows."""
+
+    session: Coded
+    query: Coded
+    document: Coded
+    key: Coded | None  # the column of query keys, if one was named
+    clicked: np.ndarray  # bool (rows)
+    position: np.ndarray | None  # float64 (rows), NaN: unknown
+    time: np.ndarray | None  # float64 (rows), NaN: unknown
+    fail: Callable[[int, str, str, Words], NoReturn]  # row of the chunk, role, problem, remedy
+    columns: Mapping[str, str] = dataclasses.field(default_factory=dict)  # role → the column it was read from
+
+    def __len__(self) -> int:
+        return len(self.clicked)
+
+
+def read_log(
+    log: Any, names: Mapping[str, str | None], chunk_rows: int, progress: bool | None = None
+) -> Iterator[LogChunk]:
+    """The rows of a log, ``chunk_rows`` at a time.
+
+    ``log`` is the path of a file, a data frame or an Arrow table, or an iterable of such; ``names`` maps roles
+    (``COLUMN_NAMES``, and ``key``) to columns where they have other names.
+    """
+    arrow(Path("session log"))
+    clock = _Clock()
+    for source in _sources(log):
+        if isinstance(source, (str, os.PathLike)):
+            batches = _from_file(Path(file_name(source)), names, progress)
+        else:
+            batches = _from_frame(source, names)
+        rows = 0
+        with contextlib.closing(batches):
+            for batch in batches:
+                for start in range(0, len(batch.table), chunk_rows):
+                    yield _chunk(batch.table.slice(start, chunk_rows), batch, rows + start, clock)
+                rows += len(batch.table)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Batch:
+    """An Arrow table, which of its columns has which role, and what to raise for a row of its source."""
+
+    table: Any
+    roles: Mapping[str, str]
+    fail: Fail
+
+
+def _sources(log: Any) -> Iterable[Any]:
+    if isinstance(log, (str, os.PathLike)) or is_frame(log):
+        return [log]
+    if isinstance(log, Iterable) and not isinstance(log, (Mapping, np.ndarray)):
+        return log
+    raise DataError(
+        f"a session log is a file, a data frame, or several of them, not {type(log).__name__}; "
+        "for arrays: pandas.DataFrame({'session': ..., 'query': ..., 'document': ..., 'clicked': ...})"
+    )
+
+
+def _from_frame(frame: Any, names: Mapping[str, str | None]) -> Generator[_Batch, None, None]:
+    import pyarrow as pa
+
+    if not is_frame(frame):
+        raise DataError(f"a session log is a file or a data frame, not {type(frame).__name__}")
+
+    def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
+        shown = f": {text!r}" if text else ""
+        raise DataError(f"column {column!r}, row {row} (from 0): {problem}{shown}\n  ", *parts_of(remedy))
+
+    def refuse(problem: str, remedy: Words) -> NoReturn:
+        raise DataError(f"{problem}\n  ", *parts_of(remedy))
+
+    roles = _roles(column_names(frame), names, refuse)
+    wanted = list(dict.fromkeys(roles.values()))
+    if isinstance(frame, pa.Table):
+        table = frame.select(wanted)
+    elif hasattr(frame, "to_arrow"):
+        table = frame.select(wanted).to_arrow()
+    else:
+        places = [column_names(frame).index(name) for name in wanted]
+        chosen = frame.iloc[:, places].set_axis(wanted, axis=1)  # names of columns may be numbers
+        try:
+            table = pa.Table.from_pandas(chosen, preserve_index=False)
+        except pa.ArrowException as error:
+            raise DataError(f"a column of the log mixes kinds of values: {first_line(error)}") from None
+    yield _Batch(table, roles, fail)
+
+
+def _from_file(path: Path, names: Mapping[str, str | None], progress: bool | None) -> Generator[_Batch, None, None]:
+    if not path.is_file():
+        problem = "this is a directory" if path.is_dir() else "there is no such file"
+        raise FileFormatError(problem, path=path)
+    with ByteProgress(str(path), path.stat().st_size, progress) as bar:
+        yield from (_from_parquet if is_parquet(path) else _from_csv)(path, names, bar)
+
+
+def _from_parquet(path: Path, names: Mapping[str, str | None], bar: ByteProgress) -> Generator[_Batch, None, None]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
+        raise FileFormatError(f"column {column!r}, row {row + 1}: {problem}", path=path, text=text, remedy=remedy)
+
+    def refuse(problem: str, remedy: Words) -> NoReturn:
+        raise FileFormatError(problem, path=path, remedy=remedy)
+
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
+            roles = _roles(file.schema_arrow.names, names, refuse)
+            total, done = max(1, file.metadata.num_rows), 0
+            for batch in file.iter_batches(1 << 19, columns=list(dict.fromkeys(roles.values()))):
+                yield _Batch(pa.Table.from_batches([batch]), roles, fail)
+                done += batch.num_rows
+                bar.advance_to(path.stat().st_size * done // total)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        remedy = f"is it complete? ({first_line(error)})"
+        raise FileFormatError("the file cannot be read as Parquet", path=path, remedy=remedy) from None
+
+
+def _from_csv(path: Path, names: Mapping[str, str | None], bar: ByteProgress) -> Generator[_Batch, None, None]:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    separator = delimiter_of(path, None)
+    header_line, header = header_of(path, separator, _EXAMPLE, _other_delimiter)
+
+    def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
+        line, _ = next(itertools.islice(csv_rows(path, separator), row, None), (None, []))
+        place = header.index(column) + 1
+        raise FileFormatError(
+            f"column {column!r}: {problem}", path=path, line=line, column=place, text=text, remedy=remedy
+        )
+
+    def refuse(problem: str, remedy: Words) -> NoReturn:
+        raise FileFormatError(problem, path=path, line=header_line, remedy=remedy)
+
+    roles = _roles(header, names, refuse)
+    wanted = list(dict.fromkeys(roles.values()))
+    try:
+        with contextlib.ExitStack() as opened:
+            raw = stream = opened.enter_context(path.open("rb"))
+            if path.suffix == ".gz":
+                stream = opened.enter_context(io.BufferedReader(Decompressed(raw, path), 1 << 17))
+            reader = arrow_csv.open_csv(
+                stream,
+                read_options=arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
+                parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(wanted, pa.string()),  # kinds are ours to tell, with the place of errors
+                    include_columns=wanted,
+                    strings_can_be_null=False,
+                ),
+            )
+            for batch in opened.enter_context(reader):
+                yield _Batch(pa.Table.from_batches([batch]), roles, fail)
+                bar.advance_to(raw.tell())
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+        refuse_broken_row(path, separator, header, {})
+        raise FileFormatError(f"the file cannot be read: {first_line(error)}", path=path) from None
+
+
+def _roles(
+    columns: Sequence[str], names: Mapping[str, str | None], refuse: Callable[[str, Words], NoReturn]
+) -> dict[str, str]:
+    """Role → column: as named by the user, else found by its name."""
+    listed = "the columns are: " + ", ".join(map(repr, columns[:30]))
+    roles = {}
+    for role in (*COLUMN_NAMES, "key"):
+        given = names.get(role)
+        if given is not None:
+            found = [name for name in columns if name == given]
+            if not found:
+                refuse(f"there is no column {given!r}", listed)
+        else:
+            found = [name for name in columns if name.strip().lower() in COLUMN_NAMES.get(role, ())]
+        if len(found) > 1:
+            which = " and ".join(map(repr, found[:2]))
+            refuse(f"several columns could be the {role}: {which}", ("name one: ", LogColumn(role), f"; {listed}"))
+        if found:
+            roles[role] = found[0]
+        elif role in _NEEDED:
+            refuse(f"no column says the {role}", ("name it: ", LogColumn(role), f"; {listed}"))
+    return roles
+
+
+def _chunk(table: Any, batch: _Batch, first: int, clock: _Clock) -> LogChunk:
+    import pyarrow as pa
+
+    def fail_in(role: str) -> Callable[[int, str, Any, Words], NoReturn]:
+        def fail(row: int, problem: str, text: Any, remedy: Words) -> NoReturn:
+            batch.fail(first + row, batch.roles[role], problem, "" if text is None else str(text), remedy)
+
+        return fail
+
+    def column(role: str) -> Any:
+        return table.column(batch.roles[role])
+
+    def ids(role: str) -> Coded:
+        kind = column(role).type
+        bits = exact_bits(kind.to_pandas_dtype()) if pa.types.is_floating(kind) else 53
+        parse = functools.partial(_id, bits=bits, longest=longest_id())
+        return _coded(column(role), parse, fail_in(role), f"every row needs a {role}, as text or a whole number")
+
+    def fail(row: int, role: str, problem: str, remedy: Words) -> NoReturn:
+        fail_in(role)(row, problem, column(role)[row].as_py(), remedy)
+
+    click = _coded(column("clicked"), _click, fail_in("clicked"), "write 1 for a click, 0 for none")
+    position = None
+    if "position" in batch.roles:
+        read = _coded(column("position"), _position, fail_in("position"), "positions are numbers: 1 is the top")
+        position = np.array([*read.values, math.nan])[read.codes]
+    return LogChunk(
+        session=ids("session"),
+        query=ids("query"),
+        document=ids("document"),
+        key=ids("key") if "key" in batch.roles else None,
+        clicked=np.array([*click.values, False], dtype=bool)[click.codes],
+        position=position,
+        time=clock.read(column("time"), fail_in("time")) if "time" in batch.roles else None,
+        fail=fail,
+        columns=batch.roles,
+    )
+
+
+def _coded(column: Any, parse: Callable[[Any], Any], fail: Callable[..., NoReturn], remedy: str) -> Coded:
+    """The column with its different values parsed; what cannot be parsed is reported with its first row."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(column.type):
+        row = next((row for row, one in enumerate(column) if one.is_valid), 0)
+        fail(row, "a cell holds one value, not several", column[row].as_py() if len(column) else None, remedy)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)  # its own dictionary may have another order, and unused entries
+    encoded = pa.concat_arrays([column.combine_chunks()]).dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    values: list[Any] = []
+    numbers: dict[Any, int] = {}
+    renumbered = np.empty(len(encoded.dictionary) + 1, dtype=np.int64)
+    for place, raw in enumerate([*encoded.dictionary.to_pylist(), None]):
+        try:
+            value = parse(None if is_missing(raw) else raw)
+        except ValueError as problem:
+            wanted = place if place < len(encoded.dictionary) else -1
+            rows = np.flatnonzero(codes == wanted)
+            if len(rows):
+                fail(int(rows[0]), str(problem), raw, remedy)
+            renumbered[place] = -1  # a value that no row has
+            continue
+        if value not in numbers and value is not None:
+            numbers[value] = len(values)
+            values.append(value)
+        renumbered[place] = -1 if value is None else numbers[value]
+    return Coded(values, renumbered[codes])
+
+
+def _id(raw: Any, bits: int, longest: int) -> str:
+    """An id as text; ``bits``: below 2 to this power a float of the column is one whole number, not several."""
+    if isinstance(raw, float) and raw.is_integer():
+        if abs(raw) >= 2.0**bits:
+            raise ValueError(f"beyond 2^{bits}, one such number stands for several whole numbers")
+        raw = int(raw)
+    if raw is None or raw == "" or isinstance(raw, (float, bytes)):
+        raise ValueError("the id is missing" if raw in (None, "") else "an id is text or a whole number")
+    text = str(raw)
+    if len(text) > longest:
+        raise ValueError(f"the id has {len(text):,} characters")
+    if "\0" in text:
+        raise ValueError("the id holds a NUL character")
+    return text
+
+
+def _click(raw: Any) -> bool:
+    if isinstance(raw, str):
+        raw = {"true": True, "false": False}.get(raw.strip().lower(), raw)
+    try:
+        number = float(raw)
+    except (TypeError, ValueError):
+        number = math.nan
+    if number not in (0.0, 1.0):
+        raise ValueError("not a click" if raw not in (None, "") else "whether it was clicked is missing")
+    return bool(number)
+
+
+def _position(raw: Any) -> float | None:
+    if raw is None or raw in NULLS:
+        return None
+    try:
+        number = float(raw)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0.0 <= number < math.inf:
+        raise ValueError("not a position")
+    return number
+
+
+class _Clock:
+    """Times as numbers that can be compared: numbers as they are, dates in microseconds. One kind for a whole log."""
+
+    def __init__(self) -> None:
+        self._kind: Any = None
+
+    def read(self, column: Any, fail: Callable[..., NoReturn]) -> np.ndarray:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_null(column.type):
+            return np.full(len(column), math.nan)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        written = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if written:
+            column = pc.if_else(pc.is_in(column, value_set=pa.array(NULLS, column.type)), None, column)
+        if column.null_count == len(column):
+            return np.full(len(column), math.nan)
+        valid = column.drop_null()
+        if self._kind is None:
+            self._kind = next((kind for kind in _kinds(column.type) if _castable(valid[0], kind)), pa.float64())
+        try:
+            read = column.cast(self._kind, safe=False)
+        except pa.ArrowException:
+            row = next(row for row, one in enumerate(column) if one.is_valid and not _castable(one, self._kind))
+            remedy = "write numbers, or dates such as 2025-03-01 12:30:05; one kind throughout"
+            fail(row, "not a time", column[row].as_py(), remedy)
+        return (read.cast(pa.int64()) if pa.types.is_timestamp(self._kind) else read).cast(pa.float64()).to_numpy()
+
+
+def _kinds(kind: Any) -> list[Any]:
+    """What times of an Arrow type can be read as."""
+    import pyarrow as pa
+
+    dates = [pa.timestamp("us"), pa.timestamp("us", "UTC")]
+    if pa.types.is_timestamp(kind):
+        return dates[1:] if kind.tz else dates[:1]
+    if pa.types.is_date(kind):
+        return dates[:1]
+    return [pa.float64(), *dates] if pa.types.is_string(kind) or pa.types.is_large_string(kind) else [pa.float64()]
+
+
+def _castable(value: Any, kind: Any) -> bool:
+    import pyarrow as pa
+
+    try:
+        value.cast(kind, safe=False)
+    except pa.ArrowException:
+        return False
+    return True

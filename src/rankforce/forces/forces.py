@@ -1,0 +1,321 @@
+"""The forces of an objective on the documents of a data set, at given scores."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.data.dataset import Dataset, document_hashes, tie_breakers
+from rankforce.data.random_streams import Stream
+from rankforce.errors import MeasureError, RankforceWarning
+from rankforce.forces.pairs import PairRanges
+from rankforce.kernels.forces.listwise_forces import add_listwise_forces
+from rankforce.kernels.forces.local_forces import add_forces_nearby
+from rankforce.kernels.forces.pair_forces import (
+    add_forces_by_columns,
+    add_forces_by_rank,
+    divide_by_deviation,
+    scale_by_log,
+)
+from rankforce.kernels.ranking.ordering import reorder_documents
+from rankforce.lambdas.cost import Cost, LambdaFunction
+from rankforce.measures.judged import judged
+from rankforce.measures.measure import Measure
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term
+from rankforce.threads import FEW_IN_A_PASS, over_queries
+
+_slow_measures: set[type] = set()
+
+
+class SlowMeasureWarning(RankforceWarning):
+    """A measure gives no swap: it is found by brute force."""
+
+
+class Ranking:
+    """The documents of every query in ranked order, kept up to date from one iteration to the next.
+
+    Equal scores are ordered by a hash of seed, query id and position in the query.
+    """
+
+    def __init__(self, data: Dataset, seed: int) -> None:
+        self.starts = data.query_starts
+        self.tie_keys = tie_breakers(data, seed)
+        self.order = np.arange(data.n_documents, dtype=dtypes.INDEX)
+
+    def update(self, scores: np.ndarray) -> np.ndarray:
+        """Rank by these scores (``by_query`` order) and return the order."""
+        self._rank(scores, self.order)
+        return self.order
+
+    def of(self, scores: np.ndarray) -> np.ndarray:
+        """The order by other scores; the ranking stays as it is."""
+        order = self.order.copy()
+        self._rank(scores, order)
+        return order
+
+    def _rank(self, scores: np.ndarray, order: np.ndarray) -> None:
+        over_queries(
+            self.starts,
+            lambda a, b: reorder_documents(scores, self.tie_keys, self.starts, a, b, order),
+            FEW_IN_A_PASS,
+        )
+
+
+class TermForces:
+    """The forces of one term of an objective."""
+
+    def __init__(self, data: Dataset, term: Term, seed: int) -> None:
+        self.term = term = term.settled(DEFAULT_COST, ALL_PAIRS)
+        assert term.pairs is not None
+        assert term.cost is not None
+        self.pairs: Pairs = term.pairs
+        self.function: LambdaFunction = term.cost
+        self.judged = applied = judged(data, term.measure)
+        self.longest = int(np.diff(applied.starts).max(initial=0))
+        self.all_pairs = not term.pairs.sample and term.pairs.top >= self.longest
+        self.reach = term.cost.reach if isinstance(term.cost, Cost) else None  # None: listwise
+        earlier = [labels_of(data, source, term.measure) for source in term.earlier]
+        self.tied_in = tuple(applied.of_kept(data.by_query(labels)) for labels in earlier)
+        self.ranges = PairRanges.of(
+            applied.labels,
+            applied.starts,
+            earlier=self.tied_in,
+            active=applied.labels != 0.0 if term.zeros is False else None,
+            with_better=not self.all_pairs,
+        )
+        self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
+        # a copy that can be written to, as the ones are: kernels are compiled for one kind of array
+        weights = np.ones(data.n_documents) if data.weights is None else np.array(data.by_query(data.weights))
+        self.document_weights = applied.of_kept(weights)
+        self.cost = term.cost.kernel_tuple()
+        self.column_count = applied.column_count
+        self.seed = seed
+        self._draws = np.zeros(len(applied.worth), dtype=dtypes.HASH)
+        if term.pairs.sample:
+            self._document_hashes = applied.of_kept(document_hashes(data))
+        if term.measure.swap_kind == "brute":
+            _warn_of_slow_measure(term)
+
+    @property
+    def every_pair(self) -> bool:
+        """Whether there is a force between any two documents of different labels, whatever their ranks."""
+        return self.all_pairs and self.reach is not None and self.reach >= self.longest - 1
+
+    @property
+    def by_columns(self) -> bool:
+        """Whether the fast loop serves: every pair, a measure with columns."""
+        return self.every_pair and self.term.measure.swap_kind == "columns"
+
+    def add(
+        self,
+        order: np.ndarray,
+        scores: np.ndarray,
+        share: float,
+        iteration: int,
+        queries: np.ndarray | None,
+        pulls: np.ndarray,
+        forces: np.ndarray,
+        curvatures: np.ndarray,
+    ) -> None:
+        """Add share × force and share × curvature of every document (``by_query`` order)."""
+        if share == 0.0:
+            return
+        kept = self.judged.kept
+        if kept is None:
+            self._add(order, scores, share, iteration, queries, pulls, forces, curvatures)
+            return
+        own_order = self.judged.order_of_kept(order)
+        own_forces = np.zeros(len(kept))
+        own_curvatures = np.zeros(len(kept))
+        self._add(own_order, scores[kept], share, iteration, queries, pulls, own_forces, own_curvatures)
+        forces[kept] += own_forces
+        curvatures[kept] += own_curvatures
+
+    def _add(
+        self,
+        order: np.ndarray,
+        scores: np.ndarray,
+        share: float,
+        iteration: int,
+        queries: np.ndarray | None,
+        pulls: np.ndarray,
+        forces: np.ndarray,
+        curvatures: np.ndarray,
+    ) -> None:
+        scales = share * (self.query_weights if queries is None else self.query_weights * queries)
+        if self.function.diagonal:
+            self._add_diagonal(scores, scales, forces, curvatures)
+        if self.reach is None:
+            self._add_listwise(order, scores, scales, pulls, forces)
+            return
+        if self.reach < self.longest - 1:
+            self._add_nearby(order, scores, scales, pulls, forces, curvatures)
+            return
+        if not self.by_columns:
+            self._add_by_rank(order, scores, scales, iteration, pulls, forces, curvatures)
+            return
+        applied, ranges = self.judged, self.ranges
+        normalisers = applied.normalisers
+        wide = np.zeros(len(normalisers), dtype=np.uint8)
+        over_queries(
+            applied.starts,
+            lambda a, b: add_forces_by_columns(
+                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
+                ranges.worse, applied.starts, normalisers, self.document_weights, scales, a, b, wide, pulls, forces,
+                curvatures,
+            ),
+        )  # fmt: skip
+        if wide.any():
+            self._add_by_rank(order, scores, scales * wide, iteration, pulls, forces, curvatures)
+
+    def _add_diagonal(self, scores: np.ndarray, scales: np.ndarray, forces: np.ndarray, curvatures: np.ndarray) -> None:
+        applied = self.judged
+        alphas = self.function.diagonal * scales * (applied.normalisers != 0.0)
+        weights = np.repeat(alphas, np.diff(applied.starts)) * self.document_weights
+        forces -= weights * scores
+        curvatures += weights
+
+    def _add_listwise(
+        self, order: np.ndarray, scores: np.ndarray, scales: np.ndarray, pulls: np.ndarray, forces: np.ndarray
+    ) -> None:
+        applied = self.judged
+        normalisers = applied.normalisers
+        over_queries(
+            applied.starts,
+            lambda a, b: add_listwise_forces(
+                applied.kernel_tuple, self.cost, self.column_count, applied.worth, applied.labels, scores, order,
+                applied.starts, normalisers, self.document_weights, scales, a, b, pulls, forces,
+            ),
+        )  # fmt: skip
+
+    def _add_nearby(
+        self,
+        order: np.ndarray,
+        scores: np.ndarray,
+        scales: np.ndarray,
+        pulls: np.ndarray,
+        forces: np.ndarray,
+        curvatures: np.ndarray,
+    ) -> None:
+        applied, ranges = self.judged, self.ranges
+        normalisers = applied.normalisers
+        over_queries(
+            applied.starts,
+            lambda a, b: add_forces_nearby(
+                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
+                ranges.worse, applied.starts, normalisers, self.document_weights, scales, self.reach,
+                self.pairs.top, a, b, pulls, forces, curvatures,
+            ),
+        )  # fmt: skip
+
+    def _add_by_rank(
+        self,
+        order: np.ndarray,
+        scores: np.ndarray,
+        scales: np.ndarray,
+        iteration: int,
+        pulls: np.ndarray,
+        forces: np.ndarray,
+        curvatures: np.ndarray,
+    ) -> None:
+        applied, ranges, pairs = self.judged, self.ranges, self.pairs
+        normalisers = applied.normalisers
+        if pairs.sample:
+            self._draws = Stream.PAIR_SAMPLE.words(self.seed, iteration, self._document_hashes)
+        over_queries(
+            applied.starts,
+            lambda a, b: add_forces_by_rank(
+                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
+                ranges.worse, ranges.better, applied.starts, normalisers, self.document_weights, scales, pairs.top,
+                pairs.sample, self._draws, a, b, pulls, forces, curvatures,
+            ),
+        )  # fmt: skip
+
+
+class Forces:
+    """The forces of an objective on a data set.
+
+    ``normalise`` says how the forces of a query are scaled against those of other queries: ``"none"``; ``"log"`` by
+    log2(1 + P)/P, P twice the sum of its pairs' forces, curvatures likewise; ``"deviation"`` divides by their standard
+    deviation, after which the curvatures mean nothing.
+    """
+
+    def __init__(self, data: Dataset, objective: Objective, seed: int, *, normalise: str = "none") -> None:
+        self.objective = objective
+        # A term that stands in two parts of an objective (before and after a change, say) is computed once.
+        places: dict[Term, int] = {}
+        self._place_of = [places.setdefault(term.alone(), len(places)) for term in objective.terms]
+        self.terms = [TermForces(data, term, seed) for term in places]
+        self.normalise = normalise
+        self.pulls = np.zeros(data.n_queries)
+        self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
+        self.starts = data.query_starts
+        self.forces = np.zeros(data.n_documents, dtype=dtypes.FORCE)
+        self.curvatures = np.zeros(data.n_documents, dtype=dtypes.CURVATURE)
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of documents there are, over all terms."""
+        return sum(term.ranges.n_pairs for term in self.terms)
+
+    def shares(self, iteration: int) -> list[float]:
+        """The share of each of ``terms`` in an iteration."""
+        shares = [0.0] * len(self.terms)
+        for place, share in zip(self._place_of, self.objective.shares(iteration), strict=True):
+            shares[place] += share
+        return shares
+
+    def at(
+        self, scores: np.ndarray, order: np.ndarray, iteration: int = 0, queries: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(forces, curvatures) at these scores, in ``by_query`` order; positive force = up.
+
+        ``order`` is the ranking by these scores (``Ranking.update``). ``queries``, a mask, leaves the others without
+        force. The arrays returned are reused by the next call.
+        """
+        self.forces.fill(0.0)
+        self.curvatures.fill(0.0)
+        self.pulls.fill(0.0)
+        for term, share in zip(self.terms, self.shares(iteration), strict=True):
+            term.add(order, scores, share, iteration, queries, self.pulls, self.forces, self.curvatures)
+        if self.normalise == "deviation":
+            over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces), FEW_IN_A_PASS)
+        elif self.normalise == "log":
+            pulls = without_weights(self.pulls, self.query_weights)
+            over_queries(
+                self.starts,
+                lambda a, b: scale_by_log(self.starts, pulls, a, b, self.forces, self.curvatures),
+                FEW_IN_A_PASS,
+            )
+        return self.forces, self.curvatures
+
+
+def without_weights(pulls: np.ndarray, query_weights: np.ndarray) -> np.ndarray:
+    """The sums of forces before query weights: how a query is damped must not depend on how much it counts."""
+    return np.divide(pulls, query_weights, out=np.zeros_like(pulls), where=query_weights > 0)
+
+
+def labels_of(data: Dataset, source: str, measure: Measure) -> np.ndarray:
+    """The labels that the pairs of a term must be tied in."""
+    if source not in data.labels:
+        known = ", ".join(map(repr, data.labels)) or "none"
+        raise MeasureError(
+            f"the pairs of {measure} must be tied in {source!r}, a label source that the data does not have "
+            f"(it has: {known})"
+        )
+    return data.labels[source]
+
+
+def _warn_of_slow_measure(term: Term) -> None:
+    measure_class = type(term.measure)
+    if measure_class in _slow_measures:
+        return
+    _slow_measures.add(measure_class)
+    warnings.warn(
+        f"{measure_class.__name__} gives its value only: each swap is found by evaluating the whole ranking, which is "
+        "slow. Add prepare(ranked, normaliser, columns) and swap_delta(a, b) with COLUMNS = ... for full speed.",
+        SlowMeasureWarning,
+        stacklevel=2,
+    )

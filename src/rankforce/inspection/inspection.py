@@ -1,0 +1,207 @@
+"""What is in a data set, and what in it will mislead training or evaluation.
+
+    report = rf.inspect(data)
+    report.findings          # what to look at, each with its remedy
+    print(report)
+
+Everything is found with NumPy in a few passes over the features. Where a sample is used (percentiles, pairs of
+documents) it is fixed by a seed, so the same data gives the same report.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from rankforce.console.html_tables import html_table
+from rankforce.console.wording import counted
+from rankforce.data.dataset import Dataset, check_dataset
+from rankforce.displayed_text import displayed
+from rankforce.inspection import duplicates, rules
+from rankforce.inspection.duplicates import Duplicates
+from rankforce.inspection.feature_strength import FeatureStrength, feature_strengths
+from rankforce.inspection.findings import Finding
+from rankforce.inspection.labels import LabelSource, label_source
+from rankforce.inspection.leaks import Leak, leaks
+
+_CHUNK = 16_384  # rows looked at together: small beside the features
+_SAMPLE = 50_000  # rows from which percentiles are taken
+_HEAVY_TAIL = 100.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Inspection:
+    """What ``inspect`` found out about a data set."""
+
+    documents: int
+    queries: int
+    features: int
+    documents_per_query: tuple[int, float, int]  # least, median, most
+    single_document_queries: int
+    contiguous: bool
+    has_document_ids: bool
+    labels: tuple[LabelSource, ...]
+    missing_share: float
+    missing_features: Mapping[str, float]  # share of missing values, where it is not 0
+    never_seen_features: tuple[str, ...]  # 0 in every document, or missing in every one
+    constant_features: Mapping[str, float]  # one value other than 0, never missing
+    heavy_tailed_features: Mapping[str, float]  # largest distance from the median / (95th - 5th percentile)
+    duplicates: Duplicates
+    strongest_features: tuple[FeatureStrength, ...]
+    answering_features: tuple[FeatureStrength, ...]  # those that alone give the answer away
+    leaks: tuple[Leak, ...]  # these and the features that encode another label source
+    origins: Mapping[str, str] = dataclasses.field(default_factory=dict)  # part → where it was taken from
+    findings: tuple[Finding, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, ready for JSON."""
+        result = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        least, median, most = self.documents_per_query
+        return result | {
+            "documents_per_query": {"min": least, "median": median, "max": most},
+            "labels": {source.name: source.to_dict() for source in self.labels},
+            "origins": dict(self.origins),
+            "missing_features": dict(self.missing_features),
+            "never_seen_features": list(self.never_seen_features),
+            "constant_features": dict(self.constant_features),
+            "heavy_tailed_features": dict(self.heavy_tailed_features),
+            "duplicates": self.duplicates.to_dict(),
+            "strongest_features": [strength.to_dict() for strength in self.strongest_features],
+            "answering_features": [strength.to_dict() for strength in self.answering_features],
+            "leaks": [leak.to_dict() for leak in self.leaks],
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self.lines())
+        text = [f"{name:<{width}}  {value}".rstrip() for name, value in self.lines()]
+        if self.findings:
+            text += ["", *(f"! {finding}" for finding in self.findings)]
+        else:
+            text += ["", "Nothing suspicious was found."]
+        return "\n".join(text)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the report as a table, the findings below it."""
+        rows = [[name, value] for name, value in self.lines()]
+        notes = [f"! {one.what} {one.remedy}" for one in self.findings] or ["Nothing suspicious was found."]
+        return html_table("Inspection", ["", "found"], rows, notes)
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """(what, value) for people, in the order of a report."""
+        least, median, most = self.documents_per_query
+        if self.origins:
+            yield "taken from", "; ".join(f"{part}: {origin}" for part, origin in self.origins.items())
+        yield "documents", f"{self.documents:,}"
+        yield "queries", f"{self.queries:,}"
+        yield "per query", f"{least:,} to {most:,} documents, median {median:g}"
+        yield "features", _features_line(self)
+        for source in self.labels:
+            yield f"label {displayed(source.name)}", _values_line(source, self.documents)
+            yield "", _queries_line(source)
+        if not self.labels:
+            yield "labels", "none"
+        if self.strongest_features:
+            yield (
+                "best features",
+                "; ".join(
+                    f"{displayed(one.feature)}: {_rightly(one)} on {one.decided:.0%} of the pairs"
+                    for one in self.strongest_features[:3]
+                ),
+            )
+
+
+def inspect(data: Dataset) -> Inspection:
+    """Look through a data set: sizes, labels, features, duplicates, and what gives the answer away."""
+    check_dataset(data)
+    strengths = feature_strengths(data)
+    sizes = data.query_sizes
+    result = Inspection(
+        documents=data.n_documents,
+        queries=data.n_queries,
+        features=data.n_features,
+        documents_per_query=(int(sizes.min()), float(np.median(sizes)), int(sizes.max())),
+        single_document_queries=int((sizes == 1).sum()),
+        contiguous=data.contiguous,
+        has_document_ids=data.document_ids is not None,
+        labels=tuple(label_source(data, name) for name in data.labels),
+        duplicates=duplicates.find(data),
+        strongest_features=tuple(strengths[:5]),
+        answering_features=tuple(one for one in strengths if one.gives_answer_away),
+        leaks=tuple(leaks(data)),
+        origins=dict(data.origins),
+        **_feature_facts(data),
+    )
+    return dataclasses.replace(result, findings=tuple(rules.findings(result)))
+
+
+def _feature_facts(data: Dataset) -> dict[str, Any]:
+    matrix = data.features
+    lowest = np.fmin.reduce(matrix, axis=0)
+    highest = np.fmax.reduce(matrix, axis=0)
+    missing = np.zeros(data.n_features, dtype=np.int64)
+    if np.isnan(matrix.sum(axis=0, dtype=np.float64)).any():
+        for start in range(0, len(matrix), _CHUNK):
+            missing += np.isnan(matrix[start : start + _CHUNK]).sum(axis=0)
+    # A feature that is missing here and there varies, even if it has one value: whether it is missing may tell.
+    never = (missing == data.n_documents) | ((missing == 0) & (lowest == 0.0) & (highest == 0.0))
+    constant = (missing == 0) & (lowest == highest) & ~never
+    names = data.feature_names
+    return {
+        "missing_share": float(missing.sum() / matrix.size) if matrix.size else 0.0,
+        "missing_features": {names[j]: float(missing[j] / len(matrix)) for j in np.flatnonzero(missing)},
+        "never_seen_features": tuple(names[j] for j in np.flatnonzero(never)),
+        "constant_features": {names[j]: float(lowest[j]) for j in np.flatnonzero(constant)},
+        "heavy_tailed_features": _heavy_tails(data, lowest, highest, ~(never | constant)),
+    }
+
+
+def _heavy_tails(data: Dataset, lowest: np.ndarray, highest: np.ndarray, varying: np.ndarray) -> dict[str, float]:
+    """Features whose extremes lie beyond ``_HEAVY_TAIL`` times the range that holds nine tenths of the values."""
+    step = max(1, data.n_documents // _SAMPLE)
+    result = {}
+    for j in np.flatnonzero(varying):
+        column = data.features[::step, j].astype(np.float64)
+        column = column[~np.isnan(column)]
+        if len(column) == 0:
+            continue
+        low, median, high = np.percentile(column, [5, 50, 95])
+        furthest = max(highest[j] - median, median - lowest[j])
+        if high > low and furthest > _HEAVY_TAIL * (high - low):
+            result[data.feature_names[j]] = float(furthest / (high - low))
+    return dict(sorted(result.items(), key=lambda entry: -entry[1]))
+
+
+def _rightly(one: FeatureStrength) -> str:
+    """How often a feature is right; of one that points the other way, how often its reverse is."""
+    return f"{one.accuracy:.0%} right" + (f" (reversed {one.certainty:.0%})" if one.accuracy < 0.5 else "")
+
+
+def _features_line(report: Inspection) -> str:
+    text = f"{report.features:,}"
+    if report.missing_share:
+        text += f", {report.missing_share:.1%} of the values missing"
+    if report.never_seen_features:
+        text += f", {len(report.never_seen_features):,} never seen"
+    if report.constant_features:
+        text += f", {len(report.constant_features):,} constant"
+    return text
+
+
+def _values_line(source: LabelSource, documents: int) -> str:
+    if source.distinct == 0:
+        return "no values"
+    if not source.values:
+        spread = f"{source.distinct:,} values from {source.lowest:g} to {source.highest:g}, mean {source.mean:.4g}"
+    else:
+        labelled = documents - source.unlabelled
+        spread = "   ".join(f"{value:g}: {count:,} ({count / labelled:.1%})" for value, count in source.values.items())
+    return spread + (f"   unlabelled: {source.unlabelled:,}" if source.unlabelled else "")
+
+
+def _queries_line(source: LabelSource) -> str:
+    text = f"{counted(source.mixed_queries, 'query')} with different labels, {source.blank_queries:,} blank"
+    return text + (f", {source.unlabelled_queries:,} unlabelled" if source.unlabelled_queries else "")

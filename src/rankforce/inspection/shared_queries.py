@@ -1,0 +1,125 @@
+"""Queries that stand in two data sets: a leak when one is for training and the other for testing."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from rankforce.console.wording import counted
+from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import mix
+from rankforce.displayed_text import displayed
+from rankforce.inspection.duplicates import row_hashes
+from rankforce.inspection.findings import Finding, listed
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedQueries:
+    """Queries that two data sets have in common.
+
+    ``same_id`` have the same id and share documents, ``renumbered`` have the same documents under different ids,
+    ``other_documents`` have the same id and no document in common.
+    """
+
+    first: str
+    second: str
+    same_id: tuple[str, ...]
+    renumbered: tuple[tuple[str, str], ...]
+    other_documents: tuple[str, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        result = []
+        first, second = displayed(self.first), displayed(self.second)
+        if self.same_id:
+            result.append(
+                Finding(
+                    "query_in_two_splits",
+                    f"{counted(len(self.same_id), 'query is', 'queries are')} in both {first} and {second}: "
+                    f"{listed(self.same_id)}.",
+                    "What is measured on them was learned by heart: split by whole queries (Dataset.split).",
+                )
+            )
+        if self.renumbered:
+            pairs = [f"{a} = {b}" for a, b in self.renumbered]
+            result.append(
+                Finding(
+                    "query_in_two_splits_renumbered",
+                    f"{counted(len(pairs), 'query', 'queries')} of {first} and {second} hold the same "
+                    f"documents under different ids: {listed(pairs)}.",
+                    "They are the same queries with other numbers: remove them from one of the two.",
+                )
+            )
+        if self.other_documents:
+            result.append(
+                Finding(
+                    "query_id_in_two_splits",
+                    f"{counted(len(self.other_documents), 'query id is', 'query ids are')} in both {first} and "
+                    f"{second}, with other documents: {listed(self.other_documents)}.",
+                    "Either a query was torn apart between the files, or each file counts its queries from 1: find out "
+                    "which; torn queries leak.",
+                )
+            )
+        return tuple(result)
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self) | {"findings": [finding.to_dict() for finding in self.findings]}
+
+
+def shared_queries(first: Dataset, second: Dataset, names: tuple[str, str] = ("first", "second")) -> SharedQueries:
+    """Queries that are in two data sets: a leak when one of them is for training and the other for testing."""
+    if first.n_features != second.n_features:
+        width = max(first.n_features, second.n_features)  # a LETOR file ends at its last feature that is not 0
+        first, second = _widened(first, width), _widened(second, width)
+    documents = [row_hashes(data.features) for data in (first, second)]
+    contents = [_query_contents(data, hashes) for data, hashes in zip((first, second), documents, strict=True)]
+    places = [{str(one): place for place, one in enumerate(data.query_ids.tolist())} for data in (first, second)]
+    same: list[str] = []
+    other: list[str] = []
+    for name in places[0].keys() & places[1].keys():
+        a = documents[0][first.rows[_span(first, places[0][name])]]
+        b = documents[1][second.rows[_span(second, places[1][name])]]
+        (same if np.isin(a, b).any() else other).append(name)
+    telling = [_telling(data, hashes) for data, hashes in zip((first, second), documents, strict=True)]
+    by_content = {
+        int(content): str(first.query_ids[place]) for place, content in enumerate(contents[0]) if telling[0][place]
+    }
+    renumbered = []
+    for place in np.flatnonzero(telling[1]):
+        twin = by_content.get(int(contents[1][place]))
+        mine = str(second.query_ids[place])
+        if twin is not None and twin != mine and twin not in same and mine not in same:
+            renumbered.append((twin, mine))
+    order = {name: place for place, name in enumerate(places[0])}
+    return SharedQueries(
+        *names,
+        same_id=tuple(sorted(same, key=order.__getitem__)),
+        renumbered=tuple(sorted(renumbered, key=lambda pair: order[pair[0]])),
+        other_documents=tuple(sorted(other, key=order.__getitem__)),
+    )
+
+
+def _widened(data: Dataset, width: int) -> Dataset:
+    if data.n_features == width:
+        return data
+    features = np.zeros((data.n_documents, width), dtype=data.features.dtype)
+    features[:, : data.n_features] = data.features
+    return data.replace(features=features, feature_names=None)
+
+
+def _span(data: Dataset, query: int) -> slice:
+    return slice(int(data.query_starts[query]), int(data.query_starts[query + 1]))
+
+
+def _query_contents(data: Dataset, hashes: np.ndarray) -> np.ndarray:
+    """A hash of the documents of each query, whatever their order."""
+    return np.add.reduceat(mix(data.by_query(hashes)), data.query_starts[:-1])
+
+
+def _telling(data: Dataset, hashes: np.ndarray) -> np.ndarray:
+    """Queries whose documents say which query it is: at least two different ones."""
+    grouped = data.by_query(hashes)
+    starts = data.query_starts[:-1]
+    return np.minimum.reduceat(grouped, starts) < np.maximum.reduceat(grouped, starts)

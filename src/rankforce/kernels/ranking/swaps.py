@@ -1,0 +1,72 @@
+"""How a measure changes when two documents swap ranks, by whichever way the measure offers.
+
+The way is chosen when a kernel is compiled: columns, what lies between, or brute force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rankforce.compiling.jit import kernel
+from rankforce.compiling.kernel_values import chosen_by_class, column_of
+
+
+@chosen_by_class
+def prepare_swaps(measure: type) -> Callable[..., Any]:
+    """``prepare_swaps(measure, ranked, normaliser, columns)``: what ``swap_change`` needs of a ranking.
+
+    Fills ``columns``, or returns the value of the ranking where brute force needs it (0 elsewhere).
+    """
+    if hasattr(measure, "swap_delta") or hasattr(measure, "swap_delta_between"):
+        return _prepare_columns
+    return _value_before
+
+
+@chosen_by_class
+def swap_change(measure: type) -> Callable[..., Any]:
+    """``swap_change(measure, columns, ranked, normaliser, before, a, b)``: value after minus before, ranks a < b."""
+    if hasattr(measure, "swap_delta"):
+        return _change_by_columns
+    return _change_between if hasattr(measure, "swap_delta_between") else _change_by_brute_force
+
+
+def _prepare_columns(measure: Any, ranked: Any, normaliser: Any, columns: Any) -> Any:
+    measure.prepare(ranked, normaliser, columns)
+    return 0.0
+
+
+def _value_before(measure: Any, ranked: Any, normaliser: Any, columns: Any) -> Any:
+    return measure.value(ranked, normaliser)
+
+
+def _change_by_columns(measure: Any, columns: Any, ranked: Any, normaliser: Any, before: Any, a: Any, b: Any) -> Any:
+    return measure.swap_delta(column_of(measure, columns, a), column_of(measure, columns, b))
+
+
+def _change_between(measure: Any, columns: Any, ranked: Any, normaliser: Any, before: Any, a: Any, b: Any) -> Any:
+    return measure.swap_delta_between(columns, a, b)
+
+
+def _change_by_brute_force(
+    measure: Any, columns: Any, ranked: Any, normaliser: Any, before: Any, a: Any, b: Any
+) -> Any:
+    ranked[a], ranked[b] = ranked[b], ranked[a]
+    after = measure.value(ranked, normaliser)
+    ranked[a], ranked[b] = ranked[b], ranked[a]
+    return after - before
+
+
+@kernel
+def swap_changes(measure: Any, ranked: Any, normaliser: Any, columns: Any, out: Any) -> None:
+    """The change for every pair of ranks of one query: ``out[a, b]`` and ``out[b, a]``, 0 on the diagonal.
+
+    ranked float64 (ranks): worth in ranked order, unchanged on return; columns float64 (``column_count``, ranks):
+    overwritten; out float64 (ranks, ranks).
+    """
+    before = prepare_swaps(measure, ranked, normaliser, columns)
+    for a in range(ranked.shape[0]):
+        out[a, a] = 0.0
+        for b in range(a + 1, ranked.shape[0]):
+            out[a, b] = swap_change(measure, columns, ranked, normaliser, before, a, b)
+            out[b, a] = out[a, b]

@@ -1,0 +1,135 @@
+"""Packed fixed-point histograms: one 64-bit integer add per document and feature.
+
+Every document has one **entry**, two integers in one word: ``q·2^shift + r`` with r ≥ 0, where q is its quantised force
+and r its quantised curvature (or 1, a count). A histogram holds the sum of the entries of a leaf's documents for every
+bin of every feature. Sums of integers do not depend on their order, so neither does any tree.
+
+Bytes come as words, four in a uint32, byte 4w + t of the row from bit 8t on. The histogram over the values of byte b
+starts at b·REGION; those of columns that share a byte stand behind all of them. Regions are equally long, so that the
+place to add to needs no table, and an odd number of cache lines, because the most frequent bins of many features would
+otherwise fall into the same few sets of the cache.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankforce.compiling.intrinsics import prefetch_row
+from rankforce.compiling.jit import subroutine
+
+AHEAD = 16  # how many places ahead a row is asked for: below the root, rows are scattered and latency rules
+WORD = 4  # bytes in a word
+LINE_ENTRIES = 8  # histogram entries in a cache line
+REGION = 33 * LINE_ENTRIES  # entries of a histogram over the 256 values of a byte
+BYTE_VALUES = 256
+BYTE = np.uint64(8)
+LOW_BYTE = np.uint64(255)
+LINE = 64  # bytes of a cache line
+
+
+@subroutine
+def clear_histogram(histogram: Any, first_word: Any, last_word: Any) -> Any:
+    for k in range(first_word * WORD * REGION, last_word * WORD * REGION):
+        histogram[k] = 0
+
+
+@subroutine
+def _ask_for(words: Any, entries: Any, document: Any, first_word: Any, last_word: Any) -> Any:
+    for byte in range(first_word * WORD, last_word * WORD, LINE):
+        prefetch_row(words, document, byte)
+    prefetch_row(words, document, last_word * WORD - 1)
+    prefetch_row(entries, document, 0)
+
+
+@subroutine
+def add_documents(
+    words: Any,
+    documents: Any,
+    entries: Any,
+    keep: Any,
+    put: Any,
+    first_word: Any,
+    last_word: Any,
+    histogram: Any,
+) -> Any:
+    """Add the entries of ``documents`` to the histograms of the bytes in words ``first_word`` to ``last_word``.
+
+    words uint32 (documents, words); documents int32; entries int64, one per document of the data set. What is added is
+    ``entry & keep | put``: the entry itself with (−1, 0), a count with (0, 1).
+    One document after the other: two that are in the same bin of a feature would wait for each other's addition.
+    """
+    size = len(documents)
+    from_word = np.uint64(first_word)
+    to_word = np.uint64(last_word)
+    for k in range(size):
+        if k + AHEAD < size:
+            _ask_for(words, entries, documents[k + AHEAD], first_word, last_word)
+        document = np.uint64(documents[k])
+        entry = entries[document] & keep | put
+        for w in range(from_word, to_word):
+            bins = np.uint64(words[document, w])
+            byte = w * np.uint64(WORD)
+            for t in range(WORD):
+                histogram[(byte + np.uint64(t)) * np.uint64(REGION) + (bins & LOW_BYTE)] += entry
+                bins = bins >> BYTE
+
+
+@subroutine
+def subtract_histogram(histogram: Any, part: Any, begin: Any, end: Any) -> Any:
+    """Leave the sibling: ``histogram − part``, exactly."""
+    for k in range(np.uint64(begin), np.uint64(end)):
+        histogram[k] -= part[k]
+
+
+@subroutine
+def add_up_columns(
+    histogram: Any, starts: Any, byte: Any, stride: Any, size: Any, first_byte: Any, last_byte: Any
+) -> Any:
+    """Make the histograms of the columns that share the bytes ``first_byte`` to ``last_byte``, at their ``starts``.
+
+    A byte that belongs to one column needs nothing: its histogram is the column's.
+    """
+    for j in range(len(starts)):
+        if byte[j] < first_byte or byte[j] >= last_byte:
+            continue
+        shared = byte[j] * REGION
+        if starts[j] == shared:
+            continue
+        start = np.uint64(starts[j])
+        for digit in range(np.uint64(size[j])):
+            histogram[start + np.uint64(digit)] = 0
+        digit = 0
+        next_digit = stride[j]
+        total = np.int64(0)
+        for value in range(BYTE_VALUES):
+            if value == next_digit:
+                histogram[start + np.uint64(digit)] += total
+                total = np.int64(0)
+                digit = digit + 1 if digit + 1 < size[j] else 0
+                next_digit += stride[j]
+            total += histogram[np.uint64(shared + value)]
+        histogram[start + np.uint64(digit)] += total
+
+
+@subroutine
+def make_histogram(
+    words: Any,
+    documents: Any,
+    entries: Any,
+    counting: Any,
+    starts: Any,
+    byte: Any,
+    stride: Any,
+    size: Any,
+    first_word: Any,
+    last_word: Any,
+    histogram: Any,
+) -> Any:
+    """The histogram of ``documents`` over some of the words and their columns; of their counts if ``counting``."""
+    clear_histogram(histogram, first_word, last_word)
+    add_documents(
+        words, documents, entries, 0 if counting else -1, 1 if counting else 0, first_word, last_word, histogram
+    )
+    add_up_columns(histogram, starts, byte, stride, size, WORD * first_word, WORD * last_word)

@@ -1,0 +1,221 @@
+"""Scores of tree ensembles: the float64 sum of the leaves in tree order, added to what stands in ``scores``.
+
+Two ways, equal to the last bit. Documents by the block: QuickScorer (Lucchese et al., SIGIR 2015), over 64 documents
+at once. One document, or very large trees: walk down.
+
+QuickScorer numbers the leaves of a tree from left to right. A node whose test ``x <= threshold`` fails rules out the
+leaves of its left side; the leaf reached is the leftmost that no failed test has ruled out:
+
+    leaves    0 1 2 3 4        node over {0 1 | 2 3 4} fails:  ruled out  1 1 0 0 0
+                               node over {2 | 3 4}     fails:             0 0 1 0 0     -> leaf 3
+
+No branch and no dependence between tests, so all of them are computed. The leaves are held in words of 32 bits: a
+node has one *test* (row of values, threshold, mask) per word that its left side touches.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankforce.compiling.intrinsics import DOCUMENT_BLOCK, failed_tests, trailing_zeros
+from rankforce.compiling.jit import kernel, subroutine
+
+WORD = 32  # leaves per word
+GROUP = 8 * DOCUMENT_BLOCK  # documents that pass through a bundle of trees before the next bundle is fetched
+NOTHING = np.uint32(0)
+
+
+@kernel
+def count_tests(node_starts: Any, left: Any, right: Any, word_starts: Any, out: Any) -> None:
+    """How many tests each word of leaves has.
+
+    node_starts, word_starts int64: where each tree's nodes and words begin; left, right int32:
+    a node of the same tree that comes later, or ~leaf. out int64, one entry per word, zero on entry.
+    """
+    spans = np.empty((2, left.shape[0]), dtype=np.int64)
+    for tree in range(node_starts.shape[0] - 1):
+        first, last = node_starts[tree], node_starts[tree + 1]
+        _left_sides(first, last, left, right, spans)
+        for node in range(first, last):
+            low, high = spans[0, node], spans[1, node]
+            for word in range(low // WORD, (high - 1) // WORD + 1):
+                out[word_starts[tree] + word] += 1
+
+
+@kernel
+def write_tests(
+    node_starts: Any,
+    left: Any,
+    right: Any,
+    node_rows: Any,
+    node_thresholds: Any,
+    node_leaf_values: Any,
+    leaf_starts: Any,
+    word_starts: Any,
+    test_starts: Any,
+    rows: Any,
+    thresholds: Any,
+    masks: Any,
+    leaf_values: Any,
+) -> None:
+    """Tests by word of leaves, and leaf values from left to right.
+
+    node_rows int32, node_thresholds float32 per node, node_leaf_values float32 per leaf as the tree numbers them;
+    test_starts int64: where each word's tests begin. Written: rows int32, thresholds float32, masks uint32 per test,
+    leaf_values float64.
+    """
+    spans = np.empty((2, left.shape[0]), dtype=np.int64)
+    filled = np.zeros(test_starts.shape[0] - 1, dtype=np.int64)
+    for tree in range(node_starts.shape[0] - 1):
+        first, last = node_starts[tree], node_starts[tree + 1]
+        leaf = leaf_starts[tree]
+        if first == last:
+            leaf_values[leaf] = node_leaf_values[leaf]
+        _left_sides(first, last, left, right, spans)
+        for node in range(first, last):
+            low, high = spans[0, node], spans[1, node]
+            for word in range(low // WORD, (high - 1) // WORD + 1):
+                start = max(low - WORD * word, 0)
+                end = min(high - WORD * word, WORD)
+                place = test_starts[word_starts[tree] + word] + filled[word_starts[tree] + word]
+                filled[word_starts[tree] + word] += 1
+                rows[place] = node_rows[node]
+                thresholds[place] = node_thresholds[node]
+                masks[place] = np.uint32((np.int64(1) << end) - (np.int64(1) << start))
+            if left[node] < 0:
+                leaf_values[leaf + low] = node_leaf_values[leaf + ~left[node]]
+            if right[node] < 0:
+                leaf_values[leaf + high] = node_leaf_values[leaf + ~right[node]]
+
+
+@subroutine
+def _left_sides(first: Any, last: Any, left: Any, right: Any, spans: Any) -> Any:
+    """For each node of a tree, the leaves [spans[0], spans[1]) of its left side, counted from left to right.
+
+    Children come after their parents: sizes are gathered from the last node up, places handed out from the root down.
+    """
+    for node in range(last - 1, first - 1, -1):
+        on_left = 1 if left[node] < 0 else spans[1, first + left[node]]
+        on_right = 1 if right[node] < 0 else spans[1, first + right[node]]
+        spans[0, node] = on_left
+        spans[1, node] = on_left + on_right
+    if first < last:
+        spans[1, first] = 0  # from here on: where the node's leaves begin
+    for node in range(first, last):
+        low = spans[1, node]
+        high = low + spans[0, node]
+        if left[node] >= 0:
+            spans[1, first + left[node]] = low
+        if right[node] >= 0:
+            spans[1, first + right[node]] = high
+        spans[0, node] = low
+        spans[1, node] = high
+
+
+@kernel
+def score_by_blocks(
+    features: Any,
+    row_features: Any,
+    row_fills: Any,
+    bundles: Any,
+    word_starts: Any,
+    test_starts: Any,
+    rows: Any,
+    thresholds: Any,
+    masks: Any,
+    leaf_starts: Any,
+    leaf_values: Any,
+    first: Any,
+    last: Any,
+    scores: Any,
+) -> None:
+    """Add the trees of all bundles to the scores of documents ``first`` to ``last``.
+
+    features float32 (documents, features). Row r of a block holds feature ``row_features[r]`` with ``row_fills[r]``
+    in place of missing values: -inf for tests that send them left, inf for those that send them right. bundles
+    int64: ``bundles[b]`` is the first tree of bundle b; a bundle's tests fit into the cache. The rest as above.
+    """
+    height = row_features.shape[0]
+    group = min(GROUP, DOCUMENT_BLOCK * ((last - first + DOCUMENT_BLOCK - 1) // DOCUMENT_BLOCK))
+    values = np.empty((group // DOCUMENT_BLOCK, height, DOCUMENT_BLOCK), dtype=np.float32)
+    sums = np.empty(group)
+    ruled_out = np.empty(DOCUMENT_BLOCK, dtype=np.uint32)
+    open_leaves = np.empty(DOCUMENT_BLOCK, dtype=np.uint32)
+    word_leaf = np.empty(DOCUMENT_BLOCK, dtype=np.int32)
+    for start in range(first, last, group):
+        count = min(group, last - start)
+        blocks = (count + DOCUMENT_BLOCK - 1) // DOCUMENT_BLOCK
+        for place in range(blocks * DOCUMENT_BLOCK):
+            document = start + min(place, count - 1)  # the last block is filled up with the last document
+            sums[place] = scores[document]
+            for r in range(height):
+                value = features[document, row_features[r]]
+                values[place // DOCUMENT_BLOCK, r, place % DOCUMENT_BLOCK] = value if value == value else row_fills[r]
+        for bundle in range(bundles.shape[0] - 1):
+            for block in range(blocks):
+                for tree in range(bundles[bundle], bundles[bundle + 1]):
+                    last_word = word_starts[tree + 1] - 1
+                    for word in range(last_word, word_starts[tree] - 1, -1):
+                        failed_tests(
+                            values[block], rows, thresholds, masks, test_starts[word], test_starts[word + 1], ruled_out
+                        )
+                        leaf = np.int32(leaf_starts[tree] + WORD * (word - word_starts[tree]))
+                        if word == last_word:
+                            for d in range(DOCUMENT_BLOCK):
+                                open_leaves[d] = ~ruled_out[d]
+                                word_leaf[d] = leaf
+                        else:  # an earlier word with an open leaf holds the leftmost one
+                            for d in range(DOCUMENT_BLOCK):
+                                here = ~ruled_out[d]
+                                if here != NOTHING:
+                                    open_leaves[d] = here
+                                    word_leaf[d] = leaf
+                    for d in range(DOCUMENT_BLOCK):
+                        leftmost = np.int64(trailing_zeros(np.uint64(open_leaves[d])))
+                        sums[block * DOCUMENT_BLOCK + d] += leaf_values[word_leaf[d] + leftmost]
+        for place in range(count):
+            scores[start + place] = sums[place]
+
+
+@subroutine
+def _walk(features: Any, document: Any, root: Any, nodes: Any, thresholds: Any) -> Any:
+    """The leaf that a document reaches from a node (or from ~leaf itself).
+
+    nodes int32 (nodes, 4): feature, left, right, 1 if missing values go left; left and right count over all trees.
+    """
+    node = root
+    while node >= 0:
+        value = features[document, nodes[node, 0]]
+        if value == value:
+            node = nodes[node, 1 + (value > thresholds[node])]
+        else:
+            node = nodes[node, 2 - nodes[node, 3]]
+    return ~node
+
+
+@kernel
+def score_by_walking(
+    features: Any, roots: Any, nodes: Any, thresholds: Any, leaf_values: Any, first: Any, last: Any, scores: Any
+) -> None:
+    """Add the trees with these roots to the scores of documents ``first`` to ``last``.
+
+    roots int32: a node, or ~leaf for a tree of one leaf; leaf_values float32; scores float64.
+    """
+    for start in range(first, last, DOCUMENT_BLOCK):  # a tree stays in the cache for a block of documents
+        for tree in range(roots.shape[0]):
+            for document in range(start, min(start + DOCUMENT_BLOCK, last)):
+                scores[document] += np.float64(leaf_values[_walk(features, document, roots[tree], nodes, thresholds)])
+
+
+@kernel
+def leaves_by_walking(features: Any, roots: Any, nodes: Any, thresholds: Any, first: Any, last: Any, out: Any) -> None:
+    """The leaf of documents ``first`` to ``last`` in each tree, counted over all trees.
+
+    out int32 (documents, trees).
+    """
+    for start in range(first, last, DOCUMENT_BLOCK):
+        for tree in range(roots.shape[0]):
+            for document in range(start, min(start + DOCUMENT_BLOCK, last)):
+                out[document, tree] = _walk(features, document, roots[tree], nodes, thresholds)

@@ -1,0 +1,191 @@
+"""The best split of a leaf on one feature, from its packed histogram.
+
+The **value** of a set of documents with sums q (forces) and r (curvatures or counts) is q²/(r + l2), the loss that its
+best leaf value removes; a split is worth value(left) + value(right), and its gain is that minus the value of the leaf.
+All in units of the quantisation, where q and r are integers.
+
+Bins 0 … bins − 1 hold values, bin ``bins`` the missing ones. A split at bin b sends bins ≤ b to the left, and missing
+values to the side that is worth more. Of equal splits the one at the lower bin wins, then the one with missing values
+on the left. A bin whose sum is 0 is no place to split. Both sides need Σr ≥ ``least``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rankforce.compiling.intrinsics import float_of
+from rankforce.compiling.jit import subroutine
+
+NO_SPLIT = -math.inf  # bounded leaf values may be worth less than nothing
+LEAST_SHIFT = 12  # with fewer bits for r, sums of q would have more of them than ``float_of`` takes
+MOST_BINS = 256
+ONE = np.uint64(1)
+
+
+@subroutine
+def _scan(
+    histogram: Any,
+    start: Any,
+    bins: Any,
+    before: Any,
+    total: Any,
+    shift: Any,
+    least: Any,
+    l2: Any,
+    sums: Any,
+    worths: Any,
+    worth_bits: Any,
+) -> Any:
+    """(worth, bin) of the best split whose left side also holds the sum ``before``.
+
+    Empty bins are skipped up to the first that is not; behind it they repeat a worth, which is never better.
+    Sums depend on each other, but all that follows is done in vectors (which unsigned places let the compiler see).
+    """
+    mask = (np.int64(1) << np.int64(shift)) - np.int64(1)
+    most_left = (total & mask) - least
+    left = before
+    first = 0
+    while first < bins and histogram[start + first] == 0:
+        first += 1
+    while first < bins:
+        left += histogram[start + first]
+        if left & mask >= least:
+            break
+        first += 1
+    if first == bins or left & mask > most_left:
+        return NO_SPLIT, -1
+    sums[0] = left
+    count = np.uint64(1)
+    for b in range(np.uint64(start + first + 1), np.uint64(start + bins)):
+        left += histogram[b]
+        if left & mask > most_left:
+            break
+        sums[count] = left
+        count += ONE
+    q = float_of(total >> shift)
+    r = float_of(total & mask)
+    for k in range(count):
+        q_left = float_of(sums[k] >> shift)
+        r_left = float_of(sums[k] & mask)
+        q_right = q - q_left
+        d_left = r_left + l2
+        d_right = (r - r_left) + l2
+        worths[k] = (q_left * q_left * d_right + q_right * q_right * d_left) / (d_left * d_right)
+    best = np.int64(0)
+    for k in range(count):
+        best = max(best, worth_bits[k])  # floats that are not negative are in the order of their bits
+    place = np.uint64(0)
+    while worth_bits[place] != best:
+        place += ONE
+    return worths[place], first + np.int64(place)
+
+
+@subroutine
+def best_split(
+    histogram: Any,
+    start: Any,
+    bins: Any,
+    total: Any,
+    shift: Any,
+    least: Any,
+    l2: Any,
+    sums: Any,
+    worths: Any,
+    worth_bits: Any,
+) -> Any:
+    """(worth, bin, whether missing values go left) of the best split on the feature at ``start``; bin −1 if none.
+
+    ``total`` is the sum of the leaf's entries; entries are ``q·2^shift + r``, shift ≥ LEAST_SHIFT.
+    Work space: ``sums`` int64, ``worths`` float64 and their bits ``worth_bits`` int64, (MOST_BINS,) each.
+    """
+    missing = histogram[start + bins]
+    best, best_bin = _scan(histogram, start, bins, missing, total, shift, least, l2, sums, worths, worth_bits)
+    missing_left = True
+    if missing != 0:
+        worth, b = _scan(histogram, start, bins, 0, total, shift, least, l2, sums, worths, worth_bits)
+        if worth > best or (worth == best and b < best_bin):
+            best = worth
+            best_bin = b
+            missing_left = False
+    return best, best_bin, missing_left
+
+
+@subroutine
+def leaf_worth(q: Any, r: Any, l2: Any, bounded: Any, lower: Any, upper: Any) -> Any:
+    """(worth, value) of a leaf whose value is kept between two bounds: 2qv − (r + l2)v² at the nearest allowed v."""
+    denominator = r + l2
+    if not bounded:
+        return q * q / denominator, 0.0
+    value = min(max(q / denominator, lower), upper)
+    return 2.0 * q * value - denominator * value * value, value
+
+
+@subroutine
+def best_careful_split(
+    histogram: Any,
+    counts: Any,
+    start: Any,
+    bins: Any,
+    total: Any,
+    shift: Any,
+    least: Any,
+    l2: Any,
+    counted: Any,
+    n_documents: Any,
+    min_documents: Any,
+    direction: Any,
+    bounded: Any,
+    lower: Any,
+    upper: Any,
+) -> Any:
+    """As ``best_split``, where documents must be counted or leaf values are bounded.
+
+    ``counted``: both sides need ``min_documents``, and ``counts`` has the number of documents in every bin.
+    ``bounded``: leaf values lie in [lower, upper] (in units of the quantisation), and with ``direction`` +1 (−1) the
+    left value must not exceed (fall below) the right one.
+    """
+    mask = (1 << shift) - 1
+    q = total >> shift
+    r = total & mask
+    best = NO_SPLIT
+    best_bin = -1
+    best_missing_left = True
+    left = 0
+    n_left = 0
+    for b in range(bins):
+        if counted:
+            n_left += counts[start + b]
+        if histogram[start + b] == 0:
+            continue
+        left += histogram[start + b]
+        for side in range(2):
+            missing_left = side == 0
+            here = left + histogram[start + bins] if missing_left else left
+            r_left = here & mask
+            r_right = r - r_left
+            if r_left < least or r_right < least:
+                continue
+            if counted:
+                n_here = n_left + counts[start + bins] if missing_left else n_left
+                if n_here < min_documents or n_documents - n_here < min_documents:
+                    continue
+            q_left = float(here >> shift)
+            q_right = float(q - (here >> shift))
+            d_left = r_left + l2
+            d_right = r_right + l2
+            if bounded:
+                worth_left, value_left = leaf_worth(q_left, r_left, l2, True, lower, upper)
+                worth_right, value_right = leaf_worth(q_right, r_right, l2, True, lower, upper)
+                if direction * value_left > direction * value_right:
+                    continue
+                worth = worth_left + worth_right
+            else:
+                worth = (q_left * q_left * d_right + q_right * q_right * d_left) / (d_left * d_right)
+            if worth > best:
+                best = worth
+                best_bin = b
+                best_missing_left = missing_left
+    return best, best_bin, best_missing_left

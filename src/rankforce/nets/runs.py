@@ -1,0 +1,187 @@
+"""One training of a net with one learning rate; several of them compete for the best validation value."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import Dataset
+from rankforce.data.random_streams import Stream
+from rankforce.errors import ModelFileError
+from rankforce.evaluation.agreement import Agreement
+from rankforce.forces.forces import Ranking
+from rankforce.kernels.nets.network import score_documents
+from rankforce.measures.measure import Measure
+from rankforce.models.net_layout import Layout
+from rankforce.nets.rate_schedule import Pace, Preset
+from rankforce.nets.updates import Learning, Updates
+from rankforce.threads import over_ranges
+from rankforce.training.graded_monitoring import ahead, watch_of
+from rankforce.training.monitoring import Instrument, Watched, watched_values
+
+Cost = Callable[[np.ndarray, np.ndarray], float]  # of scores and their ranking, by_query order: what presets watch
+
+
+class Scored:
+    """A data set scored and ranked by changing weights, and its watched measure."""
+
+    def __init__(self, data: Dataset, inputs: np.ndarray, layout: Layout, watched: Watched, seed: int) -> None:
+        self.data = data
+        self.inputs = inputs
+        self.hidden = layout.hidden
+        self.watched = watched
+        self.ranking = Ranking(data, seed)
+        self.scores = np.zeros(data.n_documents)
+
+    def value(self, weights: np.ndarray) -> float:
+        """The watched measure with these weights."""
+        return self.watched.mean(self._order(weights))
+
+    def noted(self, weights: np.ndarray, name: str) -> dict[str, float]:
+        """What is watched with these weights, as a history names it."""
+        return self.watched.noted(self._order(weights), name)
+
+    def show(self, instruments: Sequence[Instrument], weights: np.ndarray, iteration: int) -> None:
+        """Let instruments look at the ranking by these weights."""
+        if instruments:
+            order = self._order(weights)
+            for instrument in instruments:
+                instrument.look(iteration, self.data, self.scores, order)
+
+    def _order(self, weights: np.ndarray) -> np.ndarray:
+        over_ranges(
+            len(self.scores), lambda a, b: score_documents(self.inputs, a, b, self.hidden, weights, self.scores)
+        )
+        return self.ranking.update(self.scores)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What the trainings of one ``fit`` share."""
+
+    layout: Layout
+    updates: Updates
+    start: np.ndarray  # the first weights
+    preset: Preset | None
+    cost: Cost | None  # for presets
+    patience: int | None
+    keep_weights: bool
+    seed: int
+
+
+class Run:
+    """A training with one learning rate."""
+
+    def __init__(self, plan: Plan, rate: float, train: Scored, held_out: Scored | None) -> None:
+        self.plan = plan
+        self.train = train
+        self.held_out = held_out
+        self.pace = Pace.of(rate)
+        self.learning = Learning.starting(plan.start, len(train.scores))
+        self.watch = watch_of(None if held_out is None else held_out.watched, plan.patience)
+        self.best_weights = plan.start.copy()
+        self.kept: list[np.ndarray] = []
+        self.restarts = 0
+        self.diverged = False
+        self.ended = False
+
+    @property
+    def rate(self) -> float:
+        """The learning rate that it began with."""
+        return self.pace.first_rate
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        return self.watch.history
+
+    @property
+    def watched(self) -> dict[str, str]:
+        """What the numbers of the history are values of."""
+        return watched_values(self.train.watched, None if self.held_out is None else self.held_out.watched)
+
+    @property
+    def watched_measure(self) -> Measure | Agreement:
+        """What decides: on validation data, without any on the training data."""
+        return (self.train if self.held_out is None else self.held_out).watched.measure
+
+    @property
+    def best_iteration(self) -> int:
+        """The epoch whose weights are kept: the best on validation data, without any the last."""
+        return self.watch.best_iteration
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The values after the last epoch."""
+        return {name: values[-1] for name, values in self.history.items()}
+
+    def epoch(self, number: int) -> None:
+        """Learn once more; ``number`` counts epochs from 0. A training that has ended stays as it is."""
+        if self.ended:
+            return
+        before = self.learning.weights.copy()
+        self.plan.updates.epoch(self.learning, self.pace.rate, number)
+        weights = self.learning.weights
+        if not np.isfinite(weights).all():
+            weights[:] = before
+            self.diverged = self.ended = True
+            return
+        values = {"train": self.train.value(weights)}
+        if self.held_out is not None:
+            values |= self.held_out.noted(weights, "validation")
+        self.ended = self.watch.record(number + 1, values)
+        if self.best_iteration == number + 1:
+            self.best_weights = weights.copy()
+        if self.plan.keep_weights:
+            self.kept.append(weights.copy())
+        self._pace(number, values)
+
+    def _pace(self, number: int, values: dict[str, float]) -> None:
+        plan = self.plan
+        if plan.preset is None:
+            return
+        assert plan.cost is not None
+        cost = plan.cost(self.train.scores, self.train.ranking.order)
+        draw = float(Stream.NET_PACE.uniform(plan.seed, number))
+        if self.pace.after(plan.preset, cost, values["validation"], draw):
+            self.restarts += 1
+            self.learning.restart(plan.layout.start(plan.seed, self.restarts))
+
+    def state(self) -> dict[str, Any]:
+        """All that the training must know to go on."""
+        return {
+            "pace": dataclasses.asdict(self.pace),
+            "weights": self.learning.weights,
+            "moments": self.learning.moments.ravel(),
+            "steps": int(self.learning.steps[0]),
+            "best_weights": self.best_weights,
+            "kept": self.kept,
+            "restarts": self.restarts,
+            "diverged": self.diverged,
+            "history": self.history,
+            **self.watch.memory(),
+        }
+
+    def resume(self, state: Mapping[str, Any], path: Any) -> None:
+        """Go on from a state."""
+        try:
+            self.pace = Pace(**state["pace"])
+            self.learning.weights[:] = state["weights"]
+            self.learning.moments[:] = np.reshape(state["moments"], self.learning.moments.shape)
+            self.learning.steps[0] = state["steps"]
+            self.best_weights = np.array(state["best_weights"], dtype=np.float64)
+            self.kept = [np.array(weights, dtype=np.float64) for weights in state["kept"]]
+            self.restarts = int(state["restarts"])
+            self.diverged = bool(state["diverged"])
+            ended = self.watch.recall(state["history"], state)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(f"{path}: the checkpoint holds an impossible state of training: {error}") from None
+        self.ended = ended or self.diverged
+
+
+def leading(runs: list[Run]) -> Run:
+    """The training with the best epoch on validation data so far; of equal ones, and without such data, the first."""
+    begun = [run for run in runs if run.history] or runs[:1]
+    return begun[ahead([run.watch for run in begun])]

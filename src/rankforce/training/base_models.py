@@ -1,0 +1,43 @@
+"""The setting ``base_model``: where learning starts."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from rankforce.errors import SettingsError
+from rankforce.models.model import Model
+from rankforce.models.storage import load, names_model_file, to_bytes
+from rankforce.training.ranker import Ranker
+
+
+def base_of(base: Any) -> Model | str | None:
+    """The setting ``base_model`` as a model or the name of a feature.
+
+    Text is the name of a feature, unless it ends as model files do (.json, .json.gz).
+    """
+    base = checked_base(base)
+    if isinstance(base, Path) or (isinstance(base, str) and names_model_file(base)):
+        return load(base)
+    return base
+
+
+def checked_base(base: Any) -> Model | Path | str | None:
+    """As ``base_of``, but a file is not read yet."""
+    if isinstance(base, Ranker):
+        return base._fitted()
+    if base is None or isinstance(base, (str, Path, Model)):
+        return base
+    raise SettingsError(
+        "base_model must be a rankforce model, a fitted ranker, a model file, or a feature's name, not "
+        f"{type(base).__name__}: it is kept inside the model. Of another library's model, put the scores into the data "
+        "as a feature, and name that"
+    )
+
+
+def written_base(base: Model | str | None) -> str | None:
+    """A base as a model file names it: a feature by its name, a model by a digest of its file."""
+    if not isinstance(base, Model):
+        return base
+    return f"{base!r}, {hashlib.blake2b(to_bytes(base), digest_size=8).hexdigest()}"

@@ -1,0 +1,193 @@
+"""Checkpoints: what was learned so far, in a file that survives a crash at any moment.
+
+A checkpoint is a model file: ``rankforce.load`` reads it, and it scores. Beside the model it holds the history, what
+else the training must know to go on (``state``; nothing for trees), and its identity (data, validation data, settings,
+code of the user's in them, versions, processor), so that a training that goes on from it ends with the same bytes as
+one that was never interrupted, and one that would not is refused.
+
+Trees are appended to it round by round (``models/appended_trees.py``) and written whole at the end, or once more where
+a training goes on; a net, which changes as a whole, and a compressed file (``.gz``) are written whole every time.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankforce.compiling import jit
+from rankforce.data.dataset import Dataset
+from rankforce.errors import ModelFileError, SettingsError
+from rankforce.files.appending import Extent, append
+from rankforce.files.atomic_writes import check_replaceable, remove_leftovers
+from rankforce.files.streams import file_name
+from rankforce.kinds import check_choice, check_number
+from rankforce.models.appended_trees import record_of
+from rankforce.models.model import Model
+from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
+from rankforce.models.storage import ENDING, is_model_file, last_digest, load, save
+from rankforce.remedies import Argument
+from rankforce.training.monitoring import TIES
+from rankforce.training.own_code import OwnCode
+
+# Settings that may change between an interrupted training and the one that goes on from it: they decide when training
+# ends, not what a tree or an epoch does.
+SEARCH = "weight_search"  # how the weights of an objective were found; what they are, the objective says
+MAY_CHANGE = frozenset({"n_trees", "epochs"}) | NOT_KEPT
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What must be the same for two trainings to learn the same."""
+
+    parts: dict[str, Any]
+    code: OwnCode
+
+    @classmethod
+    def of(cls, settings: dict[str, Any], code: OwnCode, data: Dataset, held_out: Dataset | None) -> Identity:
+        kept = {name: plain(value) for name, value in sorted(settings.items()) if name not in MAY_CHANGE}
+        return cls(
+            {
+                "settings": kept,
+                "code": code.written(),
+                "training data": data.fingerprint,
+                "validation data": None if held_out is None else held_out.fingerprint,
+                "versions": versions(),
+                "processor": jit.cpu_target(),
+            },
+            code,
+        )
+
+    def differences(self, other: dict[str, Any]) -> list[str]:
+        """In words, what differs from the identity that a checkpoint holds."""
+        found = []
+        for name, mine in self.parts.items():
+            theirs = other.get(name)
+            if name == "code":
+                found += self.code.differences(theirs)
+                continue
+            if _agree(mine, theirs):
+                continue
+            if isinstance(mine, dict) and isinstance(theirs, dict):
+                for key in sorted({*mine, *theirs} - {SEARCH}):
+                    if _agree(mine.get(key), theirs.get(key)):
+                        continue
+                    if key == "objective" and mine.get(SEARCH) and theirs.get(SEARCH):
+                        then, now = (one[SEARCH]["weights"] for one in (theirs, mine))
+                        found.append(
+                            f'weights="search" found {then} and now, with other settings, finds {now}: to go on, give '
+                            f"weights={then}"
+                        )
+                    else:
+                        found.append(f"{key} was {theirs.get(key)!r} and is {mine.get(key)!r}")
+            else:
+                found.append(f"the {name} is not the same")
+        return found
+
+
+def _agree(mine: Any, theirs: Any) -> bool:
+    """Whether two parts of an identity are the same; the values of a schedule, as far as both trainings go."""
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        if mine.get("kind") == theirs.get("kind") == "values":
+            return all(a == b for a, b in zip(mine["values"], theirs["values"], strict=False))
+        return mine.keys() == theirs.keys() and all(_agree(mine[key], theirs[key]) for key in mine)
+    if isinstance(mine, list) and isinstance(theirs, list):
+        return len(mine) == len(theirs) and all(map(_agree, mine, theirs))
+    return bool(mine == theirs)
+
+
+class Checkpoint:
+    """Where, how often, and from where on."""
+
+    def __init__(self, path: str | Path, every: int, resume: str, identity: Identity) -> None:
+        check_number("checkpoint_every", every, 1, whole=True)
+        check_choice("resume", resume, ("auto", "never", "always"))
+        self.path = Path(file_name(path))
+        self.every = every
+        self.resume = resume
+        self.identity = identity
+        folder = self.path.resolve().parent
+        if not folder.is_dir():  # better now than after the first trees
+            raise SettingsError(f"{self.path}: a checkpoint cannot be written: there is no folder {folder}")
+        identity.code.warn(f"the checkpoint {self.path}")
+        check_replaceable(self.path, SettingsError)
+        remove_leftovers(self.path)
+        self._left: Extent | None = None  # the file as this training left it, if records can be appended to it
+        self._digest = ""  # what it ends with
+        self._rounds = 0  # how many it holds
+
+    def last(self) -> Model | None:
+        """The model to go on from, or None to begin anew."""
+        if self.path.exists() and not is_model_file(self.path):
+            raise SettingsError(f"{self.path} is no checkpoint and would be overwritten: choose another path")
+        if self.resume == "never" or not self.path.exists():
+            if self.resume == "always":
+                raise SettingsError(
+                    f"{self.path}: there is no checkpoint to resume from; ", Argument("resume", "auto"), " begins anew"
+                )
+            return None
+        model = load(self.path)
+        identity = model.provenance.settings.get("checkpoint")
+        if not isinstance(identity, dict):
+            raise SettingsError(f"{self.path} is a model, but no checkpoint: choose another path for it")
+        differences = self.identity.differences(identity)
+        if differences:
+            raise SettingsError(
+                f"{self.path}: the checkpoint belongs to another training: {'; '.join(differences)}. "
+                "Train as before, or give another path, or ",
+                Argument("resume", "never"),
+                " to begin anew",
+            )
+        return model
+
+    def write(
+        self,
+        history: dict[str, list[float]],
+        watched: Mapping[str, str],
+        model_with: Callable[[Provenance], Model],
+        state: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Replace the checkpoint by one with this model. If that fails, the last one is still there."""
+        settings = {"checkpoint": self.identity.parts} | ({} if state is None else {"state": state})
+        save(model_with(Provenance(settings=settings, history=history, watched=watched, ties=TIES)), self.path)
+
+    def write_rounds(
+        self,
+        history: dict[str, list[float]],
+        watched: Mapping[str, str],
+        rounds: Sequence[Any],
+        model_of: Callable[[Sequence[Any], Provenance], Model],
+        *,
+        whole: bool,
+    ) -> None:
+        """Append the rounds that the checkpoint lacks. If ``whole``, or if it is not as it was left: replace it."""
+        if whole or not self._append(history, rounds, model_of):
+            self.write(history, watched, functools.partial(model_of, rounds))
+            self._look_at_end()
+        self._rounds = len(rounds)
+
+    def _append(
+        self,
+        history: dict[str, list[float]],
+        rounds: Sequence[Any],
+        model_of: Callable[[Sequence[Any], Provenance], Model],
+    ) -> bool:
+        if self._left is None:
+            return False
+        later = {name: values[self._rounds :] for name, values in history.items()}
+        record, digest = record_of(model_of(rounds[self._rounds :], Provenance(history=later)), self._digest)
+        self._left = append(self.path, record, self._left, ModelFileError)
+        self._digest = digest
+        return self._left is not None
+
+    def _look_at_end(self) -> None:
+        self._left = None
+        if self.path.suffix == ".gz" or not self.path.is_file():
+            return
+        with open(self.path, "rb") as file:
+            self._left = Extent.of(file.fileno())
+            file.seek(-ENDING, os.SEEK_END)
+            self._digest = last_digest(file.read())

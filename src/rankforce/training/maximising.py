@@ -1,0 +1,143 @@
+"""What LambdaMART and LambdaRank share: the objective of their settings, its weights, and what is watched of it."""
+
+from __future__ import annotations
+
+import abc
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rankforce import text_values
+from rankforce.data.dataset import Dataset
+from rankforce.errors import SettingsError, warn
+from rankforce.forces.forces import TermForces
+from rankforce.forces.left_out import LeftOut, left_out
+from rankforce.inspection.leaks import warn_of_leaks
+from rankforce.kinds import Understood
+from rankforce.lambdas.catalogue import cost as lambda_function
+from rankforce.lambdas.cost import LambdaFunction
+from rankforce.measures.measure import Measure
+from rankforce.objectives.graded import Graded
+from rankforce.objectives.objective import Objective, chosen_objective
+from rankforce.remedies import ValidationData
+from rankforce.training.graded_monitoring import WatchedTiers, tiers_of
+from rankforce.training.long_lists import warn_of_many_pairs
+from rankforce.training.monitoring import TrainingWarning, Watched, WatchedMeasure
+from rankforce.training.weight_search import WeightSearch, search_weights
+
+
+def _read_tiers(text: str) -> Any:
+    """One measure, or several with commas."""
+    if text.lstrip().startswith("["):
+        return text_values.python_value(text)
+    written = [text_values.unquoted(part) for part in text_values.parts(text)]
+    return written if len(written) > 1 else written[0]
+
+
+TIERS = Understood(tiers_of, _read_tiers)
+
+
+class Maximising(abc.ABC):
+    """Part of rankers that learn from the forces of an objective; a subclass has these settings."""
+
+    measure: str | Measure
+    cost: str | LambdaFunction | None
+    pairs: Any
+    objective: Any
+    validation_measure: Any
+    progress: bool
+
+    frontier_: WeightSearch  # what weights="search" tried
+    left_out_: tuple[LeftOut, ...]  # what each term of the objective saw of the training data
+
+    @abc.abstractmethod
+    def _own_cost(self) -> LambdaFunction:
+        """The λ-function of terms that name none, where ``cost`` names none either."""
+
+    @abc.abstractmethod
+    def _iterations(self) -> int:
+        """How many trees or epochs a schedule may see."""
+
+    def _given_cost(self) -> LambdaFunction | None:
+        return None if self.cost is None else lambda_function(self.cost)
+
+    def _chosen_cost(self) -> LambdaFunction:
+        """The λ-function of measures that name none."""
+        return self._given_cost() or self._own_cost()
+
+    def _objective(self) -> Objective:
+        return chosen_objective(
+            self.measure,
+            self._given_cost(),
+            self.pairs,
+            self.objective,
+            default=self._own_cost(),
+            iterations=self._iterations(),
+        )
+
+    def _settled(
+        self, data: Dataset, held_out: Dataset | None, checkpoint: str | Path | None
+    ) -> tuple[Objective, dict[str, Any]]:
+        """The objective of one ``fit``, and what files keep of it; its weights are searched if they are to be.
+
+        ``held_out`` is validation data with labels. Called once per fit: a schedule may be any function, and the model
+        file keeps the values that were used.
+        """
+        objective = self._objective()
+        warn_of_leaks(data, [term.measure.label for term in objective.terms])
+        kept: dict[str, Any] = {}
+        if isinstance(objective, Graded) and objective.to_be_searched:
+            if held_out is None:
+                raise SettingsError("a search for weights needs labelled validation data: ", ValidationData())
+            self.frontier_ = search_weights(self, data, held_out, checkpoint=checkpoint)
+            objective = objective.with_weights(self.frontier_.weights)
+            kept["weight_search"] = self.frontier_.to_dict()
+            if self.progress:
+                print(self.frontier_, file=sys.stderr)
+        if self.objective is not None:
+            kept["objective"] = objective.written()
+        return objective, kept
+
+    def _count_left_out(self, data: Dataset, terms: Sequence[TermForces]) -> None:
+        """Note and say what each term does not see of the training data."""
+        self.left_out_ = left_out(data, terms)
+        for label in dict.fromkeys(term.term.measure.label for term in terms if term.every_pair):
+            warn_of_many_pairs(data, label, stacklevel=6)
+        for one in self.left_out_:
+            if one.pairs == 0:
+                warn(f"{one.measure} has no pairs and does not count: {one}", TrainingWarning)
+        if self.progress and any(one.anything for one in self.left_out_):
+            print("\n".join(map(str, self.left_out_)), file=sys.stderr)
+
+    def _notes(self) -> dict[str, Any]:
+        """What each term sees of the data, where there are several or something is left out."""
+        if len(self.left_out_) < 2 and not any(one.anything for one in self.left_out_):
+            return {}
+        return {"label_sources": [one.to_dict() for one in self.left_out_]}
+
+    def _watched_measure(self) -> Measure:
+        if self.validation_measure is not None:
+            return tiers_of(self.validation_measure)[0]
+        return self._objective().main_measure
+
+    def _watched(self, data: Dataset, held_out: Dataset | None) -> Watched:
+        """What is watched on training or validation data: on the latter every tier, where there are several.
+
+        The tiers are as asked for, or those of the objective that the data has labels of.
+        """
+        if data is not held_out:
+            return WatchedMeasure(data, self._watched_measure())
+        if self.validation_measure is not None:
+            tiers = tiers_of(self.validation_measure)
+        else:
+            first, *later = self._objective().tier_measures
+            tiers = (first, *(one for one in later if one.label in data.labels))
+            for one in later:
+                if one not in tiers:
+                    warn(
+                        f"{one} is not watched: the validation data has no label source {one.label!r}; neither the "
+                        "history nor early stopping knows this tier",
+                        TrainingWarning,
+                    )
+        return WatchedTiers(data, tiers) if len(tiers) > 1 else WatchedMeasure(data, tiers[0])

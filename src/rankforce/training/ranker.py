@@ -1,0 +1,137 @@
+"""What all rankers share: scikit-learn's conventions around a model."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import sklearn.exceptions
+from sklearn.base import BaseEstimator, clone
+
+from rankforce import errors
+from rankforce.data.dataset import Dataset
+from rankforce.data.preferences import Preferences
+from rankforce.errors import DataError
+from rankforce.evaluation.agreement import AGREEMENT, Agreement
+from rankforce.evaluation.evaluate import evaluate
+from rankforce.measures.measure import Measure
+from rankforce.models.model import Model
+from rankforce.training.inputs import as_dataset, names_queries
+from rankforce.training.other_names import unknown_setting
+from rankforce.training.settings import SEED, setting, switch, with_settings
+
+
+class NotFittedError(errors.NotFittedError, sklearn.exceptions.NotFittedError):
+    """A ranker was asked for something that only exists after ``fit``; scikit-learn knows it by its own name."""
+
+
+@with_settings
+class Ranker(BaseEstimator, abc.ABC):
+    """Base of all rankers: settings as fields, learning in ``fit``, which leaves the model in ``model_``.
+
+    ``history_`` has the value of ``watched_measure_`` after every tree or epoch, equal scores in the order of a hash of
+    the seed: what ``evaluate`` gives with ``ties="hashed"`` and the same seed, and not with its default, row order.
+
+    With ``sklearn.set_config(enable_metadata_routing=True)`` scikit-learn's searches and cross-validations hand
+    ``qid`` on to ``fit`` and ``score`` unasked.
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+
+    takes_dataset: ClassVar[bool] = True  # evaluations hand it the Dataset: features by name, and queries
+
+    seed: int = setting(0, SEED)
+    progress: bool = switch(True)
+
+    model_: Model = dataclasses.field(init=False)
+    # What decided: on validation data, without any on the training data.
+    watched_measure_: Measure | Agreement = dataclasses.field(init=False)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def _fitted(self) -> Model:
+        if not hasattr(self, "model_"):
+            raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
+        return self.model_
+
+    def set_params(self, **settings: Any) -> Any:
+        """Change settings; a name that is none is an error that says what was meant."""
+        known = self._get_param_names()
+        for name in settings:
+            if name.partition("__")[0] not in known:
+                raise unknown_setting(type(self).__name__, name, known)
+        return super().set_params(**settings)
+
+    def unfitted(self, **settings: Any) -> Any:
+        """A copy that has learned nothing, with some settings changed."""
+        return clone(self).set_params(**settings)
+
+    def silent(self, **settings: Any) -> Any:
+        """As ``unfitted``, and without a progress bar: for work that shows its own."""
+        quiet = {"progress": False} if "progress" in self.get_params(deep=False) else {}
+        return self.unfitted(**(settings | quiet))
+
+    def _notes(self) -> dict[str, Any]:
+        """What is worth knowing of the data it learned from, as the model file keeps it."""
+        return {}
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Scores, float64, in the order of the rows: the higher, the nearer to the top."""
+        return self._fitted().predict(X)
+
+    def rank(self, X: Any, k: int | None = None) -> Any:
+        """The documents of each query by falling score, the best ``k`` of each (None: all)."""
+        return self._fitted().rank(X, k)
+
+    def score(self, X: Any, y: Any = None, qid: Any = None, *, sample_weight: Any = None) -> float:
+        """The mean over the queries of the measure that training watched: ``evaluate``'s, with its default policies.
+
+        Of ``Preferences``, the share that the ranking agrees with. On grades, a ranker that watched preferences alone
+        is measured by what its settings name. ``sample_weight`` holds the weights of the queries, one per row and equal
+        within a query.
+        """
+        self._fitted()
+        if isinstance(X, Preferences):
+            if y is not None or qid is not None or sample_weight is not None:
+                raise DataError("preferences name their documents and weights: score(preferences)")
+            return evaluate(self, X).mean[AGREEMENT]
+        if not isinstance(X, Dataset) and qid is None and not names_queries(X):
+            raise DataError(
+                "score must know which documents belong to one query: score(X, y, qid=...), a column named 'qid', or "
+                "score(Dataset(...)). In scikit-learn's searches, sklearn.set_config(enable_metadata_routing=True) "
+                "makes qid reach score"
+            )
+        data = as_dataset(X, y, qid, query_weights=sample_weight)
+        watched = self.watched_measure_
+        if isinstance(watched, Agreement):
+            watched = self._watched_measure()
+            if watched.label not in data.labels:
+                raise DataError(
+                    f"training watched the agreement with preferences, and this data has no {watched.label!r} for "
+                    f"{watched}: score(rf.Preferences(...)), or rf.evaluate(ranker, preferences)"
+                )
+        return evaluate(self, data, watched).mean[watched]
+
+    @abc.abstractmethod
+    def _watched_measure(self) -> Measure:
+        """The measure of history and early stopping, where labels are watched."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file that ``rankforce.load`` reads."""
+        self._fitted().save(path)
+
+    def _note_features(self, data: Dataset) -> None:
+        self.n_features_in_ = data.n_features
+        self.feature_names_in_ = np.array(data.feature_names, dtype=object)

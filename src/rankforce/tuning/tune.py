@@ -1,0 +1,358 @@
+"""Search for a ranker's settings, chosen by a measure on queries that it does not learn from."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from rankforce.console import tables
+from rankforce.console.interruption import Interruption
+from rankforce.console.progress import Progress
+from rankforce.data.dataset import Dataset
+from rankforce.data.hashing import checked_seed
+from rankforce.errors import DataError, RankforceError, SettingsError, missing_dependency
+from rankforce.evaluation.evaluate import evaluate
+from rankforce.evaluation.request import Request
+from rankforce.kinds import check_choice, check_number, check_switches
+from rankforce.measures.catalogue import measure as read_measure
+from rankforce.measures.measure import Measure
+from rankforce.models.provenance import NOT_KEPT, plain
+from rankforce.remedies import NAME_ALONE, Argument
+from rankforce.training.base_models import base_of, written_base
+from rankforce.training.monitoring import Iteration
+from rankforce.training.own_code import OwnCode
+from rankforce.tuning.cross_validation import check_early_stopping, check_ranker, cross_validate, fit_on
+from rankforce.tuning.journal import Journal
+from rankforce.tuning.space import Choices, Space, key_of
+
+METHODS = ("random", "grid", "optuna")
+DONE, PRUNED, FAILED = "done", "pruned", "failed"
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """One combination of settings and what it gave."""
+
+    number: int  # from 1
+    settings: dict[str, Any]
+    value: float  # the mean of the measure; NaN if the trial failed
+    seconds: float
+    state: str = DONE  # "done", "pruned" (it fell behind and was stopped), "failed"
+    iterations: int | None = None  # trees or epochs that early stopping kept
+    reason: str = ""  # why it failed
+
+    def record(self) -> dict[str, Any]:
+        """The trial as a line of a journal."""
+        value = None if math.isnan(self.value) else self.value
+        return dataclasses.asdict(self) | {"settings": plain(self.settings), "value": value}
+
+    @classmethod
+    def of_record(cls, record: dict[str, Any], number: int, settings: dict[str, Any]) -> Trial:
+        """The inverse of ``record``."""
+        value = math.nan if record["value"] is None else float(record["value"])
+        kept = {name: record[name] for name in ("seconds", "state", "iterations", "reason")}
+        return cls(number, settings, value, **kept)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Tuning:
+    """What ``rf.tune`` yields: every trial, the best one, and the ranker fitted with its settings (None if not asked
+    for)."""
+
+    trials: tuple[Trial, ...]
+    measure: Measure
+    chosen_by: str
+    ranker: Any = None
+
+    @property
+    def best(self) -> Trial:
+        """The finished trial of the highest value; of equal ones the first."""
+        return max((trial for trial in self.trials if trial.state == DONE), key=lambda trial: trial.value)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The best settings."""
+        return self.best.settings
+
+    @property
+    def value(self) -> float:
+        """The best value."""
+        return self.best.value
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """One row per trial, the best first: its number, its settings, value, seconds, state."""
+        order = sorted(self.trials, key=lambda one: (one.state != DONE, _falling(one.value), one.number))
+        return [
+            {
+                "trial": one.number,
+                **one.settings,
+                str(self.measure): one.value,
+                "iterations": one.iterations,
+                "seconds": one.seconds,
+                "state": one.state,
+            }
+            for one in order
+        ]
+
+    def to_pandas(self) -> Any:
+        """The table as a data frame."""
+        try:
+            import pandas
+        except ImportError:
+            raise missing_dependency("pandas", "frames", "to_pandas()") from None
+        return pandas.DataFrame.from_records(self.table)
+
+    def __str__(self) -> str:
+        rows = self.table
+        header = list(rows[0])
+        cells = [[_cell(row[name]) for name in header] for row in rows]
+        title = f"{len(rows)} trials, chosen by {self.measure} {self.chosen_by}"
+        return f"{title}\n{tables.text_table(header, cells)}"
+
+
+def tune(
+    ranker: Any,
+    data: Dataset,
+    space: Mapping[str, Any],
+    *,
+    validation: Dataset | None = None,
+    folds: int = 5,
+    validation_share: float | None = None,
+    measure: str | Measure | None = None,
+    method: str = "random",
+    trials: int | None = None,
+    seed: int = 0,
+    journal: str | Path | None = None,
+    refit: bool = True,
+    progress: bool = True,
+) -> Tuning:
+    """Try settings of a ranker and keep the best.
+
+    Parameters
+    ----------
+    ranker : the settings that are not searched; it is not changed
+    data : Dataset to learn from
+    space : mapping of setting to what to try
+        A list of values, ``(low, high)``, or ``(low, high, "log")``; whole numbers if both ends are.
+    validation : Dataset
+        The value of a trial is the measure on this; it is also what early stopping watches. Without it the value is
+        that of a cross-validation over ``folds`` parts of whole queries (``validation_share`` as there).
+    measure : what decides; default: what the ranker watches
+    method : "random", "grid" (all combinations of lists) or "optuna"
+        Optuna learns from earlier trials where to look, and with ``validation`` stops trials that fall behind.
+    trials : how many (20 for a random or Optuna search, all for a grid)
+    journal : path
+        Every finished trial is written there; the same search, called again, goes on after them.
+    refit : whether to fit the ranker with the best settings (with ``validation``: on ``data``, watching ``validation``)
+
+    Same data, space and seed: same trials (Optuna: in one go). Ctrl-C ends the search after the current trial.
+    """
+    check_ranker(ranker)
+    for name, given in (("data", data), ("validation", validation)):
+        if not isinstance(given, Dataset) and not (name == "validation" and given is None):
+            raise DataError(f"{name} must be a Dataset: rf.Dataset(X, y, qid=...) or rf.read(path), not {given!r:.80}")
+    check_choice("method", method, METHODS)
+    check_switches(refit=refit, progress=progress)
+    check_number("trials", trials, 1, whole=True, optional=True)
+    seed = checked_seed(seed)
+    searched = Space(space, ranker)
+    chosen = _measure(measure, ranker, searched)
+    trying = _Trying(ranker, data, validation, folds, validation_share, chosen, seed)
+    trying.check(searched)
+    proposals = _proposals(method, searched, trials, seed)
+    identity = trying.identity() | {"space": searched.written(), "method": method, "seed": seed}
+    book = None if journal is None else Journal(journal, identity, trying.own_code(searched))
+    finished = {} if book is None else {key_of(one["settings"]): one for one in book.records}
+    done: list[Trial] = []
+    with Interruption() as interruption, Progress("tune", proposals.count or 0, "trials", progress) as bar:
+        earlier = [] if book is None else list(book.records)
+        proposals.remember(earlier)
+        for number, settings in enumerate(proposals, start=1):
+            known = finished.get(key_of(settings))  # Optuna may propose the same twice
+            if known is None:
+                trial = trying.run(number, settings, proposals.watching())
+                finished[key_of(settings)] = trial.record()
+            else:
+                trial = Trial.of_record(known, number, settings)
+            if book is not None and number > len(earlier):
+                book.add(trial.record())
+            proposals.learn(trial)
+            done.append(trial)
+            best = max((one.value for one in done if one.state == DONE), default=math.nan)
+            bar.advance(number, {"best": best})
+            if interruption.wanted:
+                break
+    if not any(trial.state == DONE for trial in done):
+        reason = trying.last_failure or (done[-1].reason,)
+        raise SettingsError("no trial could be finished; the last one: ", *reason)
+    result = Tuning(tuple(done), chosen, trying.chosen_by)
+    return dataclasses.replace(result, ranker=trying.fitted(result.settings)) if refit else result
+
+
+class _Trying:
+    """How one combination of settings is valued."""
+
+    def __init__(
+        self,
+        ranker: Any,
+        data: Dataset,
+        validation: Dataset | None,
+        folds: int,
+        validation_share: float | None,
+        measure: Measure,
+        seed: int,
+    ) -> None:
+        if validation is not None and validation_share is not None:
+            raise SettingsError(
+                "a share for validation is for folds: leave ",
+                Argument("validation_share", NAME_ALONE),
+                " out with ",
+                Argument("validation", NAME_ALONE),
+            )
+        self.ranker, self.data, self.validation = ranker, data, validation
+        self.folds, self.validation_share, self.measure, self.seed = folds, validation_share, measure, seed
+        self.last_failure: tuple[Any, ...] = ()  # what the error of the last trial that failed said
+        self.chosen_by = "on the validation data" if validation is not None else f"over {folds} folds"
+
+    def check(self, space: Space) -> None:
+        """Raise what every trial would, before the first one."""
+        judged = self.data if self.validation is None else self.validation
+        known = Request.of(self.measure).on(judged)[0]
+        if not known.normalisers.any():
+            raise SettingsError(f"{self.measure} has no value: every query is blank to it")
+        if self.validation is None:
+            check_number("validation_share", self.validation_share, 0.0, 0.9, above=True, optional=True)
+            self.data.folds(self.folds, seed=self.seed)
+        if "early_stopping" not in space.parts:
+            check_early_stopping(self.ranker, self.validation is not None or self.validation_share is not None)
+
+    def identity(self) -> dict[str, Any]:
+        settings = self.ranker.get_params(deep=True)
+        return {
+            "ranker": type(self.ranker).__name__,
+            "settings": {name: _written(name, value) for name, value in settings.items() if name not in NOT_KEPT},
+            "data": self.data.fingerprint,
+            "validation": None if self.validation is None else self.validation.fingerprint,
+            "folds": None if self.validation is not None else self.folds,
+            "validation_share": self.validation_share,
+            "measure": str(self.measure),
+        }
+
+    def own_code(self, space: Space) -> OwnCode:
+        """The code of the user's in what is searched: in the settings, in those that are tried, in the measure."""
+        holding = {name: value for name, value in self.ranker.get_params(deep=True).items() if name not in NOT_KEPT}
+        for name, part in space.parts.items():
+            if isinstance(part, Choices):
+                holding[name] = [holding[name], *part.values]
+        return OwnCode.of(holding | {"what decides": self.measure}, self.ranker)
+
+    def run(self, number: int, settings: dict[str, Any], watching: _Watching | None) -> Trial:
+        began = time.monotonic()
+        try:
+            value, iterations = self._value(settings, watching)
+        except RankforceError as error:
+            seconds = time.monotonic() - began
+            self.last_failure = error.args
+            return Trial(number, settings, math.nan, seconds, FAILED, reason=str(error))
+        state = PRUNED if watching is not None and watching.pruned else DONE
+        if math.isnan(value):
+            raise SettingsError(f"{self.measure} has no value: every query is blank to it")
+        return Trial(number, settings, value, time.monotonic() - began, state, iterations)
+
+    def _value(self, settings: dict[str, Any], watching: _Watching | None) -> tuple[float, int | None]:
+        ranker = self.ranker.silent(**settings)
+        if self.validation is None:
+            result = cross_validate(
+                ranker,
+                self.data,
+                self.measure,
+                folds=self.folds,
+                seed=self.seed,
+                validation_share=self.validation_share,
+                progress=False,
+            )
+            return result.mean[self.measure], None
+        fit_on(ranker, self.data, self.validation, [watching] if watching is not None else [])
+        value = evaluate(ranker, self.validation, self.measure).mean[self.measure]
+        return value, getattr(ranker, "best_iteration_", None)
+
+    def fitted(self, settings: dict[str, Any]) -> Any:
+        """The ranker with these settings, fitted on all of the data."""
+        ranker = self.ranker.unfitted(**settings)
+        if self.validation is None and self.validation_share is not None:
+            train, validation = self.data.split(1.0 - self.validation_share, self.validation_share, seed=self.seed)
+            fit_on(ranker, train, validation)
+        else:
+            fit_on(ranker, self.data, self.validation)
+        return ranker
+
+
+class _Watching(Protocol):
+    """A callback of ``fit`` that may end it."""
+
+    pruned: bool
+
+    def __call__(self, iteration: Iteration) -> None: ...
+
+
+class _Listed:
+    """Settings that are known beforehand: a grid or random draws."""
+
+    def __init__(self, settings: Iterator[dict[str, Any]], count: int | None) -> None:
+        self._settings = list(itertools.islice(settings, count))
+        self.count = len(self._settings)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._settings)
+
+    def remember(self, records: list[dict[str, Any]]) -> None:
+        """Nothing is learned from earlier trials."""
+
+    def learn(self, trial: Trial) -> None:
+        """Nothing is learned from a trial."""
+
+    def watching(self) -> _Watching | None:
+        return None
+
+
+def _proposals(method: str, space: Space, trials: int | None, seed: int) -> Any:
+    if method == "grid":
+        return _Listed(space.grid(), trials)
+    if method == "random":
+        return _Listed(space.random(seed), trials or 20)
+    from rankforce.tuning.optuna_search import OptunaSearch
+
+    return OptunaSearch(space, trials or 20, seed)
+
+
+def _measure(given: str | Measure | None, ranker: Any, space: Space) -> Measure:
+    if given is not None:
+        return read_measure(given)
+    watched = getattr(ranker, "_watched_measure", None)
+    deciding = {"measure", "validation_measure", "objective"} & {name.rpartition("__")[2] for name in space.parts}
+    if watched is None or deciding:
+        raise SettingsError("say which measure decides between the trials: ", Argument("measure", "NDCG@10"))
+    return watched()
+
+
+def _written(name: str, value: Any) -> Any:
+    """A setting as a journal keeps it: models by what they hold."""
+    return written_base(base_of(value)) if name.rpartition("__")[2] == "base_model" else plain(value)
+
+
+def _falling(value: float) -> float:
+    return math.inf if math.isnan(value) else -value
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return tables.number(value) if math.isnan(value) or 0.01 <= abs(value) < 1e5 or value == 0 else f"{value:.3g}"
+    return str(value)

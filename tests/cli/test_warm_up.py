@@ -1,0 +1,150 @@
+"""Warm-up reaches every kernel, or says why not."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import rankforce as rf
+import rankforce.kernels
+from rankforce.cli.warm_up import NOT_WARMED, warm_up
+from rankforce.compiling.jit import KERNELS, PLAIN
+
+
+@pytest.mark.skipif(PLAIN, reason="nothing is compiled")
+def test_every_kernel_is_warmed_or_listed():
+    for module in pkgutil.iter_modules(rankforce.kernels.__path__):
+        importlib.import_module(f"rankforce.kernels.{module.name}")
+    warmed = {kernel.name for kernel in warm_up([rf.NDCG(10)], ["lambdamart", "lambdarank", "ranknet"])}
+    everything = {kernel.name for kernel in KERNELS if kernel.py_func.__module__.startswith("rankforce.")}
+    assert everything - warmed <= set(NOT_WARMED)
+    assert set(NOT_WARMED) <= everything
+
+
+FIRST_TRAINING = """
+import rankforce as rf
+from rankforce.compiling.jit import KERNELS
+from rankforce.cli.warm_up import warm_up
+
+def signatures():
+    return {kernel.name: kernel.own.signatures for kernel in KERNELS if kernel.compiled}
+
+warm_up([rf.NDCG(10)], ["RANKER"])
+warmed = signatures()
+data = rf.make_artificial(queries=120, documents=25, features=6, seed=3)
+ranker = rf.RANKER(SETTINGS, progress=False).fit(data, validation=data)
+rf.evaluate(ranker, data, "NDCG@7")
+assert warmed, "nothing was compiled"
+assert signatures() == warmed, {name for name, found in signatures().items() if found != warmed.get(name)}
+"""
+
+
+@pytest.mark.skipif(PLAIN, reason="nothing is compiled")
+@pytest.mark.parametrize(
+    ("ranker", "settings"),
+    [
+        ("LambdaMART", "measure='NDCG@7', n_trees=2, n_leaves=7, min_documents=5"),
+        ("LambdaRank", "measure='NDCG@7', epochs=2"),
+        ("RankNet", "validation_measure='NDCG@7', epochs=2"),
+    ],
+)
+def test_after_it_a_first_training_compiles_nothing(ranker, settings):
+    """In a process of its own: in this one another test may have compiled what is missing."""
+    code = FIRST_TRAINING.replace("RANKER", ranker).replace("SETTINGS", settings)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+DEFAULT_TRAINER = """
+import sys
+from pathlib import Path
+import numpy as np
+import rankforce as rf
+from rankforce.compiling.jit import KERNELS
+from rankforce.cli.warm_up import warm_up
+
+def signatures():
+    return {kernel.name: kernel.own.signatures for kernel in KERNELS if kernel.compiled}
+
+warm_up([rf.NDCG(10)])
+warmed = signatures()
+assert "grow_tree" in warmed
+small = rf.make_artificial(queries=60, documents=20, features=5, seed=3)
+large = rf.make_artificial(queries=1050, documents=20, features=5, seed=4)
+file = Path(sys.argv[1]) / "data.txt"
+large.write(file)
+other_layouts = [small.replace(features=layout(small.features)) for layout in (np.asfortranarray, np.array)]
+trained_on = (small, large, rf.read(file), *other_layouts)
+rankers = [rf.LambdaMART(n_trees=2, progress=False).fit(data, validation=small) for data in trained_on]
+rf.evaluate(rankers[0], small)
+rf.compare(rankers[0], rankers[1], small)
+rf.inspect(large)
+rankers[1].save(file.with_suffix(".json"))
+rf.load(file.with_suffix(".json")).predict(large)
+assert signatures() == warmed, {name for name, found in signatures().items() if found != warmed.get(name)}
+"""
+
+
+@pytest.mark.skipif(PLAIN, reason="nothing is compiled")
+def test_after_it_nothing_is_compiled_for_small_or_large_data(tmp_path):
+    done = subprocess.run([sys.executable, "-c", DEFAULT_TRAINER, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+COMMAND = """
+import sys
+from rankforce import jit
+from rankforce.cli.main import main
+counted, sys.argv[1:] = sys.argv[1], sys.argv[2:]
+try:
+    main()
+finally:
+    with open(counted, "w") as file:
+        print(*[kernel.name for kernel in jit.KERNELS if kernel.compilations], file=file)
+"""
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(PLAIN, reason="nothing is compiled")
+def test_after_the_command_no_process_compiles(tmp_path):
+    """With a cache of its own: what each command compiles is counted in its process."""
+    rf.make_artificial(queries=60, documents=20, features=5, seed=3).write(tmp_path / "small.txt")
+    rf.make_artificial(queries=1050, documents=20, features=5, seed=4).write(tmp_path / "large.txt")
+
+    def compiled_by(*command):
+        done = subprocess.run(
+            [sys.executable, "-c", COMMAND, "counted", *command],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert ("compiling kernels" in done.stderr) == bool((tmp_path / "counted").read_text().split())
+        return (tmp_path / "counted").read_text().split()
+
+    assert "grow_tree" in compiled_by("warmup")
+    for command in (
+        "train small.txt -o small.json --validation large.txt --trees 3",
+        "train large.txt -o large.json --validation small.txt --trees 3",
+        "evaluate small.txt small.json",
+        "compare small.txt small.json large.json",
+        "score large.json large.txt -o scores.txt",
+        "inspect small.txt large.txt",
+        "inspect large.json",
+    ):
+        assert compiled_by(*command.split()) == [], command
+
+
+def test_rankers_that_cannot_be_warmed_are_refused():
+    with pytest.raises(rf.SettingsError, match="LambdaMART, LambdaRank, RankNet can"):
+        warm_up([rf.NDCG()], ["prank"])
+
+
+def test_a_measure_on_another_label_source_can_be_warmed():
+    assert isinstance(warm_up([rf.CNDCG("clicks", 5)]), list)

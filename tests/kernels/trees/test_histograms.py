@@ -1,0 +1,101 @@
+"""Packed histograms against Python integers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankforce.binning.packing import Packing
+from rankforce.compiling.jit import kernel
+from rankforce.kernels.trees.histograms import LINE_ENTRIES, REGION, add_documents, add_up_columns, subtract_histogram
+from rankforce.trees.layout import HistogramLayout
+
+
+@kernel
+def build(words, documents, entries, keep, put, starts, byte, stride, size, histogram):
+    add_documents(words, documents, entries, keep, put, 0, words.shape[1], histogram)
+    add_up_columns(histogram, starts, byte, stride, size, 0, words.shape[1] * 4)
+
+
+@kernel
+def subtract(histogram, part, begin, end):
+    subtract_histogram(histogram, part, begin, end)
+
+
+class Case:
+    def __init__(self, n, columns, seed=0, most=255):
+        rng = np.random.default_rng(seed)
+        self.n_bins = rng.integers(1, most + 1, columns)
+        self.bins = np.column_stack([rng.integers(0, most + 1, n) for most in self.n_bins])
+        self.packing = Packing.of(self.n_bins)
+        self.rows = np.zeros((n, -(-self.packing.n_bytes // 4) * 4), dtype=np.uint8)
+        for j in range(columns):
+            self.rows[:, self.packing.byte[j]] += (self.bins[:, j] * self.packing.stride[j]).astype(np.uint8)
+        self.entries = rng.integers(-(2**31) // n, 2**31 // n, n) * 2**32 + rng.integers(0, 2**32 // n, n)
+        self.layout = HistogramLayout.of(self.packing, self.rows.shape[1])
+
+    def histogram(self, documents, keep=-1, put=0):
+        packing, layout = self.packing, self.layout
+        result = np.zeros(layout.total, dtype=np.int64)
+        build(
+            self.rows.view(np.uint32), documents, self.entries, keep, put,
+            layout.starts, packing.byte, packing.stride, packing.size, result,
+        )  # fmt: skip
+        return result
+
+
+@pytest.mark.parametrize("n", [1, 2, 35, 60])
+@pytest.mark.parametrize(("columns", "most"), [(1, 255), (8, 255), (11, 255), (13, 5), (9, 1), (10, 16)])
+def test_sums_equal_python_integers(n, columns, most):
+    case = Case(n, columns, most=most)
+    documents = np.arange(0, n, 2 if n > 2 else 1, dtype=np.int32)
+    histogram, counts = case.histogram(documents), case.histogram(documents, 0, 1)
+    for j in range(columns):
+        np.testing.assert_array_equal(case.packing.bins(case.rows, j), case.bins[:, j])
+        for b in range(case.n_bins[j] + 1):
+            inside = [int(case.entries[d]) for d in documents if case.bins[d, j] == b]
+            found = int(histogram[case.layout.starts[j] + b])
+            assert found == sum(inside)
+            assert found >> 32 == sum(entry >> 32 for entry in inside)
+            assert found & (2**32 - 1) == sum(entry & (2**32 - 1) for entry in inside)
+            assert counts[case.layout.starts[j] + b] == len(inside)
+
+
+def test_the_sibling_is_exact():
+    case = Case(40, 10, seed=1)
+    documents = np.arange(40, dtype=np.int32)
+    everything, part, rest = map(case.histogram, (documents, documents[:13], documents[13:]))
+    subtract(everything, part, 0, len(everything))
+    np.testing.assert_array_equal(everything, rest)
+
+
+def test_columns_of_few_bins_share_bytes():
+    packing = Packing.of(np.array([255, 3, 7, 7, 1, 100, 15, 15]))
+    assert packing.n_bytes == 5  # 1, 3 and 7; 7 and 15; 15; 100; 255
+    assert packing.byte[[4, 1, 2]].tolist() == [0, 0, 0]
+    assert packing.byte[[3, 6]].tolist() == [4, 4]  # at the other end
+    for byte in range(packing.n_bytes):
+        assert packing.size[packing.byte == byte].prod() <= 256
+    assert Packing.of(np.array([], dtype=np.int32)).n_bytes == 0
+
+
+def test_threads_share_columns_evenly():
+    n_bins = np.tile([255, 7, 7, 130], 30)
+    packing = Packing.of(n_bins)
+    layout = HistogramLayout.of(packing, -(-packing.n_bytes // 4) * 4)
+    for threads in (1, 2, 3, 8):
+        thread = (layout.share * threads).astype(int)
+        work = np.bincount(thread, packing.size, minlength=threads)
+        assert len(work) == threads
+        assert work.max() - work.min() <= 2 * 256
+
+
+def test_histograms_do_not_collide():
+    packing = Packing.of(np.array([255, 255, 3, 7, 100, 254]))
+    layout = HistogramLayout.of(packing, 8)
+    assert REGION >= 256
+    assert REGION // LINE_ENTRIES % 2 == 1
+    in_order = np.argsort(layout.starts)
+    assert layout.starts[in_order][-2] == 8 * REGION  # 3 and 7 share a byte: behind the 8 bytes
+    ends = np.append(layout.starts[in_order], layout.total)
+    assert (np.diff(ends) >= packing.size[in_order]).all()
