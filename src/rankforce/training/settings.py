@@ -51,14 +51,14 @@ Class = TypeVar("Class", bound=type)
 # ------------------------------------------------------------------------------------------------- makers of fields
 
 
-def setting(default: Any, kind: Kind | None, *, after: str | None = None, kw_only: bool = True) -> Any:
+def setting(default: Any, kind: Kind | None, *, after: str | None = None) -> Any:
     """A field with a check. Where the default is None, None is possible.
 
     ``kind`` None is the one that the type annotation declares. ``after`` is the setting that it stands behind in the
     signature: without it, the one before it in the class; the first stands at the beginning.
     """
     metadata = {_KIND: OrNone(kind) if default is None and kind is not None else kind, _AFTER: after}
-    return dataclasses.field(default=default, kw_only=kw_only, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def checked(kind: Kind) -> dict[str, Any]:
