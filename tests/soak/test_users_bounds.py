@@ -67,6 +67,7 @@ ARRAYS = {  # per method, arrays and how they are indexed: I stands for the inde
         "rf.change_if_swapped(measure, state, r, I)",
     ),
 }  # fmt: skip
+WRITABLE = ("ideal", "ranked", "tie_ends", "columns", "out")  # a class that writes elsewhere is not compiled
 LENGTH = {
     "NORMALISER": "ideal.shape[0]",
     "VALUE": "ranked.shape[0]",
@@ -85,7 +86,7 @@ def faulty_source(generator, method):
     beyond = generator.random() < 0.7 or "rf." in access
     access = access.replace("I", f"{size} + {distance}" if beyond else f"-{size} - 1 - {distance}")
     statements = [f"seen = {access}"]
-    if "rf." not in access:
+    if access.partition("[")[0] in WRITABLE:
         statements += [f"{access} = 1", f"{access} += 1"]
     statement = generator.choice(statements)
     if generator.random() < 0.5:  # in one query alone
