@@ -39,7 +39,7 @@ test: lint  ## lint, types and all tests
 
 test-plain: $(VENV)/.installed-dev  ## the tests of the kernels with the compiler off
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m "not soak and not compiled_only" \
-		tests/kernels tests/measures tests/lambdas
+		tests/kernels tests/measures tests/lambdas tests/forces
 
 bench: $(VENV)/.installed-dev  ## all benchmarks, one after the other
 	@for file in benchmarks/*.py; do case $$file in */_*) continue;; esac; echo "== $$file"; $(BIN)/python $$file || exit 1; done

@@ -18,8 +18,8 @@ from rankforce.compiling.jit import KERNELS, PLAIN
 
 @pytest.mark.skipif(PLAIN, reason="nothing is compiled")
 def test_every_kernel_is_warmed_or_listed():
-    for module in pkgutil.iter_modules(rankforce.kernels.__path__):
-        importlib.import_module(f"rankforce.kernels.{module.name}")
+    for module in pkgutil.walk_packages(rankforce.kernels.__path__, "rankforce.kernels."):
+        importlib.import_module(module.name)
     warmed = {kernel.name for kernel in warm_up([rf.NDCG(10)], ["lambdamart", "lambdarank", "ranknet"])}
     everything = {kernel.name for kernel in KERNELS if kernel.py_func.__module__.startswith("rankforce.")}
     assert everything - warmed <= set(NOT_WARMED)
@@ -98,7 +98,7 @@ def test_after_it_nothing_is_compiled_for_small_or_large_data(tmp_path):
 
 COMMAND = """
 import sys
-from rankforce import jit
+from rankforce.compiling import jit
 from rankforce.cli.main import main
 counted, sys.argv[1:] = sys.argv[1], sys.argv[2:]
 try:

@@ -56,7 +56,7 @@ FORKED = """
 import os, sys, threading
 import numpy as np
 import rankforce as rf
-from rankforce import jit
+from rankforce.compiling import jit
 
 data = rf.Dataset(np.zeros((3, 1)), [0, 1, 2], group=[3])
 begun = threading.Event()

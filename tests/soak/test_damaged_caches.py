@@ -20,7 +20,7 @@ pytestmark = pytest.mark.compiled_only
 TRAIN = """
 import json, sys
 import rankforce as rf
-from rankforce import jit
+from rankforce.compiling import jit
 data = rf.make_artificial(queries=20, documents=10, features=4, seed=0)
 getattr(rf, sys.argv[1])(**json.loads(sys.argv[2]), progress=False).fit(data, validation=data).save(sys.argv[3])
 print(sum(kernel.compilations for kernel in jit.KERNELS))

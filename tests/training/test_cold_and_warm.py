@@ -14,7 +14,7 @@ pytestmark = pytest.mark.compiled_only
 TRAIN = """
 import hashlib, json, sys, tempfile, os
 import rankforce as rf
-from rankforce import jit
+from rankforce.compiling import jit
 
 SETTINGS = {
     "LambdaMART": {"n_trees": 3}, "MART": {"n_trees": 3}, "LambdaRank": {"epochs": 2}, "RankNet": {"epochs": 2},
