@@ -200,7 +200,8 @@ def test_cached_properties_are_those_without_a_lock():
     wrong = [
         relative(path)
         for path in sources()
-        if "cached_property" in path.read_text() and path.stem not in ("cached_properties", "compilers", "code_identity")
+        if "cached_property" in path.read_text()
+        and path.stem not in ("cached_properties", "compilers", "code_identity")
         if not any(one.file == relative(path) and one.module.endswith("cached_properties") for one in IMPORTS)
     ]
     assert not wrong, "functools.cached_property makes a forked child wait for ever on Python 3.11"

@@ -67,6 +67,8 @@ _HOME = {
     # evaluation
     "evaluate": "rankforce.evaluation.evaluate",
     "compare": "rankforce.evaluation.compare",
+    "Evaluation": "rankforce.evaluation.result",
+    "Comparison": "rankforce.evaluation.compare",
     # learning
     "cross_validate": "rankforce.tuning.cross_validation",
     "tune": "rankforce.tuning.tune",
@@ -91,6 +93,9 @@ _HOME = {
     "SettingsError": "rankforce.errors",
     "ModelFileError": "rankforce.errors",
 }
+
+
+__all__ = ["__version__", *_HOME]  # measures and λ-functions, found by their files, are public, too
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -168,7 +168,7 @@ class BoostedTrees(Resumable):
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 50,
         resume: str = "auto",
-    ) -> Any:
+    ) -> Self:
         """Learn from a Dataset, or from X, y and qid (or group).
 
         ``validation`` (a Dataset or a tuple (X, y, qid)) is what early stopping watches. ``callbacks`` are called

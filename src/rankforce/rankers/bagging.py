@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class Bagging(Ranker):
         validation: Any = None,
         weights: Any = None,
         query_weights: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Learn from a Dataset, or from X, y and qid (or group). Ctrl-C keeps the models that are finished.
 
         If none is, it keeps what the first has learned.

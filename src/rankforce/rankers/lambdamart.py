@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -161,7 +161,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 50,
         resume: str = "auto",
-    ) -> Any:
+    ) -> Self:
         """Learn from a Dataset, or from X, y and qid (or group); from its labels, or from preferences.
 
         ``preferences`` of this data set replace its labels: a listed pair pulls with σ(P̄ − P), curvature σ²P(1 − P),

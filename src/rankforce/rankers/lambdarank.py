@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -107,7 +107,7 @@ class LambdaRank(Maximising, NetRanker):
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 50,
         resume: str = "auto",
-    ) -> Any:
+    ) -> Self:
         """Learn from a Dataset, or from X, y and qid (or group).
 
         ``validation`` (a Dataset or a tuple (X, y, qid)) chooses the epoch that is kept, and the learning rate.

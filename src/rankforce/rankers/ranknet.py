@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class RankNet(NetRanker):
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 50,
         resume: str = "auto",
-    ) -> Any:
+    ) -> Self:
         """Learn from a Dataset, or from X, y and qid (or group); from its grades, or from preferences.
 
         ``preferences`` of this data set replace its grades; a ``preference_share`` p below 1 mixes: p × their forces +

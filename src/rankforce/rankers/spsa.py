@@ -6,7 +6,7 @@ import dataclasses
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -99,7 +99,7 @@ class SPSA(NetRanker):
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 50,
         resume: str = "auto",
-    ) -> Any:
+    ) -> Self:
         """Learn from a Dataset, or from X, y and qid (or group). Arguments as in ``LambdaRank.fit``.
 
         Query weights count; weights of documents do not, as no measure knows them.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import abc
 import dataclasses
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import sklearn.exceptions
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from rankforce import errors
 from rankforce.data.dataset import Dataset
@@ -22,6 +22,23 @@ from rankforce.models.model import Model
 from rankforce.training.inputs import as_dataset, names_queries
 from rankforce.training.other_names import unknown_setting
 from rankforce.training.settings import SEED, setting, switch, with_settings
+
+if TYPE_CHECKING:
+
+    class BaseEstimator:
+        """scikit-learn's, which has no types: a base of unknown type would let every misspelt setting pass."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+        def set_params(self, **params: Any) -> Self: ...
+
+        def __sklearn_tags__(self) -> Any: ...
+
+        @classmethod
+        def _get_param_names(cls) -> list[str]: ...
+
+else:
+    from sklearn.base import BaseEstimator
 
 
 class NotFittedError(errors.NotFittedError, sklearn.exceptions.NotFittedError):

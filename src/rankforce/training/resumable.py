@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from rankforce.data.dataset import Dataset
 from rankforce.kinds import Understood
@@ -37,7 +37,7 @@ class Resumable(Ranker):
         checkpoint: str | Path | None,
         checkpoint_every: int,
         resume: str,
-    ) -> Any:
+    ) -> Self:
         callbacks = checked_callbacks(callbacks)
         self._check_settings(training.data, training.held_out)
         with using_threads(self.threads):

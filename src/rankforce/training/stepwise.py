@@ -6,7 +6,7 @@ import abc
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class Stepwise(Ranker):
         weights: Any = None,
         query_weights: Any = None,
         callbacks: Sequence[Callback] = (),
-    ) -> Any:
+    ) -> Self:
         """Learn from a Dataset, or from X, y and qid (or group).
 
         With ``validation`` (a Dataset or a tuple (X, y, qid)) the model with the highest watched measure on it is kept.

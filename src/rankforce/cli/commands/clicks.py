@@ -144,7 +144,7 @@ def _prior(written: str) -> str | float:
     return prior.read_checked(written, "prior", f"--prior {written}")
 
 
-def _columns(written: list[str] | None) -> dict[str, str]:
+def _columns(written: list[str] | None) -> dict[str, Any]:
     from rankforce.data.clicks.session_logs import COLUMN_NAMES
     from rankforce.errors import SettingsError
 

@@ -76,7 +76,7 @@ def compare(
             )
         )
     names = (first, second) if first != second else (first, f"{second} again")
-    result = rf.compare(*evaluations, names=names, graded=graded)
+    result = rf.compare(evaluations[0], evaluations[1], names=names, graded=graded)
     if json:
         output.show_json({"data": data, "first": first, "second": second} | result.to_dict())
     else:

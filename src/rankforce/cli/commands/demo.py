@@ -28,7 +28,8 @@ def demo(seed: options.Seed = 0, json: options.Json = False) -> None:
     ranker.fit(train, validation=validation)
     rankings = {"feature " + best: best, "LambdaMART": ranker}
     results = {name: rf.evaluate(ranking, test, MEASURES) for name, ranking in rankings.items()}
-    verdict = rf.compare(*results.values(), names=tuple(results))
+    feature, trees = results
+    verdict = rf.compare(results[feature], results[trees], names=(feature, trees))
     if json:
         means = {name: dict(result.mean) for name, result in results.items()}
         output.show_json({"means": means, "trees": ranker.best_iteration_, "comparison": verdict.to_dict()})

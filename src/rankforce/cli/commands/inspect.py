@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -73,7 +73,8 @@ def inspect(
         data[name] = read_data(path, read, say_origins=False)
         reports[name] = rf.inspect(data[name])
     shared = [shared_queries(data[a], data[b], (a, b)) for a, b in itertools.combinations(data, 2)]
-    findings = [finding for report in (*reports.values(), *shared) for finding in report.findings]
+    everything: list[Any] = [*reports.values(), *shared]
+    findings = [finding for report in everything for finding in report.findings]
     if json:
         output.show_json(
             {
