@@ -116,7 +116,7 @@ def test_label_sources_with_equal_labels_are_confused_apart():
 
 @pytest.mark.parametrize("times", [0, -1, True, 1.5, "2", None])
 def test_impossible_numbers_of_times(times):
-    with pytest.raises(SettingsError, match="times must be a positive whole number"):
+    with pytest.raises(SettingsError, match="times must be a whole number of at least 1"):
         confuse_labels(make([0, 1]), MATRIX, times=times)
 
 
@@ -190,10 +190,14 @@ def test_estimate_describes_two_exchangeable_judges():
         ([-1], [1], None, "whole numbers"),
         ([np.inf], [1], None, "0 to 999"),
         ([3], [1], 2, "0 to 1"),
-        ([1], [1], 0, "positive"),
         (["a"], ["b"], None, "numbers"),
     ],
 )
 def test_impossible_repeats(first, second, grades, message):
     with pytest.raises(DataError, match=message):
         confusion_from_repeats(first, second, grades)
+
+
+def test_impossible_numbers_of_grades():
+    with pytest.raises(SettingsError, match="grades must be a whole number of at least 1"):
+        confusion_from_repeats([1], [1], 0)

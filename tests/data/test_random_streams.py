@@ -26,7 +26,7 @@ HASHING = {
 QUERY_HASHES = {  # whoever reads them and draws nothing
     "data/dataset.py": "what documents are",
     "data/preferences.py": "a fingerprint",
-    "nets/scaling.py": "the order of a sum",
+    "models/net_scaling.py": "the order of a sum",
     "binning/binned.py": "passed on to the grower",
     "trees/grower.py": "passed on to the rounding, which begins with a stream",
     "trees/quantised.py": "passed on beside a word of a stream",
@@ -34,9 +34,9 @@ QUERY_HASHES = {  # whoever reads them and draws nothing
 }
 LARGE_NUMBERS = {  # multipliers and masks of 64 bits: where numbers could be scrambled
     "data/hashing.py": "SplitMix64",
-    "kernels/quantise.py": "goes on from a word of a stream, as hashing does",
-    "kernels/pair_forces.py": "goes on from the words of a stream",
-    "intrinsics.py": "bits of a float64 number",
+    "kernels/trees/quantised.py": "goes on from a word of a stream, as hashing does",
+    "kernels/forces/pair_forces.py": "goes on from the words of a stream",
+    "compiling/intrinsics.py": "bits of a float64 number",
 }
 OTHER_SOURCES = {"random", "secrets"}  # the names of temporary files (uuid) must differ every time
 

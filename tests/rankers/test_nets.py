@@ -139,7 +139,7 @@ def test_a_warm_start_goes_on_from_the_weights(data, other):
         second = lambdarank(epochs=1, base_model=base, learning_rate=1e-9, scaling="auto").fit(other)
         np.testing.assert_allclose(second.model_.weights, first.model_.weights, atol=1e-6)
         np.testing.assert_array_equal(second.model_.scaling.centre, first.model_.scaling.centre)
-    with pytest.raises(SettingsError, match="set hidden=3"):
+    with pytest.raises(SettingsError, match="use hidden=3"):
         lambdarank(hidden=4, base_model=first).fit(data)
     with pytest.raises(SettingsError, match="'standard'"):
         lambdarank(scaling="log1p", base_model=first).fit(data)
@@ -385,7 +385,7 @@ def test_impossible_settings(data, other):
         ({"hidden": -1}, "hidden"),
         ({"epochs": 0}, "epochs"),
         ({"learning_rate": -1.0}, "learning_rate"),
-        ({"learning_rate": []}, "empty list"),
+        ({"learning_rate": []}, "a list of which each is a number above 0"),
         ({"learning_rate": "fast"}, "'auto'"),
         ({"learning_rate": [0.1, 0.2]}, "needs validation data"),
         ({"early_stopping": 3}, "needs validation data"),

@@ -160,6 +160,7 @@ def as_file(rng: random.Random, document) -> bytes:
 def agrees(told, loaded) -> bool:
     """Whether what a file says is what the loaded model says; float32 numbers up to their rounding."""
     if isinstance(told, dict) and isinstance(loaded, dict):
+        told = {"watched": {}, "ties": ""} | told  # of provenance: older files do not have them
         return all(key in told and agrees(told[key], entry) for key, entry in loaded.items())
     if isinstance(told, list) and isinstance(loaded, list):
         return len(told) == len(loaded) and all(map(agrees, told, loaded))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 
 import numpy as np
@@ -11,6 +12,7 @@ import rankforce as rf
 from rankforce.console.progress import Progress
 from rankforce.evaluation.agreement import AGREEMENT
 from rankforce.models.storage import from_bytes, model_of, to_bytes
+from rankforce.training.monitoring import in_words
 
 QUIET = {"progress": False}
 TREES = {"n_trees": 4, "n_leaves": 4, "min_documents": 5, **QUIET}
@@ -75,7 +77,7 @@ def test_training_on_preferences_says_that_it_watches_them(preferred, name):
     assert ranker.score(preferred) == rf.evaluate(ranker, preferred).mean["preference agreement"]
     card = str(rf.model_card(ranker.model_))
     assert "history of preference agreement; ties: hashed" in card
-    with pytest.raises(rf.DataError, match=r"score\(rf.Preferences"):
+    with pytest.raises(rf.DataError, match=r"score\(preferences\)"):
         ranker.score(data)
 
 
@@ -117,7 +119,7 @@ def test_every_tier_is_named(data):
 def test_progress_says_what_it_shows(monkeypatch, capsys, watched, told):
     monkeypatch.setattr("rankforce.console.progress.SECONDS_BETWEEN_LINES", 0.0)
     with Progress("LambdaMART", 3, "trees") as bar:
-        bar.watched = watched
+        bar.in_words = functools.partial(in_words, watched=watched)
         for done in (1, 2):
             bar.advance(done, {"train": 0.5, "validation": 0.25})
     assert f"LambdaMART: 2/3 trees; {told}; about" in capsys.readouterr().err

@@ -44,8 +44,8 @@ def test_signatures_have_the_first_settings_by_position_and_all_in_a_fixed_order
 
 def test_the_order_of_lambdamarts_settings():
     assert " ".join(kinds_of(rf.LambdaMART)) == (
-        "measure n_trees n_leaves learning_rate min_documents split step sigma max_step anchor l2 min_gain max_depth "
-        "growth max_bins normalise pairs feature_fraction query_fraction monotone cost objective base_model "
+        "measure n_trees n_leaves learning_rate min_documents preset split step sigma max_step anchor l2 min_gain "
+        "max_depth growth max_bins normalise pairs feature_fraction query_fraction monotone cost objective base_model "
         "early_stopping line_search line_search_on validation_measure memory seed threads progress"
     )
 

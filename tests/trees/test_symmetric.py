@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_grower import CASES, DEFAULTS, check_whole_tree, integers, large, made, routed, same
 from tests.trees.reference_symmetric import grow_symmetric_reference
+from tests.trees.test_grower import CASES, DEFAULTS, check_whole_tree, integers, large, made, routed, same
 
 from rankforce.binning.binned import Binned
 from rankforce.compiling import jit

@@ -355,8 +355,7 @@ class Dataset:
         return frozen(as_weights(values, self.n_queries, "query_weights"))
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = {"contiguous", "row_queries", "query_hashes", "qid", "fingerprint"}
-        state = {name: value for name, value in self.__dict__.items() if name not in derived}
+        state = {name: value for name, value in self.__dict__.items() if name in _PARTS}  # the rest follows from them
         return state | {"labels": dict(self.labels), "origins": dict(self.origins)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

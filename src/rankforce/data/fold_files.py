@@ -12,6 +12,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.files import read
 from rankforce.errors import DataError
 from rankforce.files.streams import file_name
+from rankforce.kinds import FunctionOf, OrNone
 from rankforce.remedies import ReadOption
 
 OnRead = Callable[[Path, Dataset], None]
@@ -81,6 +82,7 @@ def read_folds(folder: str | os.PathLike[str], *, on_read: OnRead | None = None,
     itself is one fold. Each fold is read when it is its turn, so that one is in memory at a time; ``on_read`` is then
     called with the path and the data set of each of its files.
     """
+    OrNone(FunctionOf(2, "a function of a path and a data set,")).check("on_read", on_read)
     folder = Path(file_name(folder))
     try:
         entries = sorted(folder.iterdir())

@@ -20,6 +20,7 @@ from rankforce.models.bagged import Bagged
 from rankforce.models.model import Model
 from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term
 from rankforce.objectives.objective_files import read_objective
+from rankforce.remedies import Argument
 
 SETTING = "forces"  # under which a model file keeps them
 
@@ -173,5 +174,6 @@ def forces_of(ranker_or_model: Any) -> TrainedForces:
         )
     except RankforceError as error:
         raise SettingsError(
-            f"the model was trained with forces that are not known here: {error}. Define what is missing, or give cost="
+            f"the model was trained with forces that are not known here: {error}. Define what is missing, or give ",
+            Argument("cost"),
         ) from None

@@ -61,8 +61,15 @@ def _check_cost(cost: Any) -> None:
 def _check_target(target: Any) -> None:
     if not (FunctionOf(1).holds(target) or isinstance(target, (str, Measure))):
         raise SettingsError(f"target must be 'grades', 'gains', a measure or a function, not {shown(target)}")
-    if isinstance(target, str) and target not in ("grades", "gains"):
-        measure(target)
+    if isinstance(target, str) and target not in TARGETS:
+        try:
+            measure(target)
+        except MeasureError as error:
+            near = difflib.get_close_matches(target.lower(), TARGETS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f" ({error})"
+            raise SettingsError(
+                f"target must be 'grades', 'gains', a measure or a function, not {target!r}{hint}"
+            ) from None
 
 
 def _check_values(values: Any) -> None:
@@ -206,17 +213,6 @@ class MART(FromOtherLibraries, BoostedTrees):
             return grade_pulls(documents, self._link(documents), options, self.max_step)
         return [OwnPull(documents, self.cost, labels, **options)]
 
-    def _check_target(self, target: str) -> None:
-        """Raise unless a target that is none of the words is a measure."""
-        try:
-            measure(target)
-        except MeasureError as error:
-            near = difflib.get_close_matches(target.lower(), TARGETS, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f" ({error})"
-            raise SettingsError(
-                f"target must be 'grades', 'gains', a measure or a function, not {target!r}{hint}"
-            ) from None
-
     def _targets(self, data: Dataset) -> tuple[np.ndarray, np.ndarray, str]:
         """(what regression learns, the labels, the name of their source), by row."""
         if isinstance(self.target, (str, Measure)) and self.target not in TARGETS:
@@ -294,8 +290,6 @@ class MART(FromOtherLibraries, BoostedTrees):
 
     def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
         super()._check_settings(data, held_out)
-        if isinstance(self.target, str) and self.target not in TARGETS:
-            self._check_target(self.target)
         if self.cost != "regression" and not (isinstance(self.target, str) and self.target == "grades"):
             raise SettingsError(Setting("target", NAME_ALONE), " goes with ", Setting("cost", "regression"))
         if self.cost not in LINK_OF and not (isinstance(self.values, str) and self.values == "grades"):

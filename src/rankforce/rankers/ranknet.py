@@ -118,7 +118,7 @@ class RankNet(NetRanker):
             preferences = Preferences.from_grades(data, self.label, ties=True)
             objective += ", equal grades as ½"
         elif Pairs.read(self.pairs) == ALL_PAIRS and self.label in data.labels:
-            warn_of_many_pairs(data, self.label, stacklevel=2)
+            warn_of_many_pairs(data, self.label)
         pairs = Objective((self._term(),))
         source = Source(pairs, self.seed, preferences, preference_share, self.sigma)
         training = Training(data, given.held_out, source, watch, objective, given.written(), instruments)

@@ -103,7 +103,7 @@ class Maximising(abc.ABC):
         """Note and say what each term does not see of the training data."""
         self.left_out_ = left_out(data, terms)
         for label in dict.fromkeys(term.term.measure.label for term in terms if term.every_pair):
-            warn_of_many_pairs(data, label, stacklevel=6)
+            warn_of_many_pairs(data, label)
         for one in self.left_out_:
             if one.pairs == 0:
                 warn(f"{one.measure} has no pairs and does not count: {one}", TrainingWarning)

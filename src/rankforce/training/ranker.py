@@ -19,6 +19,7 @@ from rankforce.evaluation.agreement import AGREEMENT, Agreement
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.measures.measure import Measure
 from rankforce.models.model import Model
+from rankforce.remedies import Phrase
 from rankforce.training.inputs import as_dataset, names_queries
 from rankforce.training.other_names import unknown_setting
 from rankforce.training.settings import SEED, setting, switch, with_settings
@@ -137,7 +138,8 @@ class Ranker(BaseEstimator, abc.ABC):
             if watched.label not in data.labels:
                 raise DataError(
                     f"training watched the agreement with preferences, and this data has no {watched.label!r} for "
-                    f"{watched}: score(rf.Preferences(...)), or rf.evaluate(ranker, preferences)"
+                    f"{watched}: ",
+                    Phrase("score(preferences), or rf.evaluate(ranker, preferences)", "give --preferences FILE"),
                 )
         return evaluate(self, data, watched).mean[watched]
 

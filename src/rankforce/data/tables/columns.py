@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,7 +33,7 @@ from typing import Any
 
 from rankforce.data.dataset import LABEL_NAMES, MAIN_LABEL
 from rankforce.displayed_text import displayed_path
-from rankforce.errors import DataError, FileFormatError, RankforceWarning
+from rankforce.errors import DataError, FileFormatError, RankforceWarning, warn
 from rankforce.kinds import shown
 from rankforce.remedies import NAME_ALONE, ReadOption, Words
 
@@ -168,11 +167,14 @@ class ColumnOptions:
             column = next((name for name in features if name.lower() in names), None)
             if column is not None and getattr(self, role) is None:
                 whose = "queries" if role == "query_weight" else "documents"
-                warnings.warn(
-                    f"{displayed_path(path)}: the column {column!r} is taken as a feature; if it holds the weights of "
-                    f"{whose}, say {role}={column!r}, if it is a feature, {role}=False",
-                    ColumnWarning,
-                    stacklevel=6,  # where the file was asked for
+                warn(
+                    ColumnWarning(
+                        f"{displayed_path(path)}: the column {column!r} is taken as a feature; if it holds the weights "
+                        f"of {whose}, say ",
+                        ReadOption(role, column),
+                        ", if it is a feature, ",
+                        ReadOption(role, False),
+                    )
                 )
 
     def _refuse_surrounding_space(self, free: list[str], path: Path, listed: str) -> None:
