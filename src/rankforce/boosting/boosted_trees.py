@@ -152,6 +152,7 @@ class BoostedTrees(Resumable):
     line_search_on: Literal["train", "validation"] = choice("train")
     memory: Literal["fast", "low"] = choice("fast")
 
+    settled_: dict[str, Any] = dataclasses.field(init=False)  # what "auto" and None became, and what is watched
     model_: Any = dataclasses.field(init=False)  # a TreeEnsemble, or an ExpectedGrade of several
 
     def fit(
@@ -235,8 +236,11 @@ class BoostedTrees(Resumable):
         watch.callbacks = callbacks
         watched = running.watched.measure if held_out is None else validating.watched.measure
         names = watched_values(running.watched, None if held_out is None else validating.watched)
+        self.settled_ = {"growth": growth, "split": learners[0].split} | self._settles(data, learners[0])
+        self.settled_["watched"] = str(watched)
         with Interruption() as interruption, Progress(type(self).__name__, self.n_trees, "trees", self.progress) as bar:
             bar.in_words = functools.partial(in_words, watched=names)
+            bar.explain(self.settled_)
             if watched != self._watched_measure() and watched != AGREEMENT:
                 bar.say(f"watching {watched}, which fits the labels")
             for m in range(len(rounds), 0 if stop else self.n_trees):
@@ -328,6 +332,10 @@ class BoostedTrees(Resumable):
             raise SettingsError("early_stopping needs validation data: ", ValidationData())
         if self.line_search is not None and self.line_search_on == "validation" and held_out is None:
             raise SettingsError(Setting("line_search_on", "validation"), " needs validation data: ", ValidationData())
+
+    def _settles(self, data: Dataset, learner: Learner) -> dict[str, Any]:
+        """What else was left open and is settled now, by setting."""
+        return {}
 
     def _shrunk(self, step: np.ndarray) -> np.ndarray:
         """Leaf values: steps times the learning rate."""

@@ -32,6 +32,7 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
         self.in_words: Callable[[Mapping[str, float]], str] = numbers  # how values are written beside the bar
+        self._settled = ""
         self._said = time.monotonic()
         self._first: tuple[int, float] | None = None  # steps and time when the first step was done
 
@@ -69,6 +70,14 @@ class Progress:
         elif self.wanted:
             print(f"{self.name}: {text}", file=sys.stderr, flush=True)
 
+    def explain(self, settled: Mapping[str, Any]) -> None:
+        """Say what was settled before the work: at once above a bar, elsewhere before the first line."""
+        words = ", ".join(f"{name}={value}" for name, value in settled.items())
+        if self._bar is not None:
+            self.say(words)
+        else:
+            self._settled = words
+
     def advance(self, done: int, values: dict[str, float]) -> None:
         """``done`` steps are done; ``values`` are shown beside."""
         if not self.wanted:
@@ -82,6 +91,9 @@ class Progress:
             return
         if now - self._said >= SECONDS_BETWEEN_LINES:
             self._said = now
+            if self._settled:
+                self.say(self._settled)
+                self._settled = ""
             left = (now - self._first[1]) / max(done - self._first[0], 1) * (self.total - done)
             print(
                 f"{self.name}: {done}/{self.total} {self.unit}; {self.in_words(values)}; about {left:.0f} s left",

@@ -73,6 +73,7 @@ class NetRanker(Resumable):
     sigma: float = steepness(1.0)
     keep_weights: bool = switch(False, after="early_stopping")
 
+    settled_: dict[str, Any] = dataclasses.field(init=False)  # what "auto" and None became, and what is watched
     model_: Net = dataclasses.field(init=False)
 
     def _learn(self, training: Training, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
@@ -94,6 +95,15 @@ class NetRanker(Resumable):
             self.trained_forces_ = self._trained(training.source)
             show_forces(training.instruments, self.trained_forces_)
             bar.in_words = functools.partial(in_words, watched=runs[0].watched)
+            self.settled_ = {
+                "scaling": scaling.kind,
+                "optimiser": self._optimiser(),
+                "epochs": epochs,
+                "learning_rate": self._rates()[0] if len(self._rates()) == 1 else list(self._rates()),
+                "cost": str(self.trained_forces_.cost),
+                "watched": str(runs[0].watched_measure),
+            }
+            bar.explain(self.settled_)
             done, stop = 0, False
             if checkpoint is not None and (last := checkpoint.last()) is not None:
                 done = _resumed(last, runs, epochs, checkpoint.path)

@@ -245,6 +245,17 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         alone = preferences is None and self.base_model is None and len(self._objective().terms) == 1
         return float(self._chosen("anchor", 1.0 if usual and alone and self._growth(data) == "symmetric" else 0.0))
 
+    def _settles(self, data: Dataset, learner: Learner) -> dict[str, Any]:
+        assert isinstance(learner, LambdaPull)
+        trained = learner.trained
+        return {
+            "step": self._step(),
+            "max_step": self._longest_step() * self.sigma,
+            "normalise": trained.normalise,
+            "anchor": trained.anchor,
+            "cost": str(trained.cost),
+        }
+
     def _objective_name(self) -> str:
         return str(self._objective())
 
