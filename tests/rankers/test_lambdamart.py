@@ -541,7 +541,7 @@ class Endless(rf.Cost):
     [
         ({"cost": Endless()}, r"^NDCG \(Endless\(\)\): forces on query \S+ are not finite.*your measure or λ-function"),
         ({"learning_rate": 1e300}, r"learning_rate=1e\+300 is too large"),
-        ({"sigma": 1e300}, r"not finite at equal scores; too large: sigma = 1e\+300"),
+        ({"sigma": 1e300}, r"sigma must be a number of at least 1e-30 and at most 1e\+30"),
     ],
 )
 def test_forces_that_are_no_numbers_name_what_may_be_at_fault(data, settings, words):
