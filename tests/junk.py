@@ -340,6 +340,8 @@ def method_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     parts = ("features", "labels", "weights", "query_weights", "feature_names", "document_ids")
     for name, arguments in methods.items():
         yield Target(f"Dataset.{name}", getattr(data, name), arguments, names=parts if name == "replace" else None)
+    yield Target("Dataset.folds", data.folds, {"count": 2}, list)
+    yield Target("Dataset.split", lambda share, seed=0: data.split(0.5, share, seed=seed), {"share": 0.5})
     model = rf.LambdaMART(n_trees=2, min_documents=2, progress=False).fit(data).model_
     for name, arguments in {
         "predict": {"data": data},

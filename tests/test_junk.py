@@ -78,6 +78,11 @@ def test_forces_that_are_too_small_to_square(data):
             ranker.fit(data)
 
 
+def test_forces_that_are_too_large_to_square(data):
+    with pytest.raises(rf.DataError, match="forces are so large that gains"):
+        rf.MART(target=lambda labels: labels * 1e300, n_trees=1, min_documents=2, progress=False).fit(data)
+
+
 def test_labels_that_add_up_to_infinity_are_named(data):
     huge = rf.Dataset(data.features, np.full(data.n_documents, 1e308), data.qid)
     with pytest.raises(rf.DataError, match="add up beyond all numbers"):

@@ -74,7 +74,11 @@ def test_what_a_text_says(kind, text, value):
         (Number(0.0, 1.0, above=True), "nan", "x must be a number above 0 and at most 1, not 'nan'"),
         (OrNone(Whole(1)), "ten", "x must be a whole number of at least 1 or None, not 'ten'"),
         (Choice(("a", "b")), "c", "--set x=c: x must be one of 'a', 'b', not 'c'"),
-        (RATE, "0.1,fast", "x must be a number above 0, a list of which each is a number above 0 or one of 'auto'"),
+        (
+            RATE,
+            "0.1,fast",
+            "x must be a number above 0, a list in which everything is a number above 0 or 'auto'",
+        ),
         (OrNone(Understood(rf.measure)), "NDGC", "--set x=NDGC: unknown measure 'NDGC'; did you mean"),
     ],
 )

@@ -181,7 +181,7 @@ class Choice(Kind):
 
     @property
     def wanted(self) -> str:
-        return f"one of {', '.join(map(repr, self.words))}"
+        return f"{'one of ' if len(self.words) > 1 else ''}{', '.join(map(repr, self.words))}"
 
     def holds(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.words
@@ -195,11 +195,11 @@ class Several(Kind):
     """A list of values of one kind, at least one."""
 
     kind: Kind
-    what: str = "a list"
+    what: str | None = None
 
     @property
     def wanted(self) -> str:
-        return f"{self.what} of which each is {self.kind.wanted}"
+        return f"a list in which everything is {self.kind.wanted}" if self.what is None else self.what
 
     def holds(self, value: Any) -> bool:
         return _is_list(value) and len(value) > 0 and all(self.kind.holds(part) for part in value)
@@ -208,6 +208,10 @@ class Several(Kind):
         if text.lstrip().startswith(("[", "(")):
             return text_values.python_value(text)
         return [self.kind.read(part) for part in text_values.parts(text)]
+
+
+def _listed(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def _is_list(value: Any) -> bool:
@@ -223,8 +227,7 @@ class Either(Kind):
 
     @property
     def wanted(self) -> str:
-        words = [kind.wanted for kind in self.kinds]
-        return f"{', '.join(words[:-1])} or {words[-1]}"
+        return _listed([kind.wanted for kind in self.kinds])
 
     def holds(self, value: Any) -> bool:
         return any(kind.holds(value) for kind in self.kinds)
@@ -248,7 +251,7 @@ class OrNone(Kind):
 
     @property
     def wanted(self) -> str:
-        return f"{self.kind.wanted} or None"
+        return self.wanted_for(None)
 
     def holds(self, value: Any) -> bool:
         return value is None or self.kind.holds(value)
@@ -259,6 +262,8 @@ class OrNone(Kind):
         return self.kind.read(text)
 
     def wanted_for(self, value: Any) -> str:
+        if isinstance(self.kind, Either):
+            return _listed([*(kind.wanted for kind in self.kind.kinds), "None"])
         return f"{self.kind.wanted_for(value)} or None"
 
     def check(self, name: str, value: Any) -> None:

@@ -199,5 +199,5 @@ def test_impossible_repeats(first, second, grades, message):
 
 
 def test_impossible_numbers_of_grades():
-    with pytest.raises(SettingsError, match="grades must be a whole number of at least 1"):
+    with pytest.raises(DataError, match="grades must be a positive whole number"):
         confusion_from_repeats([1], [1], 0)

@@ -173,7 +173,7 @@ def test_impossible_tiers_are_refused(tiers, weights, words):
     [
         ({"share": -1.0}, "at least 0"),
         ({"share": "half"}, "must be a number"),
-        ({"rule": "some"}, "one of 'tied', 'all'"),
+        ({"rule": "some"}, "'tied', 'all'"),
         ({"zeros": 3}, "zeros"),
         ({"pairs": "few"}, "pairs must be"),
         ({"cost": "NearPears"}, "did you mean NearPairs"),

@@ -385,7 +385,7 @@ def test_impossible_settings(data, other):
         ({"hidden": -1}, "hidden"),
         ({"epochs": 0}, "epochs"),
         ({"learning_rate": -1.0}, "learning_rate"),
-        ({"learning_rate": []}, "a list of which each is a number above 0"),
+        ({"learning_rate": []}, "a list of such numbers, 'auto' or None, not \\[\\]"),
         ({"learning_rate": "fast"}, "'auto'"),
         ({"learning_rate": [0.1, 0.2]}, "needs validation data"),
         ({"early_stopping": 3}, "needs validation data"),

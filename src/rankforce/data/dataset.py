@@ -33,6 +33,8 @@ _PARTS = frozenset(
     | {"weights", "query_weights", "document_ids", "origins"}
 )
 
+LABELS_WANTED = 'labels must map names to columns: labels={"clicks": clicks}'
+
 
 class Dataset:
     """Features, labels and queries. Frozen: arrays cannot be written to.
@@ -85,7 +87,7 @@ class Dataset:
         document_ids: Any = None,
     ) -> None:
         if labels is not None and not isinstance(labels, Mapping):
-            raise DataError('labels must map names to columns: labels={"clicks": clicks}')
+            raise DataError(LABELS_WANTED)
         if qid is None and group is None and frames.is_frame(X) and "qid" in frames.column_names(X):
             qid = "qid"
         roles = {"y": y, "qid": qid, "weights": weights, "query_weights": query_weights, "document_ids": document_ids}
@@ -275,6 +277,8 @@ class Dataset:
         if unknown:
             raise DataError(f"a data set has no part {sorted(unknown)[0]!r} (it has: {', '.join(parts)})")
         parts |= changes
+        if not isinstance(parts["labels"], Mapping):
+            raise DataError(LABELS_WANTED)
         labels = dict(parts["labels"])
         return Dataset(
             parts["features"],

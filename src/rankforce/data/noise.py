@@ -12,7 +12,7 @@ from rankforce.data.frames import as_numbers
 from rankforce.data.hashing import checked_seed, combine, hash_ids
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
-from rankforce.kinds import check_number
+from rankforce.kinds import Whole, check_number, shown
 
 MOST_GRADES = 1000
 
@@ -96,8 +96,8 @@ def confusion_from_repeats(first: Any, second: Any, grades: int | None = None) -
         if not top < MOST_GRADES:
             raise DataError(f"grades must be whole numbers from 0 to {MOST_GRADES - 1}, not {top:g}")
         grades = max(int(top), 0) + 1
-    else:
-        check_number("grades", grades, 1, MOST_GRADES, whole=True)
+    elif not Whole(1, MOST_GRADES).holds(grades):
+        raise DataError(f"grades must be a positive whole number of at most {MOST_GRADES}, not {shown(grades)}")
     firsts, _ = _grades(a[both], int(grades), "first")
     seconds, _ = _grades(b[both], int(grades), "second")
     counts = np.bincount(firsts * grades + seconds, minlength=grades * grades).reshape(grades, grades).astype(float)

@@ -112,7 +112,7 @@ def measure_to_watch(*, after: str | None = None) -> Any:
 def rates(default: float | None) -> Any:
     """A learning rate, several to be tried, or "auto"."""
     rate = Number(0.0, above=True)
-    return setting(default, Either((rate, Several(rate, "a list"), Choice(("auto",)))))
+    return setting(default, Either((rate, Several(rate, "a list of such numbers"), Choice(("auto",)))))
 
 
 def _read_pairs(text: str) -> Any:

@@ -35,12 +35,22 @@ class Scales:
     @property
     def gain_unit(self) -> float:
         """The gain that is 1 in units of q²/r."""
-        return math.ldexp(1.0, self.curvature_exponent - 2 * self.force_exponent)
+        return _power_of_two(self.curvature_exponent - 2 * self.force_exponent)
 
     @property
     def value_unit(self) -> float:
         """The leaf value that is 1 in units of q/r."""
-        return math.ldexp(1.0, self.curvature_exponent - self.force_exponent)
+        return _power_of_two(self.curvature_exponent - self.force_exponent)
+
+
+def _power_of_two(exponent: int) -> float:
+    try:
+        return math.ldexp(1.0, exponent)
+    except OverflowError:
+        raise DataError(
+            "forces are so large that gains, which are their squares, are beyond all numbers: lower the weights of the "
+            "data, or what multiplies the forces (a diagonal, a share)"
+        ) from None
 
 
 def quantise(
