@@ -1,7 +1,7 @@
 """The mean of a measure at every mixture of two rankers: an exact sweep over all crossings of their documents.
 
 ``sweep(p, q, known, ...)`` follows (1 − x)·p + x·q from x = 0 to 1. Queries are swept independently
-(``kernels/sweeping.py``) and their changes are then merged by place.
+(``kernels/ranking/sweep.py``) and their changes are then merged by place.
 
 Sums over queries are sums of whole numbers: the value of a query times its share of the mean, in units of 2^−s with s
 as large as 62 bits allow (near 2^−61 for a mean of about 1). Neither threads nor the order of the queries matter, and

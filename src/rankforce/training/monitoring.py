@@ -39,7 +39,7 @@ class Instrument(Protocol):
 class Watched(abc.ABC):
     """A value of a ranking, the higher the better.
 
-    Equal scores are in the order of the ranking: while training by a hash of the seed (``lambdas.forces.Ranking``), the
+    Equal scores are in the order of the ranking: while training by a hash of the seed (``forces.forces.Ranking``), the
     policy that ``evaluate`` calls ``TIES``.
     """
 

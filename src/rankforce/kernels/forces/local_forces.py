@@ -1,7 +1,7 @@
 """The pair loop for λ-functions that act between near ranks: forces and curvatures of the pairs at most k ranks apart.
 
 O(nk) for a query of n documents. Documents are walked in ranked order; whether two of them are a pair, and which is
-the better, is read from the ranges of ``lambdas/pairs.py``.
+the better, is read from the ranges of ``forces/pairs.py``.
 """
 
 from __future__ import annotations

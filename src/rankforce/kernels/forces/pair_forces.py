@@ -1,7 +1,7 @@
 """The pair loop: forces and curvatures of all documents from all pairs of each query.
 
 Per query: the measure's columns by rank, the cost's coordinate per document, both laid out by place (documents sorted
-by label, see ``lambdas/pairs.py``), then one loop over contiguous ranges of partners. No matrix of pairs; memory is
+by label, see ``forces/pairs.py``), then one loop over contiguous ranges of partners. No matrix of pairs; memory is
 linear in the longest query. Unsigned loop bounds and the flags in ``VECTOR`` let LLVM vectorise the loop.
 
 ``add_forces_by_columns`` is that loop. ``add_forces_by_rank`` is the general one: measures without columns, pairs
