@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-FACTOR = int(os.environ.get("RANKFORCE_SOAK", "1"))
+FACTOR = float(os.environ.get("RANKFORCE_SOAK", "1"))
 
 pytestmark = pytest.mark.compiled_only
 
@@ -123,7 +123,7 @@ def test_a_damaged_cache_is_no_error(tmp_path: Path):
 @pytest.mark.parametrize("ranker", RANKERS)
 def test_random_damage(tmp_path, ranker):
     expected = warmed(ranker, tmp_path / "warm")
-    cases = 15 * FACTOR
+    cases = max(1, round(15 * FACTOR))
     for seed in range(cases):
         check_damage(ranker, tmp_path / "warm", expected, tmp_path / "damaged", seed)
     print(f"{cases} damaged caches of {ranker}")

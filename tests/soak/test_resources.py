@@ -77,7 +77,7 @@ while kills < wanted:
 print(json.dumps({"kills": kills, "trainings": trainings, "torn": torn}))
 """
 
-FACTOR = int(os.environ.get("RANKFORCE_SOAK", "1"))
+FACTOR = float(os.environ.get("RANKFORCE_SOAK", "1"))
 
 
 def check_bounded_tree(seed):
@@ -132,7 +132,7 @@ def test_trees_do_not_depend_on_the_memory_for_histograms():
 @pytest.mark.soak
 def test_many_trees_do_not_depend_on_the_memory_for_histograms():
     first = random.SystemRandom().randrange(2**32)
-    cases = 3000 * FACTOR
+    cases = round(3000 * FACTOR)
     for seed in range(first, first + cases):
         check_bounded_tree(seed)
     print(f"{cases} trees, from seed {first}")
@@ -156,4 +156,4 @@ def test_killed_trainings_end_with_the_same_bytes(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="fork, SIGKILL")
 def test_many_killed_trainings_end_with_the_same_bytes(tmp_path):
     seed = random.SystemRandom().randrange(2**32)
-    print(f"seed {seed}:", kill_trainings(tmp_path, 1000 * FACTOR, seed))
+    print(f"seed {seed}:", kill_trainings(tmp_path, round(1000 * FACTOR), seed))

@@ -15,7 +15,7 @@ from rankforce.forces.forces import Forces, Ranking
 from rankforce.kernels.ranking.swaps import swap_changes
 from rankforce.objectives.objective import Objective, Term
 
-FACTOR = int(os.environ.get("RANKFORCE_SOAK", "1"))
+FACTOR = float(os.environ.get("RANKFORCE_SOAK", "1"))
 
 MEASURE = """
 import numpy as np
@@ -137,7 +137,7 @@ def test_a_faulty_class_is_an_error(tmp_path, method):
 @pytest.mark.soak
 @pytest.mark.parametrize("method", ARRAYS)
 def test_random_faulty_classes(tmp_path, method):
-    cases = 20 * FACTOR
+    cases = max(1, round(20 * FACTOR))
     for seed in range(cases):
         check_faulty_class(tmp_path, seed, method)
     print(f"{cases} faulty classes: {method.lower()}")
