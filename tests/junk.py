@@ -267,6 +267,8 @@ def data_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
         ("csv", ("path", "qid", "label", "labels", "document", "weight", "features", "ignore", "delimiter")),
     ):
         yield Target(f"read {ending}", rf.read, {"path": folder / f"data.{ending}"}, names=names)
+    yield Target("read_letor", rf.read_letor, {"path": folder / "data.txt"})
+    yield Target("read_table", rf.read_table, {"path": folder / "data.csv"})
     (folder / "preferences.csv").write_text("qid,better,worse\n")
     listed: dict[str, Any] = {"path": folder / "preferences.csv", "data": data}
     yield Target("read_preferences", rf.read_preferences, listed)
@@ -354,7 +356,17 @@ def method_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
 
 
 UNTRIED = {  # bases of users' classes, results, and what only kernels call
-    *("Measure", "BinaryMeasure", "Cost", "ListwiseCost", "Model", "JudgedRun", "ClickLabels"),
+    *(
+        "Measure",
+        "BinaryMeasure",
+        "Cost",
+        "ListwiseCost",
+        "Model",
+        "JudgedRun",
+        "ClickLabels",
+        "Evaluation",
+        "Comparison",
+    ),
     *("value_if_moved", "change_if_swapped", "centre"),
 }
 

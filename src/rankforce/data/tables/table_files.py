@@ -33,6 +33,7 @@ from rankforce.data.tables.csv_rows import NULLS, header_of, open_bytes, refuse_
 from rankforce.errors import DataError, FileFormatError, missing_dependency
 from rankforce.files.atomic_writes import replacing
 from rankforce.files.limits import EXPANSION_REMEDY, expands_too_far
+from rankforce.files.streams import file_name
 from rankforce.kinds import Either, OrNone, Switch, Text
 from rankforce.remedies import ReadOption, Words
 
@@ -71,7 +72,7 @@ def read_table(
     delimiter : str, optional
         What separates the cells of text: by default a tab for ``.tsv``, else a comma.
     """
-    path = Path(path)
+    path = Path(file_name(path))
     if is_parquet(path):
         arrow(path)
     for role, column in (("label", label), ("document", document), ("weight", weight), ("query_weight", query_weight)):
@@ -100,7 +101,7 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
 
     All of the data set is written, and ``read_table`` gives it back exactly, to the last bit of every number.
     """
-    path = Path(path)
+    path = Path(file_name(path))
     if is_parquet(path):
         _write_parquet(data, path)
         return
