@@ -1,12 +1,17 @@
 """The dtype of every array role, with its reason.
 
 Arrays are brought to these dtypes, C-contiguous, at the door (``Dataset``, the rankers' entry), so that every kernel
-is compiled for one signature.
+is compiled for one signature. ``Array`` and ``Number`` annotate what kernels take and return.
 """
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
+
+Array: TypeAlias = np.ndarray[Any, Any]  # the docstrings of kernels say its dtype and shape
+Number: TypeAlias = Any  # int, float or bool in compiled code, NumPy's in plain Python: Numba finds out, mypy cannot
 
 FEATURE = np.float32  # thresholds are float32 midpoints: training, scoring and search engines then compare alike
 LABEL = np.float64  # real-valued labels are welcome; NaN = unlabelled
