@@ -26,7 +26,7 @@ from rankforce.errors import RankforceError, SettingsError
 from rankforce.kinds import check_choice, shown
 
 # Methods called in the innermost pair loop, compiled with these flags; no other method is.
-VECTOR_METHODS = frozenset({"swap_delta", "pair"})
+VECTOR_METHODS = frozenset({"swap_delta", "pair", "strength"})
 
 NO_CUTOFF = 2**31 - 1
 _LARGEST = 2**63 - 1  # kernels count in 64 bits with sign

@@ -28,7 +28,7 @@ def cost_classes() -> dict[str, type[LambdaFunction]]:
 
 def is_complete(cost_class: type[LambdaFunction]) -> bool:
     """Whether a class is a λ-function and not only a base of some."""
-    return hasattr(cost_class, "pair_of_gap") or hasattr(cost_class, "forces")
+    return bool(cost_class.REQUIRED) and all(hasattr(cost_class, name) for name in cost_class.REQUIRED)
 
 
 def cost(written: str | LambdaFunction) -> LambdaFunction:

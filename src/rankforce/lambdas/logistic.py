@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from rankforce.lambdas.cost import Cost
 class LogisticCost(Cost):
     """A cost of the gap through ρ = 1/(1 + e^{σ·gap}), the probability of the wrong order.
 
-    With x = e^{σ(score − top)} per document, ρ = x_worse / (x_better + x_worse). Where σ times the range of scores
-    exceeds 600 the x of the lowest documents would vanish, and the form by gaps is used.
+    With x = e^{σ(score − top)} per document, ρ = x_worse / (x_better + x_worse). A subclass gives ``strength``, force
+    and curvature from the two x. Only their ratio counts, so that ``pair_of_gap`` measures them from the higher one: it
+    serves where σ times the range of scores exceeds 600 and the x of the lowest documents would vanish.
     """
+
+    REQUIRED: ClassVar[tuple[str, ...]] = ("strength",)
 
     sigma: float = 1.0
 
@@ -28,7 +31,9 @@ class LogisticCost(Cost):
     def widest(self: Any) -> Any:
         return 600.0 / self.sigma
 
-    def rho_of_gap(self: Any, gap: Any) -> Any:
-        # exp of a negative number only: it cannot overflow
-        x = np.exp(-self.sigma * abs(gap))
-        return (x if gap > 0.0 else 1.0) / (1.0 + x)
+    def pair(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
+        return self.strength(better, worse, gap, change, normaliser)
+
+    def pair_of_gap(self: Any, gap: Any, change: Any, normaliser: Any) -> Any:
+        x = np.exp(-self.sigma * abs(gap))  # of a negative number only: it cannot overflow
+        return self.strength(1.0 if gap > 0.0 else x, x if gap > 0.0 else 1.0, gap, change, normaliser)

@@ -20,14 +20,9 @@ class NearPairs(LogisticCost):
         super().check()
         self.require("margin")
 
-    def pair(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
+    def strength(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
         # One division serves both: it is the slowest part of the pair loop.
         distance = self.margin + self.sigma * abs(gap)
         inverse = 1.0 / ((better + worse) * distance)
         force = self.sigma * worse * change * inverse
         return force, self.sigma * force * better * inverse * distance
-
-    def pair_of_gap(self: Any, gap: Any, change: Any, normaliser: Any) -> Any:
-        rho = self.rho_of_gap(gap)
-        force = self.sigma * rho * change / (self.margin + self.sigma * abs(gap))
-        return force, self.sigma * force * self.rho_of_gap(-gap)

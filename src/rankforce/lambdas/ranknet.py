@@ -8,16 +8,17 @@ from rankforce.lambdas.logistic import LogisticCost
 
 
 class RankNetCost(LogisticCost):
-    """C = log(1 + e^{−σ·gap}): force σρ, curvature σ²ρ(1 − ρ), whatever the measure says."""
+    """C = log(1 + e^{−σ·gap}): force σρ, curvature σ²ρ(1 − ρ), whatever the measure says.
+
+    A subclass weighs pairs by a ``pair_weight`` of its own.
+    """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("RankNet",)
 
-    def pair(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
-        rho = worse / (better + worse)
-        force = self.sigma * rho
-        return force, self.sigma * force * (1.0 - rho)
+    def pair_weight(self: Any, change: Any, normaliser: Any) -> Any:
+        return 1.0
 
-    def pair_of_gap(self: Any, gap: Any, change: Any, normaliser: Any) -> Any:
-        rho = self.rho_of_gap(gap)
-        force = self.sigma * rho
+    def strength(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
+        rho = worse / (better + worse)
+        force = self.sigma * rho * self.pair_weight(change, normaliser)
         return force, self.sigma * force * (1.0 - rho)

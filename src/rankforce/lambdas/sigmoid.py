@@ -6,8 +6,6 @@ import dataclasses
 import math
 from typing import Any, ClassVar
 
-import numpy as np
-
 from rankforce.errors import SettingsError
 from rankforce.lambdas.logistic import LogisticCost
 
@@ -36,12 +34,7 @@ class SigmoidCost(LogisticCost):
     def widest(self: Any) -> Any:
         return 300.0 / self.sigma  # e^{σ·mu} may take the other half of the range
 
-    def pair(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
+    def strength(self: Any, better: Any, worse: Any, gap: Any, change: Any, normaliser: Any) -> Any:
         shifted = better * self.shift
         total = shifted + worse
         return self.sigma * change * (shifted / total) * (worse / total), 0.0
-
-    def pair_of_gap(self: Any, gap: Any, change: Any, normaliser: Any) -> Any:
-        # exp of a negative number only: it cannot overflow
-        x = np.exp(-self.sigma * abs(gap + self.mu))
-        return self.sigma * change * (x / (1.0 + x)) / (1.0 + x), 0.0
