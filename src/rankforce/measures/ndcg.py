@@ -9,14 +9,14 @@ import numpy as np
 
 from rankforce.compiling.kernel_values import choice
 from rankforce.measures.gains import Gain, gains, normalised_gain
-from rankforce.measures.measure import Measure
+from rankforce.measures.rank_weighted import RankWeighted
 
 # 1/log2(1 + rank) for the ranks that lists have: a logarithm takes as long as ten pairs of documents.
 TABLED = 4096
 LOG_DISCOUNTS = 1.0 / np.log2(np.arange(TABLED) + 2.0)
 
 
-class NDCG(Measure):
+class NDCG(RankWeighted):
     """DCG@T divided by the best possible DCG@T; DCG@T = Σ_{r≤T} gain / log2(1 + r), ranks from 1.
 
     The gain is 2^label − 1 (``"exponential"``), the label itself (``"linear"``), a table, or a function.
@@ -27,7 +27,6 @@ class NDCG(Measure):
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("nDCG", "ndcg")
-    COLUMNS: ClassVar[int] = 2
 
     cutoff: int | None = None
     gain: Gain = dataclasses.field(default="exponential", kw_only=True)
@@ -41,7 +40,7 @@ class NDCG(Measure):
         super().check()
         object.__setattr__(self, "gain", normalised_gain(self.gain))
 
-    def discount_at(self: Any, r: Any) -> Any:
+    def weight_at(self: Any, r: Any, normaliser: Any) -> Any:
         if r >= self.cutoff:
             return 0.0
         if self.discount == 0:
@@ -53,42 +52,13 @@ class NDCG(Measure):
     def normaliser(self: Any, ideal: Any) -> Any:
         best = 0.0
         for r in range(ideal.shape[0]):
-            best += ideal[r] * self.discount_at(r)
+            best += ideal[r] * self.weight_at(r, 1.0)
         if best > 0.0 and self.normalised == 0:
             return 1.0
         return best
 
-    def value(self: Any, ranked: Any, normaliser: Any) -> Any:
-        total = 0.0
-        for r in range(min(ranked.shape[0], self.cutoff)):
-            total += ranked[r] * self.discount_at(r)
-        return total / normaliser
+    def depth(self: Any, size: Any) -> Any:
+        return min(size, self.cutoff)
 
-    def prepare(self: Any, ranked: Any, normaliser: Any, columns: Any) -> Any:
-        for r in range(ranked.shape[0]):
-            columns[0, r] = ranked[r]
-            columns[1, r] = self.discount_at(r) / normaliser
-
-    def swap_delta(self: Any, a: Any, b: Any) -> Any:
-        return (a[0] - b[0]) * (b[1] - a[1])
-
-    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
-        for r in range(ranked.shape[0]):
-            running[r] = self.discount_at(r) / normaliser
-
-    def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
-        return (ranked[r] - ranked[r + 1]) * (running[r + 1] - running[r])
-
-    def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
-        total = 0.0
-        start = 0
-        while start < min(ranked.shape[0], self.cutoff):
-            end = tie_ends[start]
-            worth = 0.0
-            discounts = 0.0
-            for r in range(start, end):
-                worth += ranked[r]
-                discounts += self.discount_at(r)
-            total += worth * discounts / (end - start)
-            start = end
-        return total / normaliser
+    def denominator(self: Any, size: Any, normaliser: Any) -> Any:
+        return normaliser

@@ -1,4 +1,4 @@
-"""What measures have in common that give every rank a weight: Precision, Recall, WTA, RBP and their like."""
+"""What measures have in common that give every rank a weight: NDCG, Precision, Recall, WTA, RBP and their like."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class RankWeighted(Measure):
     """Σ_r worth(r)·weight(r) / denominator: a document counts its worth times the weight of its rank.
 
     Subclasses give ``weight_at(r, normaliser)``, falling with the rank r (from 0), and
-    ``denominator(size, normaliser)``, with the length of the list. The sum is divided once, so that 3 hits of 10 are
-    0.3 to the last bit.
+    ``denominator(size, normaliser)``, with the length of the list; ``depth(size)`` may say from which rank on the
+    weight is 0. The sum is divided once, so that 3 hits of 10 are 0.3 to the last bit.
 
     Two documents that swap ranks change the value by (worth_a − worth_b)·(weight_b − weight_a) / denominator.
     Expected over ties: each document of a block of equal scores counts the mean weight of the block's ranks.
@@ -20,9 +20,12 @@ class RankWeighted(Measure):
 
     COLUMNS: ClassVar[int] = 2
 
+    def depth(self: Any, size: Any) -> Any:
+        return size
+
     def value(self: Any, ranked: Any, normaliser: Any) -> Any:
         total = 0.0
-        for r in range(ranked.shape[0]):
+        for r in range(self.depth(ranked.shape[0])):
             total += ranked[r] * self.weight_at(r, normaliser)
         return total / self.denominator(ranked.shape[0], normaliser)
 
@@ -46,7 +49,7 @@ class RankWeighted(Measure):
     def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
         total = 0.0
         start = 0
-        while start < ranked.shape[0]:
+        while start < self.depth(ranked.shape[0]):
             end = tie_ends[start]
             worth = 0.0
             weight = 0.0

@@ -20,7 +20,7 @@ from rankforce.compiling.jit import kernel, subroutine
 def rank_discounts(measure: Any, out: Any) -> None:
     """The discount of every rank of an NDCG-like measure."""
     for r in range(out.shape[0]):
-        out[r] = measure.discount_at(r)
+        out[r] = measure.weight_at(r, 1.0)
 
 
 @kernel
