@@ -28,6 +28,7 @@ from rankforce.forces.forces import Forces, Ranking
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.measures.catalogue import measure as read_measure
+from rankforce.measures.mean import QueriesInMean
 from rankforce.measures.measure import MAIN_LABEL, Measure
 from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term, as_part
 
@@ -243,12 +244,10 @@ def _array(values: Any, what: str) -> np.ndarray:
 
 def _mean_value(forces: Forces, order: np.ndarray, data: Dataset, iteration: int, reduction: str) -> float:
     """Σ share × mean (or sum) of each term's measure over the queries that can score, at this ranking."""
-    weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
     total = 0.0
     for term, share in zip(forces.terms, forces.shares(iteration), strict=True):
         values = term.judged.values(term.judged.order_of_kept(order))
-        counted = np.where(np.isnan(values), 0.0, weights)
-        mass = counted.sum() if reduction == "mean" else 1.0
-        if mass > 0:
-            total += share * float(np.nan_to_num(values) @ counted) / mass
+        queries = QueriesInMean(data, term.judged)
+        if queries.total > 0:
+            total += share * (queries.mean(values) if reduction == "mean" else queries.sum(values))
     return total

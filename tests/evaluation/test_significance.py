@@ -11,6 +11,7 @@ from scipy import stats
 
 from rankforce.errors import SettingsError
 from rankforce.evaluation import significance
+from rankforce.measures.mean import weighted_mean
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def weights() -> np.ndarray:
 
 
 def test_mean_and_error_of_equal_weights_are_those_of_scipy(values: np.ndarray) -> None:
-    assert significance.mean(values) == pytest.approx(values.mean(), rel=1e-15)
+    assert weighted_mean(values) == pytest.approx(values.mean(), rel=1e-15)
     assert significance.standard_error(values) == pytest.approx(stats.sem(values), rel=1e-14)
     assert significance.standard_error(values, np.full(40, 7.0)) == pytest.approx(stats.sem(values), rel=1e-13)
 
@@ -36,9 +37,9 @@ def test_t_interval_is_that_of_scipy(values: np.ndarray) -> None:
 
 
 def test_weighted_mean_does_not_depend_on_the_order_of_the_queries(values: np.ndarray, weights: np.ndarray) -> None:
-    assert significance.mean(values, weights) == pytest.approx(np.average(values, weights=weights), rel=1e-14)
+    assert weighted_mean(values, weights) == pytest.approx(np.average(values, weights=weights), rel=1e-14)
     shuffled = np.random.default_rng(0).permutation(40)
-    assert significance.mean(values[shuffled], weights[shuffled]) == significance.mean(values, weights)
+    assert weighted_mean(values[shuffled], weights[shuffled]) == weighted_mean(values, weights)
 
 
 def test_weighted_standard_error_is_the_spread_of_the_weighted_mean(weights: np.ndarray) -> None:
@@ -62,7 +63,7 @@ def test_bootstrap_is_seeded_and_weighted(values: np.ndarray, weights: np.ndarra
     first = significance.bootstrap_interval(values, weights, seed=1)
     assert first == significance.bootstrap_interval(values, weights, seed=1)
     assert first != significance.bootstrap_interval(values, weights, seed=2)
-    assert first.low < significance.mean(values, weights) < first.high
+    assert first.low < weighted_mean(values, weights) < first.high
 
 
 def test_bootstrap_in_chunks_covers_all_resamples(values: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +120,7 @@ def test_no_difference_and_too_few_queries() -> None:
     assert math.isnan(significance.randomisation_test(np.ones(0)).p_value)
     assert math.isnan(significance.t_interval(np.ones(1)).low)
     assert math.isnan(significance.bootstrap_interval(np.ones(1)).low)
-    assert math.isnan(significance.mean(np.ones(0)))
+    assert math.isnan(weighted_mean(np.ones(0)))
 
 
 def test_holm() -> None:

@@ -8,10 +8,10 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError
-from rankforce.evaluation import significance
 from rankforce.evaluation.request import refuse_blank_queries
 from rankforce.evaluation.ties import Ranking
 from rankforce.measures.judged import judged
+from rankforce.measures.mean import weighted_mean, weights_of_queries
 from rankforce.measures.measure import Measure
 
 
@@ -25,7 +25,7 @@ class MeanMeasure:
     def __init__(self, data: Dataset, measure: Measure, blank: str, queries: np.ndarray | None = None) -> None:
         self.data = data
         self.known = judged(data, measure)
-        weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
+        weights = weights_of_queries(data)
         asked = np.ones(data.n_queries, dtype=bool) if queries is None else queries
         is_blank = asked & (self.known.normalisers == 0.0)
         if blank == "raise":
@@ -48,4 +48,4 @@ class MeanMeasure:
         if self._blank_value is not None:
             values[self._blank] = self._blank_value
         weights = None if self.data.query_weights is None else self._weights[self._counted]
-        return significance.mean(values[self._counted], weights)
+        return weighted_mean(values[self._counted], weights)

@@ -19,6 +19,7 @@ from rankforce.kernels.nets.weight_lines import input_slopes, leaf_slopes, linea
 from rankforce.kernels.ranking.ordering import order_documents
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.judged import judged
+from rankforce.measures.mean import QueriesInMean
 from rankforce.measures.measure import Measure
 from rankforce.models.net import Net
 from rankforce.models.tree_ensemble import TreeEnsemble
@@ -39,9 +40,7 @@ class WeightSpace(abc.ABC):
     def __init__(self, model: Any, data: Dataset, measure: str | Measure, seed: int) -> None:
         self.measure = read_measure(measure)
         self.judged = judged(data, self.measure)
-        scored = self.judged.normalisers > 0
-        weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
-        self.query_weights = np.where(scored, weights, 0.0)
+        self.query_weights = QueriesInMean(data, self.judged).weights
         if not self.query_weights.any():
             raise DataError(f"no query of the data can score in {self.measure}: there is nothing to test")
         self.tie_keys = self.judged.of_kept(tie_breakers(data, seed))

@@ -25,6 +25,7 @@ from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
 from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import Interval, Significance
 from rankforce.kinds import Several, Text, check_switches, shown
+from rankforce.measures.mean import weighted_mean
 from rankforce.measures.measure import Measure
 from rankforce.written_forms import how_different
 
@@ -123,7 +124,7 @@ class Comparison:
         self.names = names
         self.level = a.level
         self.seed = a.seed
-        self.difference: ByMeasure[float] = self._by_measure(significance.mean)
+        self.difference: ByMeasure[float] = self._by_measure(weighted_mean)
         self.interval: ByMeasure[Interval] = self._by_measure(
             lambda d, w: significance.t_interval(d, w, level=self.level)
         )

@@ -20,6 +20,7 @@ from rankforce.evaluation.by_measure import ByMeasure, Value
 from rankforce.evaluation.explanation import Explanation
 from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.significance import Interval
+from rankforce.measures.mean import weighted_mean
 from rankforce.measures.measure import Measure
 from rankforce.written_forms import name_of
 
@@ -262,7 +263,7 @@ class Evaluation:
     def _mean(self, one: MeasuredQueries) -> float:
         values, weights = self._counted_values(one)
         if one.numerator_weights is None or weights is None:
-            return significance.mean(values, weights)
+            return weighted_mean(values, weights)
         total = math.fsum(weights.tolist())
         counted = one.numerator_weights[~np.isnan(one.values)]
         return math.fsum((counted * values).tolist()) / total if total > 0.0 else math.nan

@@ -15,6 +15,7 @@ from scipy import special
 
 from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
+from rankforce.measures.mean import weighted_mean
 
 EXACT_UP_TO = 16  # differences other than 0: 65,536 patterns of signs are tried one by one
 RESAMPLES = 10_000
@@ -34,14 +35,6 @@ class Significance(NamedTuple):
     p_value: float
 
 
-def mean(values: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Σ w·x / Σ w; NaN for no values or no weight."""
-    if weights is None:
-        return math.fsum(values.tolist()) / len(values) if len(values) else math.nan
-    total = math.fsum(weights.tolist())
-    return math.fsum((weights * values).tolist()) / total if total > 0.0 else math.nan
-
-
 def standard_error(values: np.ndarray, weights: np.ndarray | None = None) -> float:
     """The standard error of the mean: √(n/(n−1) · Σ w²(x − mean)²) / Σ w; with equal weights s/√n."""
     n = len(values)
@@ -51,13 +44,13 @@ def standard_error(values: np.ndarray, weights: np.ndarray | None = None) -> flo
     total = math.fsum(share.tolist())
     if not total > 0.0:
         return math.nan
-    squares = math.fsum(((share * (values - mean(values, weights))) ** 2).tolist())
+    squares = math.fsum(((share * (values - weighted_mean(values, weights))) ** 2).tolist())
     return math.sqrt(n / (n - 1) * squares) / total
 
 
 def t_interval(values: np.ndarray, weights: np.ndarray | None = None, level: float = 0.95) -> Interval:
     """mean ± t(n − 1)·standard error."""
-    centre = mean(values, weights)
+    centre = weighted_mean(values, weights)
     error = standard_error(values, weights)
     if math.isnan(error):
         return Interval(math.nan, math.nan)
@@ -92,7 +85,7 @@ def bootstrap_interval(
 
 def paired_t_test(differences: np.ndarray, weights: np.ndarray | None = None) -> Significance:
     """Student's t-test on the differences of each query: the test of the papers. p = 1 if all differences are 0."""
-    centre = mean(differences, weights)
+    centre = weighted_mean(differences, weights)
     error = standard_error(differences, weights)
     if math.isnan(error):
         return Significance(math.nan, math.nan)
@@ -115,7 +108,7 @@ def randomisation_test(
         return Significance(math.nan, math.nan)
     shares = differences if weights is None else differences * weights
     shares = shares[shares != 0.0]
-    found = mean(differences, weights)
+    found = weighted_mean(differences, weights)
     n = len(shares)
     if n == 0:
         return Significance(found, 1.0)

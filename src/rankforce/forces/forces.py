@@ -22,6 +22,7 @@ from rankforce.kernels.forces.pair_forces import (
 from rankforce.kernels.ranking.ordering import reorder_documents
 from rankforce.lambdas.cost import Cost, LambdaFunction
 from rankforce.measures.judged import judged
+from rankforce.measures.mean import weights_of_queries
 from rankforce.measures.measure import Measure
 from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term
 from rankforce.threads import FEW_IN_A_PASS, over_queries
@@ -85,7 +86,7 @@ class TermForces:
             active=applied.labels != 0.0 if term.zeros is False else None,
             with_better=not self.all_pairs,
         )
-        self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
+        self.query_weights = weights_of_queries(data)
         # a copy that can be written to, as the ones are: kernels are compiled for one kind of array
         weights = np.ones(data.n_documents) if data.weights is None else np.array(data.by_query(data.weights))
         self.document_weights = applied.of_kept(weights)
@@ -250,7 +251,7 @@ class Forces:
         self.terms = [TermForces(data, term, seed) for term in places]
         self.normalise = normalise
         self.pulls = np.zeros(data.n_queries)
-        self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
+        self.query_weights = weights_of_queries(data)
         self.starts = data.query_starts
         self.forces = np.zeros(data.n_documents, dtype=dtypes.FORCE)
         self.curvatures = np.zeros(data.n_documents, dtype=dtypes.CURVATURE)

@@ -9,6 +9,7 @@ from rankforce.data.preferences import Preferences
 from rankforce.forces.forces import Forces, without_weights
 from rankforce.kernels.forces.pair_forces import divide_by_deviation, scale_by_log
 from rankforce.kernels.forces.preference_forces import add_preference_forces
+from rankforce.measures.mean import weights_of_queries
 from rankforce.threads import FEW_IN_A_PASS, over_queries
 
 
@@ -38,7 +39,7 @@ class PreferenceForces:
         self.objective = objective
         self.normalise = normalise
         self.starts = data.query_starts
-        self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
+        self.query_weights = weights_of_queries(data)
         self.weight = listed.weight
         if data.weights is not None:
             weights = data.by_query(data.weights)

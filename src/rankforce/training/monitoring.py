@@ -20,6 +20,7 @@ from rankforce.evaluation.ties import HASHED
 from rankforce.forces.trained_forces import TrainedForces
 from rankforce.kinds import shown
 from rankforce.measures.judged import judged
+from rankforce.measures.mean import QueriesInMean
 from rankforce.measures.measure import Measure
 
 TIES = HASHED  # what ``evaluate`` calls the order of equal scores that histories are counted in
@@ -82,18 +83,14 @@ class WatchedMeasure(Watched):
     def __init__(self, data: Dataset, measure: Measure) -> None:
         self.measure = measure
         self.judged = judged(data, measure)
-        scored = self.judged.normalisers > 0
-        self._weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
-        self._weights = np.where(scored, self._weights, 0.0)
-        self._scored = scored
-        self._total = math.fsum(self._weights)
-        if self._total == 0 and scored.any():
+        self._queries = QueriesInMean(data, self.judged)
+        if self._queries.total == 0 and self._queries.can_score.any():
             raise DataError(f"{measure} cannot be watched: every query that can score has the query weight 0")
-        if self._total == 0:
+        if self._queries.total == 0:
             raise SettingsError(
                 f"{measure} cannot be watched: no query of the data has a document that is worth anything to it"
             )
-        self.shares = self._weights / self._total  # of each query in the mean
+        self.shares = self._queries.shares  # of each query in the mean
 
     def mean(self, order: np.ndarray) -> float:
         """The weighted mean at this ranking."""
@@ -105,12 +102,12 @@ class WatchedMeasure(Watched):
 
     def mean_of(self, values: np.ndarray) -> float:
         """The weighted mean of such values."""
-        return math.fsum((values * self._weights)[self._scored]) / self._total
+        return self._queries.mean(values)
 
     def error_of(self, differences: np.ndarray) -> float:
         """The standard error of the mean of paired differences; 0 where a single query counts."""
-        counted = self._weights > 0
-        error = standard_error(differences[counted], self._weights[counted])
+        weights = self._queries.weights
+        error = standard_error(differences[weights > 0], weights[weights > 0])
         return 0.0 if math.isnan(error) else error
 
 

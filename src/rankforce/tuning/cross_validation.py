@@ -20,6 +20,7 @@ from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import Evaluation
 from rankforce.kinds import FunctionOf, OrNone, check_number, check_switches
+from rankforce.measures.mean import weights_of_queries
 from rankforce.measures.measure import Measure
 from rankforce.remedies import Argument, Phrase, Setting
 from rankforce.training.ranker import Ranker
@@ -254,7 +255,7 @@ def _pooled(tests: list[Dataset]) -> Dataset:
     qid = np.concatenate([test.qid for test in tests])
     weights = None
     if any(test.query_weights is not None for test in tests):
-        parts = [np.ones(test.n_queries) if test.query_weights is None else test.query_weights for test in tests]
+        parts = [weights_of_queries(test) for test in tests]
         weights = np.concatenate(parts)
     return Dataset(
         np.empty((len(qid), 0), dtype=np.float32),

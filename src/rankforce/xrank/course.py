@@ -14,6 +14,7 @@ from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.random_streams import Stream
 from rankforce.forces.forces import Ranking
 from rankforce.measures.judged import judged
+from rankforce.measures.mean import QueriesInMean
 from rankforce.measures.ndcg import NDCG
 from rankforce.models.combination import Combination
 from rankforce.models.dag import RankingGraph
@@ -140,9 +141,7 @@ class BoostedGraphs:
         self.feature_fraction = feature_fraction
         self.seed = seed
         self.judged = judged(data, learned)
-        weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
-        counted = np.where(self.judged.normalisers > 0, weights, 0.0)
-        self.shares = counted / math.fsum(counted)
+        self.shares = QueriesInMean(data, self.judged).shares
         self.ranking = Ranking(data, seed)
         self.kept_ties = self.judged.of_kept(tie_breakers(data, seed))
         self.total = np.zeros(data.n_documents)

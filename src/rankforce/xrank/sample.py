@@ -13,6 +13,7 @@ from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.errors import DataError
 from rankforce.kernels.xrank.frontier import rank_discounts
 from rankforce.measures.judged import judged
+from rankforce.measures.mean import QueriesInMean
 from rankforce.measures.ndcg import NDCG
 
 
@@ -53,8 +54,8 @@ class Sample:
     def of(cls, data: Dataset, binned: Binned, measure: NDCG, seed: int) -> Sample:
         """The documents of ``data`` that take part, with the bins of all."""
         applied = judged(data, measure)
-        weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
-        scored = (applied.normalisers > 0) & (weights > 0)
+        queries = QueriesInMean(data, applied)
+        scored = queries.weights > 0
         if not scored.any():
             raise DataError(f"nothing to learn from: no query has a document that is worth anything to {measure}")
         labels = data.by_query(data.label(measure.label))
@@ -67,7 +68,7 @@ class Sample:
         rank_discounts(measure.kernel_tuple(), discounts)
         query_of = np.repeat(np.arange(len(counts)), counts)
         hashes = tie_breakers(data, seed)[documents]
-        scales = weights[scored] / (applied.normalisers[scored] * math.fsum(weights[scored]))
+        scales = queries.weights[scored] / (applied.normalisers[scored] * queries.total)
         value_unit, force_unit = _units(worth, starts, scales * discounts[0])
         assert binned.columns is not None
         whole = len(documents) == data.n_documents

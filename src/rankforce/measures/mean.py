@@ -1,0 +1,51 @@
+"""From values per query to one number: the weighted mean over the queries that can score.
+
+Sums are ``math.fsum``: exact before rounding, so that neither the order of the queries nor threads matter.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rankforce.data.dataset import Dataset
+from rankforce.measures.judged import Judged
+
+
+def weighted_mean(values: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Σ w·x / Σ w; NaN for no values or no weight."""
+    if weights is None:
+        return math.fsum(values.tolist()) / len(values) if len(values) else math.nan
+    total = math.fsum(weights.tolist())
+    return math.fsum((weights * values).tolist()) / total if total > 0.0 else math.nan
+
+
+def weights_of_queries(data: Dataset) -> np.ndarray:
+    """One weight per query; 1 for all where the data has none."""
+    return np.ones(data.n_queries) if data.query_weights is None else data.query_weights
+
+
+class QueriesInMean:
+    """The queries of a data set that can score under a measure.
+
+    ``weights`` has one entry per query, 0 for the blank ones; ``total`` is their sum; ``shares`` what each query
+    counts in the mean.
+    """
+
+    def __init__(self, data: Dataset, known: Judged) -> None:
+        self.can_score = known.normalisers != 0.0
+        self.weights = np.where(self.can_score, weights_of_queries(data), 0.0)
+        self.total = math.fsum(self.weights.tolist())
+
+    @property
+    def shares(self) -> np.ndarray:
+        return self.weights / self.total
+
+    def sum(self, values: np.ndarray) -> float:
+        """Σ w·x over the queries that can score; ``values`` of the others are not looked at."""
+        return math.fsum((values * self.weights)[self.can_score].tolist())
+
+    def mean(self, values: np.ndarray) -> float:
+        """The weighted mean of values, one per query; the total must not be 0."""
+        return self.sum(values) / self.total
