@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.boosting.lambda_learner import LambdaLearner
 from rankforce.forces.forces import Forces, Ranking, TermForces
 from rankforce.forces.trained_forces import forces_of
 from rankforce.models.storage import from_bytes, to_bytes
 from rankforce.objectives.objective import Objective, Term
-from rankforce.boosting.lambda_learner import LambdaLearner
 
 
 @pytest.fixture

@@ -86,11 +86,11 @@ class StepwiseCourse(Course):
         try:
             state = model.provenance.settings["state"]
             self.done = int(state["steps"])
-            check_not_beyond(self.done, self.most, self.unit, path)
             self.learner.resume(state["learner"], str(path))
             self._monitor.recall(model.provenance.history, state["monitor"])
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise ModelFileError(f"{path}: the checkpoint holds an impossible state of training: {error!r}") from None
+        check_not_beyond(self.done, self.most, self.unit, path)
         if self.held_out is not None:
             self.best = model
         return self.done
