@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine, vector_subroutine
+from rankforce.dtypes import Array, Number
 from rankforce.kernels.forces.pair_forces import (
     STRIDE,
     add_pair,
@@ -52,7 +53,7 @@ _SERIES_13 = 1.0 / 6227020800
 
 
 @subroutine
-def squash(z: Any, words: Any, bits: Any, count: Any) -> Any:
+def squash(z: Array, words: Array, bits: Array, count: Number) -> None:
     """tanh of the first ``count`` entries of z, in place, to about 10⁻¹⁶.
 
     (e^{2z} − 1)/(e^{2z} + 1), e^y = 2^n·e^r with |r| ≤ ½ ln 2 by its power series: the library's tanh is called number
@@ -81,8 +82,16 @@ def squash(z: Any, words: Any, bits: Any, count: Any) -> Any:
 
 @vector_subroutine
 def forward(
-    inputs: Any, start: Any, size: Any, hidden: Any, weights: Any, active: Any, words: Any, bits: Any, scores: Any
-) -> Any:
+    inputs: Array,
+    start: Number,
+    size: Number,
+    hidden: Number,
+    weights: Array,
+    active: Array,
+    words: Array,
+    bits: Array,
+    scores: Array,
+) -> None:
     """Scores of documents start … start + size; ``active`` (size × hidden, flat) becomes what the hidden units give."""
     features = inputs.shape[1]
     if hidden == 0:
@@ -113,8 +122,15 @@ def forward(
 
 @vector_subroutine
 def backward(
-    inputs: Any, start: Any, size: Any, hidden: Any, weights: Any, active: Any, forces: Any, gradient: Any
-) -> Any:
+    inputs: Array,
+    start: Number,
+    size: Number,
+    hidden: Number,
+    weights: Array,
+    active: Array,
+    forces: Array,
+    gradient: Array,
+) -> None:
     """Add Σ force × ∂score/∂weight over documents start … start + size; ``forces`` has one entry for each."""
     features = inputs.shape[1]
     if hidden == 0:
@@ -144,7 +160,7 @@ def backward(
 
 
 @vector_subroutine
-def step(gradient: Any, rate: Any, adam: Any, moments: Any, steps: Any, weights: Any) -> Any:
+def step(gradient: Array, rate: Number, adam: Number, moments: Array, steps: Array, weights: Array) -> None:
     """One step uphill, after which the gradient is 0: rate × gradient, or Adam's.
 
     ``moments`` float64 (2, weights): Adam's means of gradients and of their squares; ``steps`` int64 (1): its steps.
@@ -167,13 +183,13 @@ def step(gradient: Any, rate: Any, adam: Any, moments: Any, steps: Any, weights:
 
 
 @kernel
-def take_step(gradient: Any, rate: Any, adam: Any, moments: Any, steps: Any, weights: Any) -> None:
+def take_step(gradient: Array, rate: Number, adam: Number, moments: Array, steps: Array, weights: Array) -> None:
     """``step`` for Python."""
     step(gradient, rate, adam, moments, steps, weights)
 
 
 @kernel
-def score_documents(inputs: Any, first: Any, last: Any, hidden: Any, weights: Any, scores: Any) -> None:
+def score_documents(inputs: Array, first: Number, last: Number, hidden: Number, weights: Array, scores: Array) -> None:
     """Scores of the documents first … last, float64. inputs float32 (documents, features)."""
     block = min(DOCUMENTS_AT_A_TIME, last - first)
     active = np.empty(block * hidden)
@@ -185,7 +201,14 @@ def score_documents(inputs: Any, first: Any, last: Any, hidden: Any, weights: An
 
 @kernel
 def add_gradient(
-    inputs: Any, first: Any, last: Any, hidden: Any, weights: Any, forces: Any, scores: Any, gradient: Any
+    inputs: Array,
+    first: Number,
+    last: Number,
+    hidden: Number,
+    weights: Array,
+    forces: Array,
+    scores: Array,
+    gradient: Array,
 ) -> None:
     """Add Σ force × ∂score/∂weight over the documents first … last; ``scores`` are written, too."""
     block = min(DOCUMENTS_AT_A_TIME, last - first)
@@ -202,27 +225,27 @@ def add_gradient(
 def update_by_query(
     measure: Any,
     cost: Any,
-    column_count: Any,  # rows that prepare fills
-    worth: Any,  # float64 (documents)
-    members: Any,  # int32 (documents): by place
-    worse: Any,  # int32 (documents, 2)
-    starts: Any,  # int64 (queries + 1)
-    normalisers: Any,  # float64 (queries)
-    document_weights: Any,  # float64 (documents)
-    scales: Any,  # float64 (queries)
-    tie_keys: Any,  # uint64 (documents)
-    inputs: Any,  # float32 (documents, features)
-    sequence: Any,  # int64: the queries, in the order in which they are visited
-    hidden: Any,
-    rate: Any,
-    adam: Any,
-    order: Any,  # int32 (documents): the ranking when each query was last visited; kept up to date
-    scores: Any,  # float64 (documents): scratch, as are the next two
-    forces: Any,
-    curvatures: Any,
-    moments: Any,  # float64 (2, weights)
-    steps: Any,  # int64 (1)
-    weights: Any,  # float64 (weights): updated
+    column_count: Number,  # rows that prepare fills
+    worth: Array,  # float64 (documents)
+    members: Array,  # int32 (documents): by place
+    worse: Array,  # int32 (documents, 2)
+    starts: Array,  # int64 (queries + 1)
+    normalisers: Array,  # float64 (queries)
+    document_weights: Array,  # float64 (documents)
+    scales: Array,  # float64 (queries)
+    tie_keys: Array,  # uint64 (documents)
+    inputs: Array,  # float32 (documents, features)
+    sequence: Array,  # int64: the queries, in the order in which they are visited
+    hidden: Number,
+    rate: Number,
+    adam: Number,
+    order: Array,  # int32 (documents): the ranking when each query was last visited; kept up to date
+    scores: Array,  # float64 (documents): scratch, as are the next two
+    forces: Array,
+    curvatures: Array,
+    moments: Array,  # float64 (2, weights)
+    steps: Array,  # int64 (1)
+    weights: Array,  # float64 (weights): updated
 ) -> None:
     """For one query after the other: scores, ranking, forces of all pairs, one backward pass, one step."""
     longest = longest_query(starts, 0, starts.shape[0] - 1)
@@ -279,26 +302,26 @@ def update_by_query(
 def update_by_pair(
     measure: Any,
     cost: Any,
-    column_count: Any,
-    worth: Any,
-    members: Any,
-    worse: Any,
-    starts: Any,
-    normalisers: Any,
-    document_weights: Any,
-    scales: Any,
-    tie_keys: Any,
-    inputs: Any,
-    sequence: Any,
-    hidden: Any,
-    rate: Any,
-    adam: Any,
-    every_pair: Any,  # whether a step is taken after each pair, or after each query
-    order: Any,
-    scores: Any,
-    moments: Any,
-    steps: Any,
-    weights: Any,
+    column_count: Number,
+    worth: Array,
+    members: Array,
+    worse: Array,
+    starts: Array,
+    normalisers: Array,
+    document_weights: Array,
+    scales: Array,
+    tie_keys: Array,
+    inputs: Array,
+    sequence: Array,
+    hidden: Number,
+    rate: Number,
+    adam: Number,
+    every_pair: Number,  # whether a step is taken after each pair, or after each query
+    order: Array,
+    scores: Array,
+    moments: Array,
+    steps: Array,
+    weights: Array,
 ) -> None:
     """For every pair: both documents forward, the pair's force, both documents back. Any measure.
 
@@ -352,15 +375,15 @@ def update_by_pair(
 
 @kernel
 def ranknet_costs(
-    scores: Any,  # float64 (documents)
-    members: Any,  # int32 (documents): by place
-    worse: Any,  # int32 (documents, 2)
-    starts: Any,  # int64 (queries + 1)
-    document_weights: Any,  # float64 (documents)
-    sigma: Any,
-    first: Any,
-    last: Any,
-    out: Any,  # float64 (queries): written
+    scores: Array,  # float64 (documents)
+    members: Array,  # int32 (documents): by place
+    worse: Array,  # int32 (documents, 2)
+    starts: Array,  # int64 (queries + 1)
+    document_weights: Array,  # float64 (documents)
+    sigma: Number,
+    first: Number,
+    last: Number,
+    out: Array,  # float64 (queries): written
 ) -> None:
     """RankNet's cost of each query: Σ log(1 + e^{−σ·gap}) over its pairs, times the weights of both documents."""
     for q in range(first, last):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.dtypes import Array, Number
 
 
 @subroutine
-def _product(x: Any, quadratic: Any, weights: Any) -> Any:
+def _product(x: Array, quadratic: Number, weights: Array) -> Number:
     """w·x, or Σ_{i≤j} w_ij x_i x_j with the weights row by row."""
     total = 0.0
     if not quadratic:
@@ -28,7 +27,7 @@ def _product(x: Any, quadratic: Any, weights: Any) -> Any:
 
 
 @subroutine
-def _add(x: Any, quadratic: Any, step: Any, weights: Any) -> Any:
+def _add(x: Array, quadratic: Number, step: Number, weights: Array) -> None:
     """w += step·φ(x): x itself, or for i ≤ j the products x_i x_j, those of different i and j twice."""
     if not quadratic:
         for i in range(x.shape[0]):
@@ -45,7 +44,7 @@ def _add(x: Any, quadratic: Any, step: Any, weights: Any) -> Any:
 
 @kernel
 def prank_pass(
-    inputs: Any, grades: Any, sizes: Any, documents: Any, quadratic: Any, weights: Any, thresholds: Any
+    inputs: Array, grades: Array, sizes: Array, documents: Array, quadratic: Number, weights: Array, thresholds: Array
 ) -> None:
     """Show PRank some documents in turn.
 
@@ -71,7 +70,9 @@ def prank_pass(
 
 
 @kernel
-def perceptron_scores(inputs: Any, quadratic: Any, weights: Any, first: Any, last: Any, scores: Any) -> None:
+def perceptron_scores(
+    inputs: Array, quadratic: Number, weights: Array, first: Number, last: Number, scores: Array
+) -> None:
     """Write the score of the documents ``first`` to ``last`` into ``scores`` float64."""
     for document in range(first, last):
         scores[document] = _product(inputs[document], np.bool_(quadratic), weights)

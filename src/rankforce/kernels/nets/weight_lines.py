@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine, vector_subroutine
+from rankforce.dtypes import Array, Number
 from rankforce.kernels.forces.pair_forces import longest_query
 from rankforce.kernels.nets.network import squash
 from rankforce.kernels.ranking.ordering import merge_sort
@@ -19,8 +20,15 @@ from rankforce.kernels.ranking.ordering import merge_sort
 
 @subroutine
 def _ranked_value(
-    measure: Any, scores: Any, tie_keys: Any, worth: Any, normaliser: Any, order: Any, scratch: Any, ranked: Any
-) -> Any:
+    measure: Any,
+    scores: Array,
+    tie_keys: Array,
+    worth: Array,
+    normaliser: Number,
+    order: Array,
+    scratch: Array,
+    ranked: Array,
+) -> Number:
     """The value of one query; its arrays begin with its documents, ``order`` is that of the step before."""
     size = worth.shape[0]
     merge_sort(order, scratch, 0, size, scores, tie_keys)
@@ -31,8 +39,8 @@ def _ranked_value(
 
 @kernel
 def linear_values(
-    measure: Any, scores: Any, slopes: Any, steps: Any, worth: Any, tie_keys: Any, base_order: Any, normalisers: Any,
-    starts: Any, first: Any, last: Any, out: Any,
+    measure: Any, scores: Array, slopes: Array, steps: Array, worth: Array, tie_keys: Array, base_order: Array,
+    normalisers: Array, starts: Array, first: Number, last: Number, out: Array,
 ) -> None:  # fmt: skip
     """Values where scores are ``scores + t·slopes``; ``out[k, q]`` is that of query q at ``steps[k]``.
 
@@ -66,7 +74,9 @@ def linear_values(
 
 
 @vector_subroutine
-def _unit_slopes(inputs: Any, start: Any, size: Any, hidden: Any, direction: Any, units: Any, slopes: Any) -> Any:
+def _unit_slopes(
+    inputs: Array, start: Number, size: Number, hidden: Number, direction: Array, units: Array, slopes: Array
+) -> None:
     """``slopes[i·units + u]``: how fast what enters unit ``units[u]`` changes, for documents from ``start``."""
     features = inputs.shape[1]
     count = units.shape[0]
@@ -81,7 +91,7 @@ def _unit_slopes(inputs: Any, start: Any, size: Any, hidden: Any, direction: Any
 
 
 @vector_subroutine
-def _net_scores(given: Any, size: Any, outputs: Any, fixed: Any, scores: Any) -> Any:
+def _net_scores(given: Array, size: Number, outputs: Array, fixed: Array, scores: Array) -> None:
     """fixed + Σ outputs × what the moving units give."""
     count = outputs.shape[0]
     for i in range(size):
@@ -93,8 +103,9 @@ def _net_scores(given: Any, size: Any, outputs: Any, fixed: Any, scores: Any) ->
 
 @kernel
 def net_values(
-    measure: Any, inputs: Any, entering: Any, leaving: Any, weights: Any, direction: Any, units: Any, steps: Any,
-    worth: Any, tie_keys: Any, base_order: Any, normalisers: Any, starts: Any, first: Any, last: Any, out: Any,
+    measure: Any, inputs: Array, entering: Array, leaving: Array, weights: Array, direction: Array, units: Array,
+    steps: Array, worth: Array, tie_keys: Array, base_order: Array, normalisers: Array, starts: Array, first: Number,
+    last: Number, out: Array,
 ) -> None:  # fmt: skip
     """Values of a net of two layers; see ``linear_values``.
 
@@ -150,7 +161,7 @@ def net_values(
 
 
 @kernel
-def leaf_slopes(leaves: Any, direction: Any, first: Any, last: Any, out: Any) -> None:
+def leaf_slopes(leaves: Array, direction: Array, first: Number, last: Number, out: Array) -> None:
     """``out[i]`` = Σ over trees of ``direction`` at the leaf of document i: leaves int32 (documents, trees)."""
     for i in range(first, last):
         total = 0.0
@@ -160,7 +171,7 @@ def leaf_slopes(leaves: Any, direction: Any, first: Any, last: Any, out: Any) ->
 
 
 @kernel
-def input_slopes(inputs: Any, direction: Any, first: Any, last: Any, out: Any) -> None:
+def input_slopes(inputs: Array, direction: Array, first: Number, last: Number, out: Array) -> None:
     """``out[i]`` = Σ ``direction[j]``·``inputs[i, j]``."""
     for i in range(first, last):
         total = 0.0

@@ -5,11 +5,10 @@ Falling score; equal scores by rising ``tie_keys`` (a policy: row order, worth, 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.dtypes import Array, Number
 
 BLOCK = 128  # this many keys are sorted by counting
 VECTORS = 16  # keys that a processor compares at a stroke
@@ -17,14 +16,14 @@ INSERTION_LIMIT = 32  # runs up to this length are sorted by insertion before th
 
 
 @subroutine
-def _before(a: Any, b: Any, scores: Any, tie_keys: Any) -> Any:
+def _before(a: Number, b: Number, scores: Array, tie_keys: Array) -> Number:
     if scores[a] != scores[b]:
         return scores[a] > scores[b]
     return tie_keys[a] < tie_keys[b] or (tie_keys[a] == tie_keys[b] and a < b)
 
 
 @subroutine
-def _insertion_sort(order: Any, low: Any, high: Any, scores: Any, tie_keys: Any) -> Any:
+def _insertion_sort(order: Array, low: Number, high: Number, scores: Array, tie_keys: Array) -> None:
     for k in range(low + 1, high):
         document = order[k]
         p = k
@@ -35,7 +34,7 @@ def _insertion_sort(order: Any, low: Any, high: Any, scores: Any, tie_keys: Any)
 
 
 @subroutine
-def merge_sort(order: Any, scratch: Any, low: Any, high: Any, scores: Any, tie_keys: Any) -> Any:
+def merge_sort(order: Array, scratch: Array, low: Number, high: Number, scores: Array, tie_keys: Array) -> None:
     """Runs by insertion, then merged pairwise, bottom up."""
     for start in range(low, high, INSERTION_LIMIT):
         _insertion_sort(order, start, min(start + INSERTION_LIMIT, high), scores, tie_keys)
@@ -64,7 +63,7 @@ def merge_sort(order: Any, scratch: Any, low: Any, high: Any, scores: Any, tie_k
 
 
 @subroutine
-def _sort_blocks(keys: Any, block: Any, taken: Any, sorted_keys: Any, sorted_documents: Any) -> Any:
+def _sort_blocks(keys: Array, block: Array, taken: Array, sorted_keys: Array, sorted_documents: Array) -> None:
     """Sort each block of ``BLOCK`` keys: a key's place is the number of larger keys, counted without branches.
 
     Equal keys follow each other: ``taken`` counts those that have a place already. The copy in ``block`` is filled up
@@ -94,7 +93,9 @@ def _sort_blocks(keys: Any, block: Any, taken: Any, sorted_keys: Any, sorted_doc
 
 
 @subroutine
-def _merge(keys: Any, documents: Any, low: Any, middle: Any, high: Any, to_keys: Any, to_documents: Any) -> Any:
+def _merge(
+    keys: Array, documents: Array, low: Number, middle: Number, high: Number, to_keys: Array, to_documents: Array
+) -> None:
     """Merge two sorted neighbours. What comes next is selected, not branched to: a guess would fail half the time."""
     one = np.uint64(1)
     i = low
@@ -121,7 +122,7 @@ def _merge(keys: Any, documents: Any, low: Any, middle: Any, high: Any, to_keys:
 
 
 @kernel
-def order_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: Any, order: Any) -> None:
+def order_documents(scores: Array, tie_keys: Array, starts: Array, first: Number, last: Number, order: Array) -> None:
     """Write the documents of queries ``first`` to ``last`` in ranked order into ``order``.
 
     scores float64, tie_keys uint64: one per document, documents of a query adjacent; starts int64;
@@ -168,7 +169,7 @@ def order_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: A
 
 
 @kernel
-def reorder_documents(scores: Any, tie_keys: Any, starts: Any, first: Any, last: Any, order: Any) -> None:
+def reorder_documents(scores: Array, tie_keys: Array, starts: Array, first: Number, last: Number, order: Array) -> None:
     """As ``order_documents``, starting from the previous order in ``order``: fast where little has changed."""
     longest = 0
     for q in range(first, last):

@@ -10,6 +10,7 @@ from typing import Any
 
 from rankforce.compiling.jit import kernel
 from rankforce.compiling.kernel_values import chosen_by_class, column_of
+from rankforce.dtypes import Array, Number
 
 
 @chosen_by_class
@@ -31,26 +32,30 @@ def swap_change(measure: type) -> Callable[..., Any]:
     return _change_between if hasattr(measure, "swap_delta_between") else _change_by_brute_force
 
 
-def _prepare_columns(measure: Any, ranked: Any, normaliser: Any, columns: Any) -> Any:
+def _prepare_columns(measure: Any, ranked: Array, normaliser: Number, columns: Array) -> Number:
     measure.prepare(ranked, normaliser, columns)
     return 0.0
 
 
-def _value_before(measure: Any, ranked: Any, normaliser: Any, columns: Any) -> Any:
+def _value_before(measure: Any, ranked: Array, normaliser: Number, columns: Array) -> Number:
     return measure.value(ranked, normaliser)
 
 
-def _change_by_columns(measure: Any, columns: Any, ranked: Any, normaliser: Any, before: Any, a: Any, b: Any) -> Any:
+def _change_by_columns(
+    measure: Any, columns: Array, ranked: Array, normaliser: Number, before: Number, a: Number, b: Number
+) -> Number:
     return measure.swap_delta(column_of(measure, columns, a), column_of(measure, columns, b))
 
 
-def _change_between(measure: Any, columns: Any, ranked: Any, normaliser: Any, before: Any, a: Any, b: Any) -> Any:
+def _change_between(
+    measure: Any, columns: Array, ranked: Array, normaliser: Number, before: Number, a: Number, b: Number
+) -> Number:
     return measure.swap_delta_between(columns, a, b)
 
 
 def _change_by_brute_force(
-    measure: Any, columns: Any, ranked: Any, normaliser: Any, before: Any, a: Any, b: Any
-) -> Any:
+    measure: Any, columns: Array, ranked: Array, normaliser: Number, before: Number, a: Number, b: Number
+) -> Number:
     ranked[a], ranked[b] = ranked[b], ranked[a]
     after = measure.value(ranked, normaliser)
     ranked[a], ranked[b] = ranked[b], ranked[a]
@@ -58,7 +63,7 @@ def _change_by_brute_force(
 
 
 @kernel
-def swap_changes(measure: Any, ranked: Any, normaliser: Any, columns: Any, out: Any) -> None:
+def swap_changes(measure: Any, ranked: Array, normaliser: Number, columns: Array, out: Array) -> None:
     """The change for every pair of ranks of one query: ``out[a, b]`` and ``out[b, a]``, 0 on the diagonal.
 
     ranked float64 (ranks): worth in ranked order, unchanged on return; columns float64 (``column_count``, ranks):

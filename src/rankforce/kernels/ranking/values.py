@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.dtypes import Array, Number
 
 
 @subroutine
-def _longest(starts: Any, first: Any, last: Any) -> Any:
+def _longest(starts: Array, first: Number, last: Number) -> Number:
     longest = 0
     for q in range(first, last):
         longest = max(longest, starts[q + 1] - starts[q])
@@ -19,7 +20,14 @@ def _longest(starts: Any, first: Any, last: Any) -> Any:
 
 @kernel
 def query_normalisers(
-    measure: Any, worth: Any, ideal_order: Any, labelled: Any, starts: Any, first: Any, last: Any, out: Any
+    measure: Any,
+    worth: Array,
+    ideal_order: Array,
+    labelled: Array,
+    starts: Array,
+    first: Number,
+    last: Number,
+    out: Array,
 ) -> None:
     """The normaliser of each query.
 
@@ -36,7 +44,7 @@ def query_normalisers(
 
 @kernel
 def query_values(
-    measure: Any, worth: Any, order: Any, normalisers: Any, starts: Any, first: Any, last: Any, out: Any
+    measure: Any, worth: Array, order: Array, normalisers: Array, starts: Array, first: Number, last: Number, out: Array
 ) -> None:
     """The value of each query under the ranking ``order``; NaN for blank queries (normaliser 0)."""
     ranked = np.empty(_longest(starts, first, last))
@@ -52,7 +60,15 @@ def query_values(
 
 @kernel
 def query_expected_values(
-    measure: Any, worth: Any, order: Any, scores: Any, normalisers: Any, starts: Any, first: Any, last: Any, out: Any
+    measure: Any,
+    worth: Array,
+    order: Array,
+    scores: Array,
+    normalisers: Array,
+    starts: Array,
+    first: Number,
+    last: Number,
+    out: Array,
 ) -> None:
     """The mean value of each query over all orders of documents with equal scores; NaN for blank queries."""
     longest = _longest(starts, first, last)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rankforce.compiling.jit import kernel
+from rankforce.dtypes import Array
 
 
 @kernel
-def pair_edges(labels: Any, levels: Any, ones: Any, starts: Any, pairs: Any, edges: Any) -> None:
+def pair_edges(labels: Array, levels: Array, ones: Array, starts: Array, pairs: Array, edges: Array) -> None:
     """For all pairs of a better document i and a worse one j of one query, by their nodes (k, l) of one level.
 
     Adds their number to ``pairs`` int64 (nodes, nodes), and Σ h(i) − h(j) to ``edges`` int64 likewise; h is 1 for the

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.dtypes import Array, Number
 
 
 @kernel
-def rank_discounts(measure: Any, out: Any) -> None:
+def rank_discounts(measure: Any, out: Array) -> None:
     """The discount of every rank of an NDCG-like measure."""
     for r in range(out.shape[0]):
         out[r] = measure.weight_at(r, 1.0)
@@ -25,17 +26,17 @@ def rank_discounts(measure: Any, out: Any) -> None:
 
 @kernel
 def find_blocks(
-    worth: Any,
-    positions: Any,
-    starts: Any,
-    first: Any,
-    last: Any,
-    order: Any,
-    block_position: Any,
-    block_size: Any,
-    block_worth: Any,
-    block_rank: Any,
-    n_blocks: Any,
+    worth: Array,
+    positions: Array,
+    starts: Array,
+    first: Number,
+    last: Number,
+    order: Array,
+    block_position: Array,
+    block_size: Array,
+    block_worth: Array,
+    block_rank: Array,
+    n_blocks: Array,
 ) -> None:
     """Write the blocks of the queries ``first`` to ``last``: position, size, worth and first rank.
 
@@ -72,7 +73,7 @@ def find_blocks(
 
 @kernel
 def frontier_values(
-    starts: Any, n_blocks: Any, block_size: Any, block_worth: Any, sums: Any, scales: Any, out: Any
+    starts: Array, n_blocks: Array, block_size: Array, block_worth: Array, sums: Array, scales: Array, out: Array
 ) -> None:
     """Per query, scale × the gain expected over the orders of tied documents; ``sums`` float64 is S."""
     for q in range(n_blocks.shape[0]):
@@ -87,18 +88,18 @@ def frontier_values(
 
 @kernel
 def inner_forces(
-    worth: Any,
-    starts: Any,
-    order: Any,
-    n_blocks: Any,
-    block_size: Any,
-    block_worth: Any,
-    discounts: Any,
-    scales: Any,
-    unit: Any,
-    first: Any,
-    last: Any,
-    forces: Any,
+    worth: Array,
+    starts: Array,
+    order: Array,
+    n_blocks: Array,
+    block_size: Array,
+    block_worth: Array,
+    discounts: Array,
+    scales: Array,
+    unit: Number,
+    first: Number,
+    last: Number,
+    forces: Array,
 ) -> None:
     """The force on every document by the others of its block, in whole multiples of 1/``unit``.
 
@@ -117,7 +118,9 @@ def inner_forces(
 
 
 @subroutine
-def _change_of_passing(sums: Any, rank: Any, upper_n: Any, upper_worth: Any, lower_n: Any, lower_worth: Any) -> Any:
+def _change_of_passing(
+    sums: Array, rank: Number, upper_n: Number, upper_worth: Number, lower_n: Number, lower_worth: Number
+) -> Number:
     """Change of a query's gain when two adjacent blocks, the upper one from ``rank`` on, change places."""
     upper, lower = upper_worth / upper_n, lower_worth / lower_n
     end = rank + upper_n + lower_n
@@ -128,21 +131,21 @@ def _change_of_passing(sums: Any, rank: Any, upper_n: Any, upper_worth: Any, low
 
 @kernel
 def passing_gains(
-    starts: Any,
-    n_blocks: Any,
-    block_query: Any,
-    block_position: Any,
-    block_size: Any,
-    block_worth: Any,
-    block_rank: Any,
-    sums: Any,
-    scales: Any,
-    unit: Any,
-    node_blocks: Any,
-    node_block_starts: Any,
-    first: Any,
-    last: Any,
-    gains: Any,
+    starts: Array,
+    n_blocks: Array,
+    block_query: Array,
+    block_position: Array,
+    block_size: Array,
+    block_worth: Array,
+    block_rank: Array,
+    sums: Array,
+    scales: Array,
+    unit: Number,
+    node_blocks: Array,
+    node_block_starts: Array,
+    first: Number,
+    last: Number,
+    gains: Array,
 ) -> None:
     """What it gains, in multiples of 1/``unit``, when a node that moves away passes each other node.
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.dtypes import Array, Number
 
 
 @kernel
 def best_splits(
-    bins: Any,
-    n_bins: Any,
-    members: Any,
-    node_starts: Any,
-    wanted: Any,
-    forces: Any,
-    even: Any,
-    min_documents: Any,
-    first: Any,
-    last: Any,
-    best_gain: Any,
-    best_bin: Any,
-    best_missing_left: Any,
+    bins: Array,
+    n_bins: Array,
+    members: Array,
+    node_starts: Array,
+    wanted: Array,
+    forces: Array,
+    even: Number,
+    min_documents: Number,
+    first: Number,
+    last: Number,
+    best_gain: Array,
+    best_bin: Array,
+    best_missing_left: Array,
 ) -> None:
     """The best split of every wanted node by each of the columns ``first`` to ``last``.
 
@@ -74,16 +73,16 @@ def best_splits(
 
 @subroutine
 def _block_gain(
-    ranked: Any,
-    rank_of: Any,
-    begin: Any,
-    size: Any,
-    on_left: Any,
-    left_above: Any,
-    worth: Any,
-    discounts: Any,
-    factor: Any,
-) -> Any:
+    ranked: Array,
+    rank_of: Array,
+    begin: Number,
+    size: Number,
+    on_left: Array,
+    left_above: Number,
+    worth: Array,
+    discounts: Array,
+    factor: Number,
+) -> Number:
     """What a block gains when one side goes above the other, the order inside both unchanged."""
     upper = 0
     for k in range(begin, begin + size):
@@ -104,20 +103,20 @@ def _block_gain(
 
 @kernel
 def ordered_split_gains(
-    bins: Any,
-    n_bins: Any,
-    ranked: Any,
-    query_of: Any,
-    rank_of: Any,
-    first_place: Any,
-    places: Any,
-    worth: Any,
-    discounts: Any,
-    scales: Any,
-    unit: Any,
-    by_bin: Any,
-    min_documents: Any,
-    best: Any,
+    bins: Array,
+    n_bins: Number,
+    ranked: Array,
+    query_of: Array,
+    rank_of: Array,
+    first_place: Array,
+    places: Array,
+    worth: Array,
+    discounts: Array,
+    scales: Array,
+    unit: Number,
+    by_bin: Array,
+    min_documents: Number,
+    best: Array,
 ) -> None:
     """For one node and one column, the split that raises NDCG most when the order inside both sides stays as it is.
 
