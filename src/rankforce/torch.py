@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset, check_dataset
+from rankforce.data.dataset_columns import MAIN_LABEL
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.forces.forces import Forces, Ranking
@@ -29,7 +30,7 @@ from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.mean import QueriesInMean
-from rankforce.measures.measure import MAIN_LABEL, Measure
+from rankforce.measures.measure import Measure
 from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term, as_part
 
 try:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.dataset_columns import MAIN_LABEL
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
@@ -26,7 +27,7 @@ from rankforce.kinds import check_choice, check_number, shown
 from rankforce.lambdas.catalogue import cost as lambda_function
 from rankforce.lambdas.cost import LambdaFunction
 from rankforce.measures.catalogue import measure as read_measure
-from rankforce.measures.measure import MAIN_LABEL, Measure
+from rankforce.measures.measure import Measure
 from rankforce.measures.ndcg import NDCG
 from rankforce.objectives.objective import Objective, Term, as_part
 from rankforce.remedies import NAME_ALONE, Argument

@@ -14,10 +14,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankforce.data.dataset_columns import MAIN_LABEL
 from rankforce.errors import MeasureError, SettingsError
 from rankforce.evaluation.ties import BY_DOCUMENT_ID
 from rankforce.kinds import shown
-from rankforce.measures.measure import MAIN_LABEL, Measure
+from rankforce.measures.measure import Measure
 from rankforce.remedies import NAME_ALONE, Argument
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankforce.compiling.kernel_values import NO_CUTOFF, python_only
 from rankforce.errors import SettingsError
+from rankforce.kinds import Whole
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 
 
@@ -14,7 +15,7 @@ class LocalCost(RankNetWeightPairs):
 
     def check(self) -> None:
         super().check()
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k <= NO_CUTOFF:
+        if not Whole(1, NO_CUTOFF).holds(self.k):
             raise SettingsError(f"LocalCost: k must be a whole number from 1 to {NO_CUTOFF}, not {self.k!r}")
 
     @property

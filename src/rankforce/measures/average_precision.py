@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from rankforce.compiling.kernel_values import choice
+from rankforce.measures.hits import all_hits, write_hits_above
 from rankforce.measures.measure import BinaryMeasure
 
 
@@ -21,12 +22,8 @@ class MAP(BinaryMeasure):
     divisor: str = choice("relevant", "cutoff")
 
     def normaliser(self: Any, ideal: Any) -> Any:
-        relevant = 0.0
-        for r in range(ideal.shape[0]):
-            relevant += ideal[r]
-        if self.divisor == 1:
-            return min(relevant, float(self.cutoff))
-        return relevant
+        relevant = all_hits(ideal)
+        return min(relevant, float(self.cutoff)) if self.divisor == 1 else relevant
 
     def value(self: Any, ranked: Any, normaliser: Any) -> Any:
         hits = 0.0
@@ -60,10 +57,7 @@ class MAP(BinaryMeasure):
         return rising * change
 
     def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
-        hits_above = 0.0
-        for r in range(ranked.shape[0]):
-            running[r] = hits_above
-            hits_above += ranked[r]
+        write_hits_above(ranked, running)
 
     def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
         # The hit keeps its number among the hits: n(r) + 1 over its rank is all that changes.

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankforce.measures.hits import all_hits
 from rankforce.measures.measure import BinaryMeasure
 
 
@@ -27,10 +28,7 @@ class BPref(BinaryMeasure):
         return np.where(found < 0.0, np.nan, found) if (found < 0.0).any() else found
 
     def normaliser(self: Any, ideal: Any) -> Any:
-        relevant = 0.0
-        for r in range(ideal.shape[0]):
-            relevant += ideal[r]
-        return relevant
+        return all_hits(ideal)
 
     def share_below(self: Any, above: Any, relevant: Any, others: Any) -> Any:
         """The term of a relevant document with ``above`` non-relevant ones above it."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.errors import MeasureError
+from rankforce.measures.hits import any_hit
 from rankforce.measures.measure import Measure
 
 MOST_STOPPING = 1.0 - 2.0**-53  # the largest number below 1: 1 − R stays positive whatever the grade
@@ -45,7 +46,7 @@ class ERR(Measure):
         return np.minimum(stopping, MOST_STOPPING).astype(dtypes.WORTH)
 
     def normaliser(self: Any, ideal: Any) -> Any:
-        return 1.0 if ideal.shape[0] > 0 and ideal[0] > 0.0 else 0.0
+        return any_hit(ideal)
 
     def value(self: Any, ranked: Any, normaliser: Any) -> Any:
         total = 0.0

@@ -20,6 +20,7 @@ from rankforce.displayed_text import displayed
 from rankforce.errors import MeasureError
 from rankforce.kernels.ranking.ordering import reorder_documents
 from rankforce.kernels.ranking.values import query_normalisers, query_values
+from rankforce.kinds import Whole
 from rankforce.measures.measure import Measure
 from rankforce.threads import FEW, FEW_IN_A_PASS, over_queries
 from rankforce.user_code.code_identity import CodeIdentity, NoIdentityError
@@ -123,7 +124,7 @@ class Judged:
         """How many rows the measure's ``prepare`` fills; kernels read as many as ``COLUMNS`` says."""
         count = self.measure.column_count(self.worth)
         least = self.measure.COLUMNS if self.measure.swap_kind == "columns" else 0
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < least:
+        if not Whole(least).holds(count):
             raise MeasureError(
                 f"{self.measure}: column_count gives {count!r}; it must be a whole number"
                 + (f" of at least COLUMNS, {least}" if least else " of at least 0")

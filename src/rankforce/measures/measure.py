@@ -37,11 +37,10 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.compiling.kernel_values import NO_CUTOFF, KernelValue
+from rankforce.data.dataset_columns import MAIN_LABEL
 from rankforce.errors import MeasureError, RankforceError
 from rankforce.kinds import Number, shown
 from rankforce.written_forms import name_of
-
-MAIN_LABEL = "grades"
 
 
 class Measure(KernelValue):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from rankforce.compiling.kernel_values import choice
+from rankforce.measures.hits import any_hit
 from rankforce.measures.measure import BinaryMeasure
 from rankforce.measures.rank_weighted import RankWeighted
 
@@ -21,7 +22,7 @@ class Precision(RankWeighted, BinaryMeasure):
     divisor: str = choice("cutoff", "list")
 
     def normaliser(self: Any, ideal: Any) -> Any:
-        return 1.0 if ideal.shape[0] > 0 and ideal[0] > 0.0 else 0.0
+        return any_hit(ideal)
 
     def weight_at(self: Any, r: Any, normaliser: Any) -> Any:
         return 1.0 if r < self.cutoff else 0.0

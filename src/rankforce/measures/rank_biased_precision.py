@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any, ClassVar
 
 from rankforce.errors import MeasureError
+from rankforce.measures.hits import any_hit
 from rankforce.measures.measure import BinaryMeasure
 from rankforce.measures.rank_weighted import RankWeighted
 
@@ -28,7 +29,7 @@ class RBP(RankWeighted, BinaryMeasure):
             raise MeasureError(f"RBP: persistence must lie between 0 and 1 (exclusive), not {self.persistence:g}")
 
     def normaliser(self: Any, ideal: Any) -> Any:
-        return 1.0 if ideal.shape[0] > 0 and ideal[0] > 0.0 else 0.0
+        return any_hit(ideal)
 
     def weight_at(self: Any, r: Any, normaliser: Any) -> Any:
         return (1.0 - self.persistence) * self.persistence**r if r < self.cutoff else 0.0

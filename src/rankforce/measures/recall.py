@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from rankforce.measures.hits import all_hits
 from rankforce.measures.measure import BinaryMeasure
 from rankforce.measures.rank_weighted import RankWeighted
 
@@ -16,10 +17,7 @@ class Recall(RankWeighted, BinaryMeasure):
     cutoff: int = 10
 
     def normaliser(self: Any, ideal: Any) -> Any:
-        relevant = 0.0
-        for r in range(ideal.shape[0]):
-            relevant += ideal[r]
-        return relevant
+        return all_hits(ideal)
 
     def weight_at(self: Any, r: Any, normaliser: Any) -> Any:
         return 1.0 if r < self.cutoff else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from rankforce.measures.hits import any_hit, write_hits_above
 from rankforce.measures.measure import BinaryMeasure
 
 
@@ -19,7 +20,7 @@ class Success(BinaryMeasure):
     cutoff: int | None = None
 
     def normaliser(self: Any, ideal: Any) -> Any:
-        return 1.0 if ideal.shape[0] > 0 and ideal[0] > 0.0 else 0.0
+        return any_hit(ideal)
 
     def value(self: Any, ranked: Any, normaliser: Any) -> Any:
         for r in range(min(ranked.shape[0], self.cutoff)):
@@ -42,10 +43,7 @@ class Success(BinaryMeasure):
         return (1.0 if after > 0.5 else 0.0) - (1.0 if before > 0.5 else 0.0)
 
     def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
-        hits_above = 0.0
-        for r in range(ranked.shape[0]):
-            running[r] = hits_above
-            hits_above += ranked[r]
+        write_hits_above(ranked, running)
 
     def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
         running[r + 1] = running[r] + ranked[r + 1]
