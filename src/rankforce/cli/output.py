@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rankforce.console.tables import text_table
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed, displayed_lines, displayed_path
 
@@ -30,16 +31,8 @@ class Table:
 
     def __str__(self) -> str:
         """Plain aligned text, two spaces between columns."""
-        lines = [[displayed(cell) for cell in line] for line in (self.headings, *self.rows)]
-        widths = [max(len(line[place]) for line in lines) for place in range(len(self.headings))]
-        text = [] if self.title is None else [displayed(self.title)]
-        for line in lines:
-            cells = [
-                cell.ljust(width) if place < self.left else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ]
-            text.append("  ".join(cells).rstrip())
-        return "\n".join(text)
+        text = text_table(self.headings, self.rows, left=self.left, rule=False)
+        return text if self.title is None else f"{displayed(self.title)}\n{text}"
 
 
 def on_terminal() -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Any
 
+from rankforce.console.bars import Bar
 from rankforce.displayed_text import displayed_path
 
 PATIENCE = 2.0  # seconds without a bar
@@ -23,8 +23,7 @@ class ByteProgress:
         self._total = total
         self._wanted = wanted
         self._began = time.monotonic()
-        self._bar: Any = None
-        self._task: Any = None
+        self._bar: Bar | None = None
 
     def __enter__(self) -> ByteProgress:
         return self
@@ -34,8 +33,8 @@ class ByteProgress:
         if self._bar is None:
             if not self._due(done):
                 return
-            self._open()
-        self._bar.update(self._task, completed=done)
+            self._bar = Bar(f"reading {self._name}", self._total, in_bytes=True, stays=self._wanted is not None)
+        self._bar.update(done)
 
     def _due(self, done: int) -> bool:
         if self._wanted is not None:
@@ -43,21 +42,6 @@ class ByteProgress:
         if not sys.stderr.isatty() or time.monotonic() - self._began < PATIENCE:
             return False
         return self._total is None or done < 0.8 * self._total
-
-    def _open(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._bar = Progress(
-            TextColumn("reading {task.description}", markup=False),
-            BarColumn(),
-            DownloadColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=self._wanted is None,
-        )
-        self._bar.start()
-        self._task = self._bar.add_task(self._name, total=self._total)
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:

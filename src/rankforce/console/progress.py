@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
+from rankforce.console.bars import Bar
 from rankforce.displayed_text import displayed, displayed_lines
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -29,8 +30,7 @@ class Progress:
         self.total = total
         self.unit = unit
         self.wanted = wanted
-        self._bar: Any = None
-        self._task: Any = None
+        self._bar: Bar | None = None
         self.in_words: Callable[[Mapping[str, float]], str] = numbers  # how values are written beside the bar
         self._settled = ""
         self._said = time.monotonic()
@@ -38,22 +38,7 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if self.wanted and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bar
-
-            self._bar = Bar(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[note]}", markup=False),
-                TimeElapsedColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self._task = self._bar.add_task(self.name, total=self.total, note="")
-            self._bar.start()
+            self._bar = Bar(self.name, self.total)
         return self
 
     def __exit__(
@@ -64,11 +49,10 @@ class Progress:
 
     def say(self, text: str) -> None:
         """One line, above the bar."""
-        text = displayed_lines(text)
         if self._bar is not None:
-            self._bar.console.print(f"{self.name}: {text}", markup=False, highlight=False)
+            self._bar.say(f"{self.name}: {text}")
         elif self.wanted:
-            print(f"{self.name}: {text}", file=sys.stderr, flush=True)
+            print(f"{self.name}: {displayed_lines(text)}", file=sys.stderr, flush=True)
 
     def explain(self, settled: Mapping[str, Any]) -> None:
         """Say what was settled before the work: at once above a bar, elsewhere before the first line."""
@@ -83,7 +67,7 @@ class Progress:
         if not self.wanted:
             return
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, note=self.in_words(values))
+            self._bar.update(done, self.in_words(values))
             return
         now = time.monotonic()
         if self._first is None:  # the first step may have compiled kernels: it says nothing of the others

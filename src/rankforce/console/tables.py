@@ -10,13 +10,17 @@ from rankforce.displayed_text import displayed
 from rankforce.errors import missing_dependency
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns aligned: the first to the left, the others to the right; a rule below the header."""
-    header, *rows = [[displayed(cell) for cell in line] for line in (header, *rows)]
-    widths = [max(len(cell) for cell in column) for column in zip(header, *rows, strict=True)]
-    lines = [_line(header, widths), "─" * (sum(widths) + 2 * (len(widths) - 1))]
-    lines += [_line(row, widths) for row in rows]
-    return "\n".join(line.rstrip() for line in lines)
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1, rule: bool = True) -> str:
+    """Columns aligned: the first ``left`` ones to the left, the others to the right; a rule below the header."""
+    lines = [[displayed(cell) for cell in line] for line in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    text = []
+    for line in lines:
+        cells = zip(line, widths, range(len(widths)), strict=True)
+        text.append("  ".join(cell.ljust(width) if place < left else cell.rjust(width) for cell, width, place in cells))
+    if rule:
+        text.insert(1, "─" * (sum(widths) + 2 * (len(widths) - 1)))
+    return "\n".join(line.rstrip() for line in text)
 
 
 def number(value: float, digits: int = 4, *, sign: bool = False) -> str:
@@ -42,13 +46,6 @@ def per_cent(share: float) -> str:
 
 def level_name(level: float) -> str:
     return f"{100.0 * level:g} %"
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(
-        cell.ljust(width) if place == 0 else cell.rjust(width)
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    )
 
 
 def load_pandas() -> Any:

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from rankforce.console.html_tables import html_table
-from rankforce.console.tables import text_table
+from rankforce.console.tables import load_pandas, text_table
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
-from rankforce.errors import DataError, SettingsError, missing_dependency
+from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.request import read_measures
 from rankforce.evaluation.scores import scores_of
 from rankforce.forces.forces import Ranking
@@ -89,11 +89,7 @@ class EffectivePairsTable:
 
     def to_pandas(self) -> Any:
         """A data frame with one row per measure and λ-function."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise missing_dependency("pandas", "frames", "to_pandas") from error
-        return pd.DataFrame(self.to_dict())
+        return load_pandas().DataFrame(self.to_dict())
 
     def __str__(self) -> str:
         return "\n".join([text_table(*self._table()), *self._notes()])

@@ -39,7 +39,7 @@ class Instrument(abc.ABC):
     OF_FORCES = False  # whether it looks at forces
 
     def __init__(self, every: int = 1) -> None:
-        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+        if not Whole(1).holds(every):
             raise SettingsError(f"every must be a positive whole number of iterations, not {every!r}")
         self.every = every
         self.iterations: list[int] = []
@@ -86,11 +86,7 @@ class Instrument(abc.ABC):
 
     def to_pandas(self) -> Any:
         """The table as a data frame, indexed by iteration."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise missing_dependency("pandas", "frames", "a data frame") from None
-        return pd.DataFrame(self.columns).set_index("iteration")
+        return tables.load_pandas().DataFrame(self.columns).set_index("iteration")
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the columns against the iteration; returns matplotlib's axes."""

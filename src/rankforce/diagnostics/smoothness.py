@@ -15,7 +15,7 @@ from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.diagnostics.weight_space import weight_space
 from rankforce.displayed_text import displayed
-from rankforce.errors import SettingsError, missing_dependency
+from rankforce.errors import SettingsError
 from rankforce.kinds import Several, Whole, check_number
 from rankforce.measures.measure import Measure
 from rankforce.threads import over_queries, using_threads
@@ -81,7 +81,7 @@ def _place(weight: int | str, names: tuple[str, ...]) -> int:
         if weight not in names:
             raise SettingsError(f"the model has no weight {weight!r} (it has: {', '.join(names[:3])}, ...)")
         return names.index(weight)
-    if isinstance(weight, bool) or not isinstance(weight, (int, np.integer)) or not 0 <= weight < len(names):
+    if not Whole(0, len(names) - 1).holds(weight):
         raise SettingsError(f"weight is a name or a number from 0 to {len(names) - 1}, not {weight!r}")
     return int(weight)
 
@@ -141,10 +141,7 @@ class Smoothness:
 
     def to_pandas(self) -> Any:
         """A data frame: one row per position, one column per number of queries."""
-        try:
-            import pandas
-        except ImportError:
-            raise missing_dependency("pandas", "frames", "a data frame") from None
+        pandas = tables.load_pandas()
         return pandas.DataFrame(self.curves, index=pandas.Index(self.positions, name=self.weight))
 
     def plot(self, path: Any = None) -> Any:

@@ -17,7 +17,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.preferences import Preferences
 from rankforce.displayed_text import displayed
-from rankforce.errors import DataError, SettingsError, missing_dependency
+from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation import significance
 from rankforce.evaluation.by_measure import ByMeasure, Value
 from rankforce.evaluation.evaluate import evaluate
@@ -229,10 +229,7 @@ class Comparison:
 
     def to_pandas(self) -> Any:
         """A data frame of one row per query: the values of both and their difference, for each measure."""
-        try:
-            import pandas
-        except ImportError:
-            raise missing_dependency("pandas", "frames", "a data frame") from None
+        pandas = tables.load_pandas()
         columns: dict[tuple[str, str], np.ndarray] = {}
         for name in self.measures:
             before, after = self.a.per_query[name], self.b.per_query[name]

@@ -15,6 +15,7 @@ from scipy import special
 
 from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
+from rankforce.kinds import Number
 from rankforce.measures.mean import weighted_mean
 
 EXACT_UP_TO = 16  # differences other than 0: 65,536 patterns of signs are tried one by one
@@ -139,7 +140,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def check_level(level: float) -> float:
     """A confidence level, or an error."""
-    if isinstance(level, bool) or not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
+    if not Number(0.0, above=True).holds(level) or level >= 1.0:
         raise SettingsError(f"level must lie between 0 and 1 (0.95 for 95 %), not {level!r}")
     return float(level)
 

@@ -17,15 +17,7 @@ from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_walk
 from rankforce.models.model import Model, frozen
 from rankforce.models.provenance import Provenance
-
-NODE_FIELDS: dict[str, Any] = {
-    "feature": np.int32,
-    "threshold": dtypes.FEATURE,
-    "missing_left": np.bool_,
-    "left": np.int32,
-    "right": np.int32,
-    "gain": np.float64,
-}
+from rankforce.models.tree_ensemble import NODE_FIELDS
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)

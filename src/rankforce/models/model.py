@@ -17,6 +17,7 @@ from rankforce.data import frames
 from rankforce.data.dataset import Dataset
 from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError, SettingsError
+from rankforce.kinds import OrNone, Whole
 from rankforce.models.provenance import Provenance
 from rankforce.models.ranking import Ranking
 from rankforce.remedies import Phrase, Setting
@@ -61,7 +62,7 @@ class Model(abc.ABC):
 
         A matrix or a data frame is taken as the documents of one query, with the number 1.
         """
-        if k is not None and (isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1):
+        if not OrNone(Whole(1)).holds(k):
             raise SettingsError(f"k must be a positive whole number or None, not {k!r}")
         scores = self.predict(data)
         if isinstance(data, Dataset):

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.displayed_text import displayed
-from rankforce.errors import missing_dependency
+from rankforce.console.tables import load_pandas, text_table
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -54,27 +53,13 @@ class Ranking:
 
     def to_pandas(self) -> Any:
         """A pandas data frame: qid, rank, row, document_id (if there are any), score."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise missing_dependency("pandas", "frames", "to_pandas()") from None
         columns = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return pd.DataFrame({name: column for name, column in columns.items() if column is not None})
+        return load_pandas().DataFrame({name: column for name, column in columns.items() if column is not None})
 
     def __str__(self) -> str:
         shown = min(len(self), 20)
         documents = self.row if self.document_id is None else self.document_id
-        columns = [
-            ["qid", *map(displayed, self.qid[:shown])],
-            ["rank", *map(str, self.rank[:shown])],
-            ["row" if self.document_id is None else "document", *map(displayed, documents[:shown])],
-            ["score", *(f"{score:.6g}" for score in self.score[:shown])],
-        ]
-        widths = [max(map(len, column)) for column in columns]
-        lines = [
-            "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-            for cells in zip(*columns, strict=True)
-        ]
-        if shown < len(self):
-            lines.append(f"... {len(self) - shown:,} more")
-        return "\n".join(lines)
+        header = ["qid", "rank", "row" if self.document_id is None else "document", "score"]
+        rows = [[str(self.qid[k]), str(self.rank[k]), str(documents[k]), f"{self.score[k]:.6g}"] for k in range(shown)]
+        more = f"\n... {len(self) - shown:,} more" if shown < len(self) else ""
+        return text_table(header, rows, left=0, rule=False) + more

@@ -54,8 +54,7 @@ class WeightSearch:
 
     def to_pandas(self) -> Any:
         """A row for each candidate: weights, means and whether it was allowed."""
-        import pandas as pd
-
+        pandas = tables.load_pandas()
         twice = len(set(self.measures)) < len(self.measures)  # a measure may be that of several tiers
         tiers = [f"{name} (tier {t})" if twice else name for t, name in enumerate(self.measures, start=1)]
         rows = [
@@ -64,7 +63,7 @@ class WeightSearch:
             | {"allowed": one.allowed, "chosen": one.weights == self.weights}
             for one in self.candidates
         ]
-        return pd.DataFrame(rows)
+        return pandas.DataFrame(rows)
 
     def __str__(self) -> str:
         rows = [

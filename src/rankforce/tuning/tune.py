@@ -15,7 +15,7 @@ from rankforce.console.interruption import Interruption
 from rankforce.console.progress import Progress
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
-from rankforce.errors import DataError, RankforceError, SettingsError, missing_dependency
+from rankforce.errors import DataError, RankforceError, SettingsError
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.request import Request
 from rankforce.kinds import check_choice, check_number, check_switches
@@ -102,11 +102,7 @@ class Tuning:
 
     def to_pandas(self) -> Any:
         """The table as a data frame."""
-        try:
-            import pandas
-        except ImportError:
-            raise missing_dependency("pandas", "frames", "to_pandas()") from None
-        return pandas.DataFrame.from_records(self.table)
+        return tables.load_pandas().DataFrame.from_records(self.table)
 
     def __str__(self) -> str:
         rows = self.table
