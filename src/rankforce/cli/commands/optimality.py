@@ -36,7 +36,7 @@ def optimality(
     seed: options.Seed = 0,
     imports: options.Imports = None,
     read: options.Reading = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
     """Test whether a model is at a local optimum of a measure.

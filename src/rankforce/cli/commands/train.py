@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,6 +14,9 @@ from rankforce import text_values
 from rankforce.cli import options, output
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import SettingsError
+
+if TYPE_CHECKING:
+    from rankforce.data.dataset import Dataset
 
 
 def train(
@@ -145,8 +148,8 @@ def train(
         typer.Option("--set", metavar="NAME=VALUE", help="Any setting of the ranker; repeatable.", show_default=False),
     ] = None,
     seed: options.Seed = 0,
-    threads: Annotated[int | None, typer.Option(metavar="N", help="Threads.", show_default="all cores")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
     imports: options.Imports = None,
     read: options.Reading = None,
     json: options.Json = False,
@@ -161,7 +164,6 @@ def train(
     from rankforce.cli.settings import read_option, read_settings
     from rankforce.cli.writing import check_output
     from rankforce.rankers.catalogue import ranker_class
-    from rankforce.training.monitoring import in_words
 
     read_here = (data, validation, objective, base_model, from_lightgbm, from_xgboost, preferences)
     check_output(out, *read_here, checkpoint)
@@ -201,24 +203,44 @@ def train(
     if bag is not None:
         model = rf.Bagging(model, n_models=bag, seed=seed, progress=not quiet)
     held_out = None if validation is None else read_data(validation, read)
-    inputs: dict[str, Any] = {}
-    if checkpoint is not None:
-        if "checkpoint" not in inspect.signature(model.fit).parameters:
-            raise SettingsError(f"{type(model).__name__} writes no checkpoints: leave --checkpoint out")
-        inputs = {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every, "resume": resume}
-    elif resume == "always":
-        raise SettingsError("--resume always needs --checkpoint FILE")
+    checkpoints = _checkpoints(model, checkpoint, checkpoint_every, resume)
     documents = read_data(data, read)
-    if preferences is not None:
-        if "preferences" not in inspect.signature(model.fit).parameters:
-            raise SettingsError(f"{type(model).__name__} cannot learn from preferences: leave --preferences out")
-        listed = rf.read_preferences(preferences, documents)
-        output.note(f"{displayed_path(preferences)}: {', '.join(listed.columns)} from the columns of these names")
-        inputs |= {"preferences": listed, "preference_share": preference_share}
-    elif preference_share != 1.0:
-        raise SettingsError("--preference-share goes with --preferences FILE")
-    model.fit(documents, validation=held_out, **inputs)
+    model.fit(
+        documents, validation=held_out, **checkpoints, **_preferences(model, documents, preferences, preference_share)
+    )
     model.save(out)
+    _show_outcome(model, out, json)
+
+
+def _checkpoints(model: Any, path: Path | None, every: int, resume: str) -> dict[str, Any]:
+    """What ``fit`` is told of checkpoints."""
+    if path is None:
+        if resume == "always":
+            raise SettingsError("--resume always needs --checkpoint FILE")
+        return {}
+    if "checkpoint" not in inspect.signature(model.fit).parameters:
+        raise SettingsError(f"{type(model).__name__} writes no checkpoints: leave --checkpoint out")
+    return {"checkpoint": path, "checkpoint_every": every, "resume": resume}
+
+
+def _preferences(model: Any, documents: Dataset, path: str | None, share: float) -> dict[str, Any]:
+    """What ``fit`` is told of preferences."""
+    import rankforce as rf
+
+    if path is None:
+        if share != 1.0:
+            raise SettingsError("--preference-share goes with --preferences FILE")
+        return {}
+    if "preferences" not in inspect.signature(model.fit).parameters:
+        raise SettingsError(f"{type(model).__name__} cannot learn from preferences: leave --preferences out")
+    listed = rf.read_preferences(path, documents)
+    output.note(f"{displayed_path(path)}: {', '.join(listed.columns)} from the columns of these names")
+    return {"preferences": listed, "preference_share": share}
+
+
+def _show_outcome(model: Any, out: Path, json: bool) -> None:
+    from rankforce.training.monitoring import in_words
+
     history, known = model.history_, model.model_.provenance
     kept = model.best_iteration_
     last = {name: values[kept - 1] for name, values in history.items() if 0 < kept <= len(values)}
