@@ -33,6 +33,12 @@ KNOW_NUMBA = tuple(f"compiling/{name}.py" for name in ("compilers", "jit", "cach
 
 FORBIDDEN_NAMES = ("util", "helper", "common", "misc")
 
+MOST_LINES_OF_A_FILE = 400
+LONGER_FILES = {"kernels/trees/symmetric.py"}
+MOST_LINES_OF_A_FUNCTION = 60  # of its body: neither the signature nor the docstring counts
+# Loops over arrays, and the instructions that are built for them, are long where calls would cost time.
+LONG_FUNCTIONS = ("kernels/", "compiling/intrinsics.py")
+
 
 class Import(NamedTuple):
     file: str  # relative to the package
@@ -186,6 +192,32 @@ def test_no_module_is_a_dump():
         if any(word in part for word in FORBIDDEN_NAMES for part in (path.stem, path.parent.name))
     ]
     assert not wrong, "a function belongs into the file of its noun"
+
+
+def test_files_hold_one_idea():
+    lengths = {relative(path): len(path.read_text().splitlines()) for path in sources()}
+    assert lengths["data/dataset.py"] > 100
+    wrong = {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FILE}
+    assert wrong.keys() <= LONGER_FILES, f"split them by idea: at most {MOST_LINES_OF_A_FILE} lines"
+
+
+def body_lines(function):
+    """How many lines the body of a function has, from the first statement after the docstring on."""
+    statements = function.body[1:] if ast.get_docstring(function) and len(function.body) > 1 else function.body
+    return function.end_lineno - statements[0].lineno + 1
+
+
+def test_functions_can_be_read_on_one_screen():
+    lengths = {
+        f"{relative(path)} {node.name}": body_lines(node)
+        for path in sources()
+        if not relative(path).startswith(LONG_FUNCTIONS)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    }
+    assert lengths["evaluation/evaluate.py evaluate"] > 10
+    wrong = {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FUNCTION}
+    assert not wrong, f"split them: at most {MOST_LINES_OF_A_FUNCTION} lines"
 
 
 @pytest.mark.parametrize("path", sources(), ids=relative)

@@ -11,13 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from rankforce import dtypes
 from rankforce.cached_properties import cached_property
 from rankforce.console.html_tables import html_table
 from rankforce.console.wording import counted
 from rankforce.data import frames
 from rankforce.data.dataset_columns import MAIN_LABEL as MAIN_LABEL
-from rankforce.data.dataset_columns import as_feature_names, as_labels, as_weights, frozen
+from rankforce.data.dataset_columns import (
+    as_feature_names,
+    as_labels,
+    as_query_weights,
+    as_weights,
+    frozen,
+    origins_of,
+    refuse_label_among_features,
+)
 from rankforce.data.hashing import combine, hash_ids
 from rankforce.data.identifiers import as_ids
 from rankforce.data.query_groups import Numbered, grouped_by_query
@@ -26,7 +33,6 @@ from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.kinds import shown
 
-LABEL_NAMES = ("label", "grade", "grades", "relevance")  # what columns of tables are called that hold it
 _NAMES_SHOWN = 20  # of features, in a notebook
 _PARTS = frozenset(
     {"features", "feature_names", "query_ids", "rows", "query_starts", "labels"}
@@ -103,10 +109,12 @@ class Dataset:
         self.query_ids, self.rows, self.query_starts = map(frozen, grouped_by_query(taken["qid"], group, n))
         self.labels: Mapping[str, np.ndarray] = MappingProxyType(as_labels(taken["y"], further, n))
         self.weights = None if taken["weights"] is None else frozen(as_weights(taken["weights"], n, "weights"))
-        self.query_weights = self._per_query_weights(taken["query_weights"])
+        self.query_weights = as_query_weights(taken["query_weights"], self)
         if names is not None and y is not None:
-            _refuse_label_among_features(self, getattr(y, "name", None))
-        self.origins: Mapping[str, str] = MappingProxyType(_origins(roles, labels or {}))
+            refuse_label_among_features(self, getattr(y, "name", None))
+        self.origins: Mapping[str, str] = MappingProxyType(
+            origins_of(qid, y, labels or {}, document_ids, weights, query_weights)
+        )
         documents = taken["document_ids"]
         self.document_ids = None if documents is None else frozen(as_ids(documents, n, "document_ids"))
 
@@ -344,20 +352,6 @@ class Dataset:
             raise DataError(f"there is no feature {feature}: features are numbered 0 to {self.n_features - 1}")
         return int(feature)
 
-    def _per_query_weights(self, given: Any) -> np.ndarray | None:
-        if given is None:
-            return None
-        values = frames.as_numbers(given, "query_weights")
-        if values.shape == (self.n_documents,) and self.n_documents != self.n_queries:
-            grouped = self.by_query(as_weights(values, self.n_documents, "query_weights"))
-            firsts = grouped[self.query_starts[:-1]]
-            differing = np.flatnonzero(grouped != np.repeat(firsts, self.query_sizes))
-            if len(differing):
-                q = int(np.searchsorted(self.query_starts, differing[0], side="right")) - 1
-                raise DataError(f"query_weights differ within query {self.query_id(q)!r}: one weight per query")
-            return frozen(firsts)
-        return frozen(as_weights(values, self.n_queries, "query_weights"))
-
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name in _PARTS}  # the rest follows from them
         return state | {"labels": dict(self.labels), "origins": dict(self.origins)}
@@ -375,25 +369,6 @@ class Dataset:
 
     def __delattr__(self, name: str) -> None:
         raise dataclasses.FrozenInstanceError(f"a data set is frozen: {name} cannot be deleted")
-
-
-def _origins(roles: Mapping[str, Any], labels: Mapping[str, Any]) -> dict[str, str]:
-    """Which parts are columns of a frame, in words."""
-    parts = {"queries": roles["qid"], "label": roles["y"]} | {f"label {name!r}": one for name, one in labels.items()}
-    parts |= {"documents": roles["document_ids"], "weights": roles["weights"], "query weights": roles["query_weights"]}
-    return {part: f"column {name!r}" for part, name in parts.items() if isinstance(name, str)}
-
-
-def _refuse_label_among_features(data: Dataset, name: str | None) -> None:
-    """Raise if a frame of features also holds the label, by its name and its values: nothing else would be learned."""
-    label = data.labels[MAIN_LABEL].astype(dtypes.FEATURE)
-    for place, feature in enumerate(data.feature_names):
-        suspect = feature == name or feature.lower() in LABEL_NAMES
-        if suspect and np.array_equal(data.features[:, place], label, equal_nan=True):
-            raise DataError(
-                f"the column {feature!r} of X is the label itself, and would be learned as a feature: leave it out of "
-                f"X, or name it (y={feature!r}) in place of giving it again"
-            )
 
 
 def check_dataset(given: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,11 @@ from rankforce.data import frames
 from rankforce.errors import DataError
 from rankforce.files.limits import longest_id
 
+if TYPE_CHECKING:
+    from rankforce.data.dataset import Dataset
+
 MAIN_LABEL = "grades"
+LABEL_NAMES = ("label", "grade", "grades", "relevance")  # what columns of tables are called that hold it
 
 
 def _vector(values: Any, n: int, what: str, dtype: Any) -> np.ndarray:
@@ -57,6 +61,22 @@ def as_weights(values: Any, n: int, what: str) -> np.ndarray:
     return array
 
 
+def as_query_weights(values: Any, data: Dataset) -> np.ndarray | None:
+    """One weight per query; ``values`` has one entry per query, or per document, equal within a query."""
+    if values is None:
+        return None
+    given = frames.as_numbers(values, "query_weights")
+    if given.shape == (data.n_documents,) and data.n_documents != data.n_queries:
+        grouped = data.by_query(as_weights(given, data.n_documents, "query_weights"))
+        firsts = grouped[data.query_starts[:-1]]
+        differing = np.flatnonzero(grouped != np.repeat(firsts, data.query_sizes))
+        if len(differing):
+            q = int(np.searchsorted(data.query_starts, differing[0], side="right")) - 1
+            raise DataError(f"query_weights differ within query {data.query_id(q)!r}: one weight per query")
+        return frozen(firsts)
+    return frozen(as_weights(given, data.n_queries, "query_weights"))
+
+
 def as_feature_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if names is None:
         return tuple(str(place) for place in range(1, n + 1))  # as LETOR files count
@@ -89,3 +109,24 @@ def refuse_long_names(names: Iterable[str], what: str) -> None:
                 "allowed: is a line or a quotation mark not closed? The environment variable RANKFORCE_LONGEST_ID "
                 "sets the limit"
             )
+
+
+def refuse_label_among_features(data: Dataset, name: str | None) -> None:
+    """Raise if a frame of features also holds the label, by its name and its values: nothing else would be learned."""
+    label = data.labels[MAIN_LABEL].astype(dtypes.FEATURE)
+    for place, feature in enumerate(data.feature_names):
+        suspect = feature == name or feature.lower() in LABEL_NAMES
+        if suspect and np.array_equal(data.features[:, place], label, equal_nan=True):
+            raise DataError(
+                f"the column {feature!r} of X is the label itself, and would be learned as a feature: leave it out of "
+                f"X, or name it (y={feature!r}) in place of giving it again"
+            )
+
+
+def origins_of(
+    qid: Any, label: Any, labels: Mapping[str, Any], document: Any, weight: Any, query_weight: Any
+) -> dict[str, str]:
+    """Part of a data set → the column it is taken from, in words, for the parts that are given as names of columns."""
+    parts = {"queries": qid, "label": label, **{f"label {name!r}": one for name, one in labels.items()}}
+    parts |= {"documents": document, "weights": weight, "query weights": query_weight}
+    return {part: f"column {name!r}" for part, name in parts.items() if isinstance(name, str)}

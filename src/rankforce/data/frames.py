@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.console.tables import load_pandas
 from rankforce.displayed_text import displayed
-from rankforce.errors import DataError, missing_dependency
+from rankforce.errors import DataError
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
@@ -257,10 +258,7 @@ def first_infinite(matrix: np.ndarray) -> tuple[int, int] | None:
 
 def to_pandas(data: Dataset) -> Any:
     """A data set as a pandas data frame: qid, document, labels, weight, query_weight, features."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise missing_dependency("pandas", "frames", "to_pandas()") from None
+    pandas = load_pandas()
     head: list[tuple[str, Any]] = [("qid", data.qid)]
     if data.document_ids is not None:
         head.append(("document", data.document_ids))
@@ -276,5 +274,5 @@ def to_pandas(data: Dataset) -> Any:
             f"two columns of the data frame would be named {twice!r}; rename the feature or label: "
             "data.replace(feature_names=...), data.replace(labels=...)"
         )
-    features = pd.DataFrame(data.features, columns=list(data.feature_names))
-    return pd.concat([pd.DataFrame(dict(head)), features], axis=1)
+    features = pandas.DataFrame(data.features, columns=list(data.feature_names))
+    return pandas.concat([pandas.DataFrame(dict(head)), features], axis=1)

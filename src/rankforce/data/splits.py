@@ -16,6 +16,7 @@ import numpy as np
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
+from rankforce.kinds import Number, check_number
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
@@ -43,8 +44,7 @@ def folds(data: Dataset, count: int = 5, seed: int = 0) -> Iterator[tuple[Datase
     Numbers of queries differ by at most 1 between folds.
     """
     seed = checked_seed(seed)
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 2:
-        raise SettingsError(f"the number of folds must be a whole number of at least 2, not {count!r}")
+    check_number("the number of folds", count, 2, whole=True)
     if data.n_queries < count:
         raise DataError(f"{count} folds need at least as many queries, there are {data.n_queries}")
     fold = _deal(data, _counts([1.0 / count] * int(count), data.n_queries), Stream.FOLDS, seed)
@@ -56,7 +56,7 @@ def _checked_shares(shares: Sequence[float]) -> list[float]:
         raise SettingsError("say which shares of the queries the parts get: split(0.6, 0.2, 0.2)")
     result = []
     for share in shares:
-        if isinstance(share, bool) or not isinstance(share, (int, float, np.number)) or not 0.0 < share <= 1.0 + _SLACK:
+        if not Number(0.0, 1.0 + _SLACK, above=True).holds(share):
             raise SettingsError(f"a share must be a number above 0 and at most 1, not {share!r}")
         result.append(float(share))
     if math.fsum(result) > 1.0 + _SLACK:

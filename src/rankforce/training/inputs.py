@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rankforce.data import frames
-from rankforce.data.dataset import LABEL_NAMES, Dataset
+from rankforce.data.dataset import Dataset
+from rankforce.data.dataset_columns import LABEL_NAMES
 from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.clicks.keys import QueryKeys
+from rankforce.data.clicks.log_values import Coded
 from rankforce.data.clicks.rates import ClickLabels, ClickSettings
-from rankforce.data.clicks.session_logs import Coded, LogChunk
+from rankforce.data.clicks.session_logs import LogChunk
 from rankforce.data.hashing import hash_ids
 from rankforce.errors import DataError
 from rankforce.remedies import NAME_ALONE, Argument, LogColumn

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.console.tables import load_pandas
 from rankforce.console.wording import counted
 from rankforce.data.clicks.keys import QueryKeys
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.files import table_path
-from rankforce.data.tables.table_files import arrow, delimiter_of, is_parquet
-from rankforce.errors import DataError, SettingsError, missing_dependency
+from rankforce.data.tables.arrow import arrow
+from rankforce.data.tables.parquet import is_parquet
+from rankforce.data.tables.table_files import delimiter_of
+from rankforce.errors import DataError, SettingsError
 from rankforce.files.atomic_writes import replacing
 from rankforce.kinds import MOST, Choice, Either, Number, check_choice, check_number, check_switches, shown
 from rankforce.remedies import DOCUMENT_IDS, Argument
@@ -158,11 +161,7 @@ class ClickLabels:
 
     def to_pandas(self) -> Any:
         """The table as a pandas data frame."""
-        try:
-            import pandas
-        except ImportError:
-            raise missing_dependency("pandas", "frames", "a data frame") from None
-        return pandas.DataFrame(self.columns())
+        return load_pandas().DataFrame(self.columns())
 
     def to_dict(self) -> dict[str, Any]:
         """What was counted, in total, and the settings."""
@@ -193,7 +192,9 @@ class ClickLabels:
                 f"unlabelled, with fewer than {settings.min_impressions} impressions: {told['below_min_impressions']:,}"
             )
         if settings.smoothing:
-            mean = f"of {settings.prior:g}" if _is_number(settings.prior) else f"mean of the {_MEANS[settings.prior]}"
+            mean = (
+                f"of {settings.prior:g}" if Number().is_one(settings.prior) else f"mean of the {_MEANS[settings.prior]}"
+            )
             zeros = "" if settings.smooth_zeros else "; what was never clicked stays 0"
             words.append(f"smoothed by {settings.smoothing:g} impressions at the {mean}{zeros}")
         if self._keys.words:
@@ -206,7 +207,3 @@ class ClickLabels:
 
 
 _MEANS: dict[Any, str] = {"query": "query", "global": "log"}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

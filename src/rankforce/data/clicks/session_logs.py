@@ -21,12 +21,15 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rankforce.console.byte_progress import ByteProgress
-from rankforce.data.frames import column_names, is_frame, is_missing
+from rankforce.data.clicks.log_values import Clock, Coded, coded, read_click, read_id, read_position
+from rankforce.data.frames import column_names, is_frame
 from rankforce.data.identifiers import exact_bits
+from rankforce.data.tables.arrow import arrow, first_line
 from rankforce.data.tables.columns import ROLE_NAMES
-from rankforce.data.tables.csv_rows import NULLS, header_of, refuse_broken_row
+from rankforce.data.tables.csv_rows import header_of, refuse_broken_row
 from rankforce.data.tables.csv_rows import rows as csv_rows
-from rankforce.data.tables.table_files import arrow, delimiter_of, first_line, is_parquet
+from rankforce.data.tables.parquet import is_parquet
+from rankforce.data.tables.table_files import delimiter_of
 from rankforce.errors import DataError, FileFormatError
 from rankforce.files.decompression import Decompressed
 from rankforce.files.limits import longest_id
@@ -52,14 +55,6 @@ def _other_delimiter(sign: str) -> str:
 _BLOCK = 1 << 24  # bytes of CSV text read at once
 
 Fail = Callable[[int, str, str, str, Words], NoReturn]
-
-
-@dataclasses.dataclass(frozen=True)
-class Coded:
-    """A column as the different values it has, in order of first appearance, and the number of each row's value."""
-
-    values: list[Any]
-    codes: np.ndarray  # int64 (rows)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +84,7 @@ def read_log(
     (``COLUMN_NAMES``, and ``key``) to columns where they have other names.
     """
     arrow(Path("session log"))
-    clock = _Clock()
+    clock = Clock()
     for source in _sources(log):
         if isinstance(source, (str, os.PathLike)):
             batches = _from_file(Path(file_name(source)), names, progress)
@@ -249,7 +244,7 @@ def _roles(
     return roles
 
 
-def _chunk(table: Any, batch: _Batch, first: int, clock: _Clock) -> LogChunk:
+def _chunk(table: Any, batch: _Batch, first: int, clock: Clock) -> LogChunk:
     import pyarrow as pa
 
     def fail_in(role: str) -> Callable[[int, str, Any, Words], NoReturn]:
@@ -264,16 +259,16 @@ def _chunk(table: Any, batch: _Batch, first: int, clock: _Clock) -> LogChunk:
     def ids(role: str) -> Coded:
         kind = column(role).type
         bits = exact_bits(kind.to_pandas_dtype()) if pa.types.is_floating(kind) else 53
-        parse = functools.partial(_id, bits=bits, longest=longest_id())
-        return _coded(column(role), parse, fail_in(role), f"every row needs a {role}, as text or a whole number")
+        parse = functools.partial(read_id, bits=bits, longest=longest_id())
+        return coded(column(role), parse, fail_in(role), f"every row needs a {role}, as text or a whole number")
 
     def fail(row: int, role: str, problem: str, remedy: Words) -> NoReturn:
         fail_in(role)(row, problem, column(role)[row].as_py(), remedy)
 
-    click = _coded(column("clicked"), _click, fail_in("clicked"), "write 1 for a click, 0 for none")
+    click = coded(column("clicked"), read_click, fail_in("clicked"), "write 1 for a click, 0 for none")
     position = None
     if "position" in batch.roles:
-        read = _coded(column("position"), _position, fail_in("position"), "positions are numbers: 1 is the top")
+        read = coded(column("position"), read_position, fail_in("position"), "positions are numbers: 1 is the top")
         position = np.array([*read.values, math.nan])[read.codes]
     return LogChunk(
         session=ids("session"),
@@ -286,127 +281,3 @@ def _chunk(table: Any, batch: _Batch, first: int, clock: _Clock) -> LogChunk:
         fail=fail,
         columns=batch.roles,
     )
-
-
-def _coded(column: Any, parse: Callable[[Any], Any], fail: Callable[..., NoReturn], remedy: str) -> Coded:
-    """The column with its different values parsed; what cannot be parsed is reported with its first row."""
-    import pyarrow as pa
-
-    if pa.types.is_nested(column.type):
-        row = next((row for row, one in enumerate(column) if one.is_valid), 0)
-        fail(row, "a cell holds one value, not several", column[row].as_py() if len(column) else None, remedy)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)  # its own dictionary may have another order, and unused entries
-    encoded = pa.concat_arrays([column.combine_chunks()]).dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    values: list[Any] = []
-    numbers: dict[Any, int] = {}
-    renumbered = np.empty(len(encoded.dictionary) + 1, dtype=np.int64)
-    for place, raw in enumerate([*encoded.dictionary.to_pylist(), None]):
-        try:
-            value = parse(None if is_missing(raw) else raw)
-        except ValueError as problem:
-            wanted = place if place < len(encoded.dictionary) else -1
-            rows = np.flatnonzero(codes == wanted)
-            if len(rows):
-                fail(int(rows[0]), str(problem), raw, remedy)
-            renumbered[place] = -1  # a value that no row has
-            continue
-        if value not in numbers and value is not None:
-            numbers[value] = len(values)
-            values.append(value)
-        renumbered[place] = -1 if value is None else numbers[value]
-    return Coded(values, renumbered[codes])
-
-
-def _id(raw: Any, bits: int, longest: int) -> str:
-    """An id as text; ``bits``: below 2 to this power a float of the column is one whole number, not several."""
-    if isinstance(raw, float) and raw.is_integer():
-        if abs(raw) >= 2.0**bits:
-            raise ValueError(f"beyond 2^{bits}, one such number stands for several whole numbers")
-        raw = int(raw)
-    if raw is None or raw == "" or isinstance(raw, (float, bytes)):
-        raise ValueError("the id is missing" if raw in (None, "") else "an id is text or a whole number")
-    text = str(raw)
-    if len(text) > longest:
-        raise ValueError(f"the id has {len(text):,} characters")
-    if "\0" in text:
-        raise ValueError("the id holds a NUL character")
-    return text
-
-
-def _click(raw: Any) -> bool:
-    if isinstance(raw, str):
-        raw = {"true": True, "false": False}.get(raw.strip().lower(), raw)
-    try:
-        number = float(raw)
-    except (TypeError, ValueError):
-        number = math.nan
-    if number not in (0.0, 1.0):
-        raise ValueError("not a click" if raw not in (None, "") else "whether it was clicked is missing")
-    return bool(number)
-
-
-def _position(raw: Any) -> float | None:
-    if raw is None or raw in NULLS:
-        return None
-    try:
-        number = float(raw)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not 0.0 <= number < math.inf:
-        raise ValueError("not a position")
-    return number
-
-
-class _Clock:
-    """Times as numbers that can be compared: numbers as they are, dates in microseconds. One kind for a whole log."""
-
-    def __init__(self) -> None:
-        self._kind: Any = None
-
-    def read(self, column: Any, fail: Callable[..., NoReturn]) -> np.ndarray:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        if pa.types.is_null(column.type):
-            return np.full(len(column), math.nan)
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        written = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        if written:
-            column = pc.if_else(pc.is_in(column, value_set=pa.array(NULLS, column.type)), None, column)
-        if column.null_count == len(column):
-            return np.full(len(column), math.nan)
-        valid = column.drop_null()
-        if self._kind is None:
-            self._kind = next((kind for kind in _kinds(column.type) if _castable(valid[0], kind)), pa.float64())
-        try:
-            read = column.cast(self._kind, safe=False)
-        except pa.ArrowException:
-            row = next(row for row, one in enumerate(column) if one.is_valid and not _castable(one, self._kind))
-            remedy = "write numbers, or dates such as 2025-03-01 12:30:05; one kind throughout"
-            fail(row, "not a time", column[row].as_py(), remedy)
-        return (read.cast(pa.int64()) if pa.types.is_timestamp(self._kind) else read).cast(pa.float64()).to_numpy()
-
-
-def _kinds(kind: Any) -> list[Any]:
-    """What times of an Arrow type can be read as."""
-    import pyarrow as pa
-
-    dates = [pa.timestamp("us"), pa.timestamp("us", "UTC")]
-    if pa.types.is_timestamp(kind):
-        return dates[1:] if kind.tz else dates[:1]
-    if pa.types.is_date(kind):
-        return dates[:1]
-    return [pa.float64(), *dates] if pa.types.is_string(kind) or pa.types.is_large_string(kind) else [pa.float64()]
-
-
-def _castable(value: Any, kind: Any) -> bool:
-    import pyarrow as pa
-
-    try:
-        value.cast(kind, safe=False)
-    except pa.ArrowException:
-        return False
-    return True

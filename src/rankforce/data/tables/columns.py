@@ -27,11 +27,13 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
-from rankforce.data.dataset import LABEL_NAMES, MAIN_LABEL
+import numpy as np
+
+from rankforce.data.dataset_columns import LABEL_NAMES, MAIN_LABEL, origins_of
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import DataError, FileFormatError, RankforceWarning, warn
 from rankforce.kinds import shown
@@ -80,15 +82,7 @@ class Roles:
     @property
     def origins(self) -> dict[str, str]:
         """Part of a data set → the column it is taken from, in words; features are all the others."""
-        parts = {
-            "queries": self.qid,
-            "label": self.label,
-            **{f"label {name!r}": column for name, column in self.labels.items()},
-            "documents": self.document,
-            "weights": self.weight,
-            "query weights": self.query_weight,
-        }
-        return {part: f"column {column!r}" for part, column in parts.items() if column is not None}
+        return origins_of(self.qid, self.label, self.labels, self.document, self.weight, self.query_weight)
 
     @property
     def ids(self) -> list[str]:
@@ -97,6 +91,18 @@ class Roles:
     @property
     def columns(self) -> list[str]:
         return list(dict.fromkeys([*self.ids, *self.numeric, *self.features]))
+
+
+class TableColumns(NamedTuple):
+    """What was read of a table."""
+
+    roles: Roles
+    ids: Mapping[str, Any]  # column → ids
+    numbers: Mapping[str, np.ndarray]  # column → labels or weights
+    matrix: np.ndarray  # float32 (rows, features)
+    fail: Callable[
+        [int, str, str, str, Words], NoReturn
+    ]  # row, column, problem, text, remedy: what to raise for a cell
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Parquet and CSV files with named columns.
 
-Which column is what: see ``table_columns``.
+Which column is what: see ``columns.py``.
 """
 
 from __future__ import annotations
@@ -9,37 +9,36 @@ import contextlib
 import itertools
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from rankforce import dtypes
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.frames import as_vector, first_infinite, stack
+from rankforce.data.tables.arrow import arrow, first_line, has_arrow, record_batches, schema_of
 from rankforce.data.tables.columns import (
     LABEL_PREFIX,
     ROLE_NAMES,
     TEXT_SUFFIX,
     ColumnOptions,
     Roles,
+    TableColumns,
     feature_column,
     listed_columns,
     named_labels,
 )
 from rankforce.data.tables.csv_columns import read_columns, whole_numbers, write_columns
 from rankforce.data.tables.csv_rows import NULLS, header_of, open_bytes, refuse_broken_row, rows
-from rankforce.errors import DataError, FileFormatError, missing_dependency
+from rankforce.data.tables.parquet import is_parquet, read_parquet, write_parquet
+from rankforce.errors import DataError, FileFormatError
 from rankforce.files.atomic_writes import replacing
-from rankforce.files.limits import EXPANSION_REMEDY, expands_too_far
 from rankforce.files.streams import file_name
 from rankforce.kinds import Either, OrNone, Switch, Text
-from rankforce.remedies import ReadOption, Words
+from rankforce.remedies import Words
 
 _WHOLE_NUMBER = r"^\s*-?(0|[1-9][0-9]*)(\.0+)?\s*$"  # what a column of ids in a CSV file must look like to be numbers
-_ROWS_TO_WRITE = 65536
-_ROWS_TO_READ = 4096
 
 
 def read_table(
@@ -88,7 +87,8 @@ def read_table(
         features=None if features is None else listed_columns(features, "features"),
         ignore=listed_columns(ignore, "ignore"),
     )
-    parts = _read_parquet(path, options) if is_parquet(path) else _read_csv(path, options, delimiter)
+    columns = read_parquet(path, options) if is_parquet(path) else _read_csv(path, options, delimiter)
+    parts = _checked_parts(columns)
     origins = parts.pop("origins")
     try:
         return Dataset(**parts).with_origins(origins)
@@ -103,7 +103,7 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
     """
     path = Path(file_name(path))
     if is_parquet(path):
-        _write_parquet(data, path)
+        write_parquet(path, _columns_to_write(data, mark_text=False))
         return
     columns = _columns_to_write(data, mark_text=True)
     separator = delimiter_of(path, delimiter)
@@ -114,47 +114,14 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
-        schema = pa.schema([(name, _arrow_type(values)) for name, values in columns])
+        schema = schema_of(columns)
         options = arrow_csv.WriteOptions(delimiter=separator)
         with (
             pa.output_stream(file, compression="gzip" if path.suffix == ".gz" else None) as stream,
             arrow_csv.CSVWriter(stream, schema, write_options=options) as writer,
         ):
-            for batch in _batches(data, columns, schema):
+            for batch in record_batches(columns, schema):
                 writer.write_batch(batch)
-
-
-def _write_parquet(data: Dataset, path: Path) -> None:
-    pa = arrow(path)
-    import pyarrow.parquet as pq
-
-    columns = _columns_to_write(data, mark_text=False)
-    schema = pa.schema([(name, _arrow_type(values)) for name, values in columns])
-    with replacing(path) as file, pq.ParquetWriter(file, schema, write_page_checksum=True) as writer:
-        for batch in _batches(data, columns, schema):
-            writer.write_batch(batch)
-
-
-def arrow(path: Path) -> Any:
-    """pyarrow, which Parquet and session logs need."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise missing_dependency("pyarrow", "frames", f"{path.name}") from None
-    return pa
-
-
-def has_arrow() -> bool:
-    """Whether pyarrow is installed: it reads and writes large CSV files faster."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
-def is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq")
 
 
 def delimiter_of(path: Path, given: str | None) -> str:
@@ -165,113 +132,7 @@ def delimiter_of(path: Path, given: str | None) -> str:
     return "\t" if ".tsv" in [suffix.lower() for suffix in path.suffixes] else ","
 
 
-def _read_parquet(path: Path, options: ColumnOptions) -> dict[str, Any]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
-        raise FileFormatError(f"column {column!r}, row {row + 1}: {problem}", path=path, text=text, remedy=remedy)
-
-    try:
-        # nothing in a file is longer than the file: damage must not make Arrow ask for gigabytes
-        limit = min(max(path.stat().st_size, 1), 1_000_000)
-        with pq.ParquetFile(
-            path,
-            page_checksum_verification=True,
-            pre_buffer=False,
-            thrift_string_size_limit=100 * limit,
-            thrift_container_size_limit=limit,
-        ) as file:
-            roles = options.roles(file.schema_arrow.names, path)
-            _refuse_types({name: file.schema_arrow.field(name).type for name in roles.columns}, roles, path)
-            _refuse_expansion(file, len(roles.columns), path)
-            head = file.read(columns=[*roles.ids, *roles.numeric])
-            if head.num_rows == 0:
-                raise FileFormatError("the table has no rows", path=path)
-            ids = {name: _ids_of_parquet(head.column(name)) for name in roles.ids}
-            numbers = {name: _numbers(as_vector(head.column(name))) for name in roles.numeric}
-            matrix = _features_of_parquet(file, list(roles.features), head.num_rows)
-    except FileNotFoundError:
-        raise FileFormatError("there is no such file", path=path) from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        remedy = f"is it complete? ({first_line(error)})"
-        raise FileFormatError("the file cannot be read as Parquet", path=path, remedy=remedy) from None
-    return _checked_parts(roles, ids, numbers, matrix, fail)
-
-
-def _features_of_parquet(file: Any, names: list[str], n: int) -> np.ndarray:
-    """The matrix, filled batch by batch: beside it only one batch is in memory."""
-    matrix = np.empty((n, len(names)), dtype=dtypes.FEATURE)
-    first = 0
-    for batch in file.iter_batches(_ROWS_TO_READ, columns=names) if names else ():
-        if first + batch.num_rows > n:
-            raise OSError("its columns are not equally long")
-        columns = [_numbers(as_vector(batch.column(name))) for name in names]
-        matrix[first : first + batch.num_rows] = stack(columns, batch.num_rows)
-        first += batch.num_rows
-    if names and first < n:
-        raise OSError("its columns are not equally long")
-    return matrix
-
-
-def _refuse_expansion(file: Any, columns: int, path: Path) -> None:
-    """A column of one value takes no room in a file, and all its rows in memory."""
-    rows = file.metadata.num_rows
-    if expands_too_far(path.stat().st_size, 4 * rows * columns):
-        problem = f"{path.stat().st_size:,} bytes hold {rows:,} rows of {columns:,} columns"
-        raise FileFormatError(problem, path=path, remedy=EXPANSION_REMEDY)
-
-
-def _refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:
-    import pyarrow as pa
-
-    def is_number(kind: Any) -> bool:
-        tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
-        return any(test(kind) for test in tests)
-
-    def is_id(kind: Any) -> bool:
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-        others = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_integer, pa.types.is_floating)
-        return any(test(kind) for test in (*texts, *others, pa.types.is_decimal, pa.types.is_null))
-
-    for name in roles.ids:
-        if not is_id(types[name]):
-            what = "query" if name == roles.qid else "document"
-            option = "qid" if what == "query" else "document"
-            remedy = f"write ids as text or whole numbers, or name another column: {option}=..."
-            problem = f"column {name!r} is taken as the {what} id but holds {types[name]}, not whole numbers or text"
-            raise FileFormatError(problem, path=path, remedy=remedy)
-    for name in [*roles.numeric, *roles.features]:
-        if not is_number(types[name]):
-            what = roles.numeric.get(name, "feature")
-            raise FileFormatError(
-                f"column {name!r} is taken as {what} but holds {types[name]}, not numbers",
-                path=path,
-                remedy=(
-                    "encode it as numbers, give it another role, or leave it out: ",
-                    ReadOption("ignore", [name]),
-                ),
-            )
-
-
-def _ids_of_parquet(column: Any) -> Any:
-    import pyarrow as pa
-
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if column.null_count and pa.types.is_integer(kind):
-        return column.cast(pa.string()).to_numpy(zero_copy_only=False)  # not by way of float64
-    return as_vector(column)
-
-
-def _numbers(column: np.ndarray) -> np.ndarray:
-    """A column of numbers from Arrow; where all entries are null, or truth values with nulls, it holds objects."""
-    if column.dtype == object:
-        return np.array([np.nan if one is None else float(one) for one in column.tolist()], dtype=np.float64)
-    return column
-
-
-def _read_csv(path: Path, options: ColumnOptions, delimiter: str | None) -> dict[str, Any]:
+def _read_csv(path: Path, options: ColumnOptions, delimiter: str | None) -> TableColumns:
     separator = delimiter_of(path, delimiter)
     _, header = header_of(path, separator)
     roles = options.roles(header, path)
@@ -294,7 +155,7 @@ def _read_csv(path: Path, options: ColumnOptions, delimiter: str | None) -> dict
     ids = {name: _ids_of_text(columns[name], name) for name in roles.ids}
     numbers = {name: columns[name] for name in roles.numeric}
     matrix = stack([columns[name] for name in roles.features], n)
-    return _checked_parts(roles, ids, numbers, matrix, fail)
+    return TableColumns(roles, ids, numbers, matrix, fail)
 
 
 def _columns_by_arrow(
@@ -331,10 +192,9 @@ def _ids_of_text(column: np.ndarray, name: str) -> np.ndarray:
     return column if found is None else found
 
 
-def _checked_parts(
-    roles: Roles, ids: Mapping[str, Any], numbers: Mapping[str, np.ndarray], matrix: np.ndarray, fail: Any
-) -> dict[str, Any]:
-    """The arguments of ``Dataset``; ``fail`` reports what is wrong in a cell."""
+def _checked_parts(columns: TableColumns) -> dict[str, Any]:
+    """The arguments of ``Dataset``."""
+    roles, ids, numbers, matrix, fail = columns
     for name, what in ((roles.qid, "query"), (roles.document, "document")):
         if name is not None and ids[name].dtype == object:
             for row, one in enumerate(ids[name]):
@@ -375,10 +235,6 @@ def _checked_parts(
     }
 
 
-def first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
 def _columns_to_write(data: Dataset, mark_text: bool) -> list[tuple[str, np.ndarray]]:
     """(column, values per row) of all but the features."""
     columns = [(_id_column("qid", data.query_ids, mark_text), data.qid)]
@@ -397,22 +253,3 @@ def _columns_to_write(data: Dataset, mark_text: bool) -> list[tuple[str, np.ndar
 def _id_column(role: str, ids: np.ndarray, mark_text: bool) -> str:
     looks_whole = mark_text and ids.dtype.kind not in "iu" and all(re.match(_WHOLE_NUMBER, str(one)) for one in ids)
     return role + TEXT_SUFFIX if looks_whole else role
-
-
-def _arrow_type(values: np.ndarray) -> Any:
-    import pyarrow as pa
-
-    return pa.string() if values.dtype.kind in "UO" else pa.from_numpy_dtype(values.dtype)
-
-
-def _batches(data: Dataset, columns: Sequence[tuple[str, np.ndarray]], schema: Any) -> Iterator[Any]:
-    """The rows in record batches; NaN becomes null."""
-    import pyarrow as pa
-
-    for first in range(0, data.n_documents, _ROWS_TO_WRITE):
-        block = slice(first, first + _ROWS_TO_WRITE)
-        arrays = [
-            pa.array(values[block], type=field.type, from_pandas=values.dtype.kind == "f")
-            for (_, values), field in zip(columns, schema, strict=True)
-        ]
-        yield pa.record_batch(arrays, schema=schema)

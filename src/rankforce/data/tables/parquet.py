@@ -1,0 +1,142 @@
+"""Parquet files: their columns, checked by type, and written with checksums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.data.frames import as_vector, stack
+from rankforce.data.tables.arrow import arrow, first_line, record_batches, schema_of
+from rankforce.data.tables.columns import ColumnOptions, Roles, TableColumns
+from rankforce.errors import FileFormatError
+from rankforce.files.atomic_writes import replacing
+from rankforce.files.limits import EXPANSION_REMEDY, expands_too_far
+from rankforce.remedies import ReadOption, Words
+
+_ROWS_AT_A_TIME = 4096
+
+
+def is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def read_parquet(path: Path, options: ColumnOptions) -> TableColumns:
+    """The columns of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
+        raise FileFormatError(f"column {column!r}, row {row + 1}: {problem}", path=path, text=text, remedy=remedy)
+
+    try:
+        # nothing in a file is longer than the file: damage must not make Arrow ask for gigabytes
+        limit = min(max(path.stat().st_size, 1), 1_000_000)
+        with pq.ParquetFile(
+            path,
+            page_checksum_verification=True,
+            pre_buffer=False,
+            thrift_string_size_limit=100 * limit,
+            thrift_container_size_limit=limit,
+        ) as file:
+            roles = options.roles(file.schema_arrow.names, path)
+            _refuse_types({name: file.schema_arrow.field(name).type for name in roles.columns}, roles, path)
+            _refuse_expansion(file, len(roles.columns), path)
+            head = file.read(columns=[*roles.ids, *roles.numeric])
+            if head.num_rows == 0:
+                raise FileFormatError("the table has no rows", path=path)
+            ids = {name: _ids_of_parquet(head.column(name)) for name in roles.ids}
+            numbers = {name: _numbers(as_vector(head.column(name))) for name in roles.numeric}
+            matrix = _features_of_parquet(file, list(roles.features), head.num_rows)
+    except FileNotFoundError:
+        raise FileFormatError("there is no such file", path=path) from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        remedy = f"is it complete? ({first_line(error)})"
+        raise FileFormatError("the file cannot be read as Parquet", path=path, remedy=remedy) from None
+    return TableColumns(roles, ids, numbers, matrix, fail)
+
+
+def _features_of_parquet(file: Any, names: list[str], n: int) -> np.ndarray:
+    """The matrix, filled batch by batch: beside it only one batch is in memory."""
+    matrix = np.empty((n, len(names)), dtype=dtypes.FEATURE)
+    first = 0
+    for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=names) if names else ():
+        if first + batch.num_rows > n:
+            raise OSError("its columns are not equally long")
+        columns = [_numbers(as_vector(batch.column(name))) for name in names]
+        matrix[first : first + batch.num_rows] = stack(columns, batch.num_rows)
+        first += batch.num_rows
+    if names and first < n:
+        raise OSError("its columns are not equally long")
+    return matrix
+
+
+def _refuse_expansion(file: Any, columns: int, path: Path) -> None:
+    """A column of one value takes no room in a file, and all its rows in memory."""
+    rows = file.metadata.num_rows
+    if expands_too_far(path.stat().st_size, 4 * rows * columns):
+        problem = f"{path.stat().st_size:,} bytes hold {rows:,} rows of {columns:,} columns"
+        raise FileFormatError(problem, path=path, remedy=EXPANSION_REMEDY)
+
+
+def _refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:
+    import pyarrow as pa
+
+    def is_number(kind: Any) -> bool:
+        tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+        return any(test(kind) for test in tests)
+
+    def is_id(kind: Any) -> bool:
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        texts = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+        others = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_integer, pa.types.is_floating)
+        return any(test(kind) for test in (*texts, *others, pa.types.is_decimal, pa.types.is_null))
+
+    for name in roles.ids:
+        if not is_id(types[name]):
+            what = "query" if name == roles.qid else "document"
+            option = "qid" if what == "query" else "document"
+            remedy = f"write ids as text or whole numbers, or name another column: {option}=..."
+            problem = f"column {name!r} is taken as the {what} id but holds {types[name]}, not whole numbers or text"
+            raise FileFormatError(problem, path=path, remedy=remedy)
+    for name in [*roles.numeric, *roles.features]:
+        if not is_number(types[name]):
+            what = roles.numeric.get(name, "feature")
+            raise FileFormatError(
+                f"column {name!r} is taken as {what} but holds {types[name]}, not numbers",
+                path=path,
+                remedy=(
+                    "encode it as numbers, give it another role, or leave it out: ",
+                    ReadOption("ignore", [name]),
+                ),
+            )
+
+
+def _ids_of_parquet(column: Any) -> Any:
+    import pyarrow as pa
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if column.null_count and pa.types.is_integer(kind):
+        return column.cast(pa.string()).to_numpy(zero_copy_only=False)  # not by way of float64
+    return as_vector(column)
+
+
+def _numbers(column: np.ndarray) -> np.ndarray:
+    """A column of numbers from Arrow; where all entries are null, or truth values with nulls, it holds objects."""
+    if column.dtype == object:
+        return np.array([np.nan if one is None else float(one) for one in column.tolist()], dtype=np.float64)
+    return column
+
+
+def write_parquet(path: Path, columns: Sequence[tuple[str, np.ndarray]]) -> None:
+    """Write named columns, whole or not at all."""
+    arrow(path)
+    import pyarrow.parquet as pq
+
+    schema = schema_of(columns)
+    with replacing(path) as file, pq.ParquetWriter(file, schema, write_page_checksum=True) as writer:
+        for batch in record_batches(columns, schema):
+            writer.write_batch(batch)
