@@ -51,7 +51,7 @@ def test_mistakes(run: Any, model: Path, data: Path) -> None:
 
 def test_quiet_draws_no_progress(run: Any, model: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    found = rf.local_optimality
+    found = rf.diagnostics.local_optimality
 
     def noting(*arguments: Any, progress: bool, **options: Any) -> Any:
         asked.append(progress)

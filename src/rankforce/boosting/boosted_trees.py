@@ -22,7 +22,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError, warn
 from rankforce.evaluation.agreement import AGREEMENT
-from rankforce.forces.forces import Ranking
+from rankforce.forces.forces import RunningOrder
 from rankforce.kernels.trees.leaves import add_leaf_values
 from rankforce.kinds import Number, Understood, shown
 from rankforce.measures.measure import Measure
@@ -65,7 +65,7 @@ class RunningScores:
         self.data = data
         self.link = link
         self.outputs = np.empty(base.shape, dtype=dtypes.SCORE)
-        self.ranking = Ranking(data, seed)
+        self.ranking = RunningOrder(data, seed)
         self.watched = watched
         self.restart(base)
 

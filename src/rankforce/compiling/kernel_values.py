@@ -35,7 +35,7 @@ MOST_COLUMNS = 6
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 class KernelValue:
-    """Base of measures and costs: a frozen value class that kernels can use.
+    """Base of measures and λ-functions: a frozen value class that kernels can use.
 
     Subclasses are data classes: equality and hash include the class. ``kernel_tuple()`` is what a kernel is given:
     the fields annotated ``int``, ``float``, ``bool`` or ``int | None`` (None means no limit) as numbers, and each
@@ -190,7 +190,7 @@ def _kernel_tuple_class(cls: type[KernelValue], names: list[str]) -> Any:
     if columns > MOST_COLUMNS:
         raise SettingsError(f"{cls.__name__}.COLUMNS is {columns}; at most {MOST_COLUMNS} columns are possible")
     plain = collections.namedtuple("Kernel", names)  # type: ignore[misc]  # the names are known at run time only
-    # Numba's dispatcher tells named tuples apart by name and fields alone, so the name is made unique: two costs
+    # Numba's dispatcher tells named tuples apart by name and fields alone, so the name is made unique: two λ-functions
     # with one field sigma, and a class that is defined again in a notebook, must not share compiled code.
     made = type(
         f"{cls.__module__}.{cls.__qualname__}.Kernel{next(_kernel_classes)}",

@@ -255,7 +255,7 @@ def _read_pairs(file: Path, separator: str, data: Dataset) -> Preferences:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Columns:
+class _PreferenceColumns:
     """Where the columns of a file of preferences are; −1 for one that is absent."""
 
     count: int
@@ -271,7 +271,7 @@ class _Columns:
         return tuple(name for name, place in places.items() if name != "count" and place >= 0)
 
 
-def _columns(lines: Iterator[tuple[int, list[str]]], path: Path, separator: str) -> _Columns:
+def _columns(lines: Iterator[tuple[int, list[str]]], path: Path, separator: str) -> _PreferenceColumns:
     first = next(lines, None)
     remedy = f"the first line names the columns: {separator.join(('qid', 'better', 'worse', 'probability'))}"
     if first is None:
@@ -288,7 +288,7 @@ def _columns(lines: Iterator[tuple[int, list[str]]], path: Path, separator: str)
             problem = f"there is no column {name!r}"
             raise FileFormatError(problem, path=path, line=first[0], text=separator.join(first[1]), remedy=remedy)
     places = {name: header.index(name) if name in header else -1 for name in known}
-    return _Columns(len(header), **places)
+    return _PreferenceColumns(len(header), **places)
 
 
 def _number(cells: list[str], place: int, what: str, most: float) -> float:

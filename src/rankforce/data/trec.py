@@ -60,7 +60,7 @@ def read_qrels(path: str | Path) -> dict[str, dict[str, float]]:
     Any white space separates, gzip is recognised, blank lines are skipped, ids are text, the iteration is ignored.
     A document judged twice for a query is an error, and so is a grade that is not a finite number.
     """
-    what = _Columns(4, 2, 3, "grade", "query, iteration, document, grade", "a run (use read_run)", 6)
+    what = _TrecColumns(4, 2, 3, "grade", "query, iteration, document, grade", "a run (use read_run)", 6)
     return _read(Path(file_name(path)), what)
 
 
@@ -69,7 +69,7 @@ def read_run(path: str | Path) -> dict[str, dict[str, float]]:
 
     The ranks are ignored, as trec_eval does: scores decide. Otherwise as ``read_qrels``.
     """
-    what = _Columns(6, 2, 4, "score", "query, Q0, document, rank, score, tag", "judgments (use read_qrels)", 4)
+    what = _TrecColumns(6, 2, 4, "score", "query, Q0, document, rank, score, tag", "judgments (use read_qrels)", 4)
     return _read(Path(file_name(path)), what)
 
 
@@ -167,7 +167,7 @@ def _numbers(of_query: Mapping[str, Any], query: str, what: str) -> dict[str, fl
 
 
 @dataclasses.dataclass(frozen=True)
-class _Columns:
+class _TrecColumns:
     """Where a kind of file has what."""
 
     count: int
@@ -179,12 +179,12 @@ class _Columns:
     lookalike_count: int
 
 
-def _read(path: Path, columns: _Columns) -> dict[str, dict[str, float]]:
+def _read(path: Path, columns: _TrecColumns) -> dict[str, dict[str, float]]:
     with within_memory(path):
         return _numbers_by_document(path, columns)
 
 
-def _numbers_by_document(path: Path, columns: _Columns) -> dict[str, dict[str, float]]:
+def _numbers_by_document(path: Path, columns: _TrecColumns) -> dict[str, dict[str, float]]:
     result: dict[str, dict[str, float]] = {}
     longest = longest_id()
     for line, text in _lines(path):

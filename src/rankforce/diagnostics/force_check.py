@@ -1,6 +1,6 @@
 """Do forces derive from a cost? What a λ-function really does to the scores of a list.
 
-    print(rf.check_forces("RankNetWeightPairs", "NDCG"))
+    print(rf.diagnostics.check_forces("RankNetWeightPairs", "NDCG"))
 
 With λ = −∂C/∂s the Hessian of the cost C is H_jk = −∂λ_j/∂s_k. Where H is symmetric a cost exists; where it is positive
 semidefinite too, the cost is convex. Symmetry at points without ties is not enough: forces that jump when two documents
@@ -21,10 +21,10 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
-from rankforce.forces.forces import Forces, Ranking
+from rankforce.forces.forces import Forces, RunningOrder
 from rankforce.kinds import check_choice, check_number, shown
-from rankforce.lambdas.catalogue import cost as lambda_function
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
+from rankforce.lambdas.catalogue import lambda_function as read_lambda_function
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import MAIN_LABEL, Measure
 from rankforce.measures.ndcg import NDCG
@@ -91,7 +91,7 @@ class ForceCheck:
 
 
 def check_forces(
-    cost: str | LambdaFunction | Objective | Term,
+    lambda_function: str | LambdaFunction | Objective | Term,
     measure: str | Measure = "NDCG",
     *,
     labels: Any = None,
@@ -106,7 +106,7 @@ def check_forces(
 
     Parameters
     ----------
-    cost : a λ-function, written or as an object; or, without ``measure``, a whole objective, a term or a list of terms
+    lambda_function : written or as an object; or, without ``measure``, a whole objective, a term or a list of terms
     measure : the measure whose changes the λ-function sees
     labels : one label per document of the list, or a mapping of label source to labels
         Default: grades 3, 2, 1, 1, 0, 0, and some values between 0 and 1 for every other label source.
@@ -126,10 +126,10 @@ def check_forces(
     _check_distance("spread", spread, SPREADS)
     _check_distance("radius", radius, RADII)
     seed = checked_seed(seed)
-    if isinstance(cost, (Objective, Term, list, tuple)):
-        objective = as_part(cost)
+    if isinstance(lambda_function, (Objective, Term, list, tuple)):
+        objective = as_part(lambda_function)
     else:
-        objective = Objective((Term(read_measure(measure), lambda_function(cost)),))
+        objective = Objective((Term(read_measure(measure), read_lambda_function(lambda_function)),))
     if any(term.pairs is not None and term.pairs.sample for term in objective.terms):
         raise SettingsError("forces of sampled pairs are random: check them with ", Argument("pairs", "all"))
     if not any(objective.shares(iteration)):
@@ -192,11 +192,11 @@ class _Field:
         self.size = len(next(iter(labels.values())))
         self._prepared = functools.lru_cache(maxsize=4)(self._prepare)
 
-    def _prepare(self, count: int) -> tuple[Ranking, Forces]:
+    def _prepare(self, count: int) -> tuple[RunningOrder, Forces]:
         labels = {name: np.tile(values, count) for name, values in self.labels.items()}
         features = np.zeros((count * self.size, 1), dtype=np.float32)
         data = Dataset(features, labels.pop(MAIN_LABEL, None), group=[self.size] * count, labels=labels)
-        return Ranking(data, 0), Forces(data, self.objective, 0, normalise=self.normalise)
+        return RunningOrder(data, 0), Forces(data, self.objective, 0, normalise=self.normalise)
 
     def at(self, points: np.ndarray) -> np.ndarray:
         """(points, documents) forces at (points, documents) scores."""

@@ -24,12 +24,12 @@ from rankforce.forces.pairs import PairRanges
 from rankforce.forces.trained_forces import ASSUMED, AnchoredForces, TrainedForces
 from rankforce.kernels.forces.pair_forces import scale_by_log
 from rankforce.kinds import MOST, Text, Whole, check_number, shown
-from rankforce.lambdas.cost import Cost
+from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 from rankforce.objectives.graded import Graded
 from rankforce.objectives.objective import Term
 
 
-class Instrument(abc.ABC):
+class TableInstrument(abc.ABC):
     """Base of all instruments: one row of numbers per look.
 
     every : look before iteration (tree, epoch) 0, ``every``, 2 × ``every``, ...
@@ -121,7 +121,7 @@ class Instrument(abc.ABC):
         return f"{self.title}\n{tables.text_table(['iteration', *names], rows)}"
 
 
-class ForceAgreement(Instrument):
+class ForceAgreement(TableInstrument):
     """The share of documents whose forces from the first tier and from a later one have the same sign, or the later
     one's is 0.
 
@@ -150,7 +150,7 @@ class ForceAgreement(Instrument):
             if name in self._later:  # a measure may stand in several terms
                 name = f"{name} (term {number})"
             self._later[name] = self.trained.on(data, term)
-            everything = Term(term.measure, term.cost, pairs=term.pairs)
+            everything = Term(term.measure, term.lambda_function, pairs=term.pairs)
             self._later[f"{name}, all pairs"] = self.trained.on(data, everything)
 
     def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
@@ -162,7 +162,7 @@ class ForceAgreement(Instrument):
         return found
 
 
-class ContributionsByGrade(Instrument):
+class ContributionsByGrade(TableInstrument):
     """For documents of a high grade: the share of Σ_k |λ_jk| that comes from partners k of each grade, its mean over
     those documents that are pulled at all. Where an anchor ties scores to the grades, the size of its force is part of
     the sum, and its share a column.
@@ -182,8 +182,10 @@ class ContributionsByGrade(Instrument):
 
     def _start(self, data: Dataset) -> None:
         term = self.trained.term(self.term)
-        if not isinstance(term.cost, Cost) or term.cost.diagonal:
-            raise SettingsError(f"{term.cost} does not pull pairs apart alone: its forces have no partners' grades")
+        if not isinstance(term.lambda_function, PairwiseLambdaFunction) or term.lambda_function.diagonal:
+            raise SettingsError(
+                f"{term.lambda_function} does not pull pairs apart alone: its forces have no partners' grades"
+            )
         self._forces = self.trained.on(data, term)
         whole = self._forces.forces.terms[0]
         labels, starts = whole.judged.labels, whole.judged.starts
@@ -247,7 +249,7 @@ class ContributionsByGrade(Instrument):
         amounts["anchor"] = np.abs(judged.of_kept(springing))
 
 
-class GradesInTop(Instrument):
+class GradesInTop(TableInstrument):
     """The share of each grade among the first ``k`` documents, the mean over queries; unlabelled ones are a column."""
 
     TITLE = "grades at the top"
@@ -274,7 +276,7 @@ class GradesInTop(Instrument):
         return found
 
 
-class RankChanges(Instrument):
+class RankChanges(TableInstrument):
     """The share of documents whose rank changed since the last look, and of the first ``k`` places whose document did;
     each the mean over queries. The first look has nothing to compare with.
     """

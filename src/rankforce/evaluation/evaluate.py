@@ -20,9 +20,9 @@ from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import Evaluation, MeasuredQueries
 from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.significance import check_level
-from rankforce.evaluation.ties import POLICIES, QueryValues, Ranking
+from rankforce.evaluation.ties import POLICIES, QueryValues, RankedData
 from rankforce.kinds import check_choice
-from rankforce.measures.judged import Judged, judged
+from rankforce.measures.judged import JudgedMeasure, judged
 from rankforce.measures.measure import Measure
 from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.threads import using_threads
@@ -98,7 +98,7 @@ def evaluate(
     if tool is not None and tool.single_precision:
         scores = _single_precision(scores)
     with using_threads(threads):
-        ranking = Ranking(data, scores, request.ties, request.seed)
+        ranking = RankedData(data, scores, request.ties, request.seed)
         measured = {
             str(one): _measured(one, ranking, of, values, request.blank, tool)
             for one, of, values in zip(asked, known, ranking.values(known), strict=True)
@@ -154,7 +154,7 @@ def _refuse_for_preferences(**options: Any) -> None:
 
 
 def _measured(
-    asked: Measure, ranking: Ranking, known: Judged, found: QueryValues, blank: str, tool: Convention | None
+    asked: Measure, ranking: RankedData, known: JudgedMeasure, found: QueryValues, blank: str, tool: Convention | None
 ) -> MeasuredQueries:
     data, one = ranking.data, known.measure
     values, variances = found
@@ -174,7 +174,7 @@ def _measured(
     return MeasuredQueries(asked, one, values, is_blank, unlabelled, top, variances, weights, numerator_weights)
 
 
-def _unlabelled_in_top(ranking: Ranking, known: Judged) -> tuple[np.ndarray, np.ndarray]:
+def _unlabelled_in_top(ranking: RankedData, known: JudgedMeasure) -> tuple[np.ndarray, np.ndarray]:
     """For each query: unlabelled documents down to the measure's cut-off, and documents down to it.
 
     Counted in the whole ranking, also where the measure leaves unlabelled documents out.
@@ -192,7 +192,7 @@ def _unlabelled_in_top(ranking: Ranking, known: Judged) -> tuple[np.ndarray, np.
     return np.diff(sums[ranked.starts]), top
 
 
-def _explainer(ranking: Ranking) -> Callable[[Measure, int], list[dict[str, Any]]]:
+def _explainer(ranking: RankedData) -> Callable[[Measure, int], list[dict[str, Any]]]:
     def explain(one: Measure, q: int) -> list[dict[str, Any]]:
         data = ranking.data
         known = judged(data, one)

@@ -20,10 +20,11 @@ from rankforce.kernels.forces.pair_forces import (
     scale_by_log,
 )
 from rankforce.kernels.ranking.ordering import reorder_documents
-from rankforce.lambdas.cost import Cost, LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
+from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
-from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, Term
 from rankforce.threads import FEW_IN_A_PASS, over_queries
 
 _slow_measures: set[type] = set()
@@ -33,7 +34,7 @@ class SlowMeasureWarning(RankforceWarning):
     """A measure gives no swap: it is found by brute force."""
 
 
-class Ranking:
+class RunningOrder:
     """The documents of every query in ranked order, kept up to date from one iteration to the next.
 
     Equal scores are ordered by a hash of seed, query id and position in the query.
@@ -67,15 +68,17 @@ class TermForces:
     """The forces of one term of an objective."""
 
     def __init__(self, data: Dataset, term: Term, seed: int) -> None:
-        self.term = term = term.settled(DEFAULT_COST, ALL_PAIRS)
+        self.term = term = term.settled(DEFAULT_LAMBDA_FUNCTION, ALL_PAIRS)
         assert term.pairs is not None
-        assert term.cost is not None
+        assert term.lambda_function is not None
         self.pairs: Pairs = term.pairs
-        self.function: LambdaFunction = term.cost
+        self.lambda_function: LambdaFunction = term.lambda_function
         self.judged = applied = judged(data, term.measure)
         self.longest = int(np.diff(applied.starts).max(initial=0))
         self.all_pairs = not term.pairs.sample and term.pairs.top >= self.longest
-        self.reach = term.cost.reach if isinstance(term.cost, Cost) else None  # None: listwise
+        self.reach = (
+            term.lambda_function.reach if isinstance(term.lambda_function, PairwiseLambdaFunction) else None
+        )  # None: listwise
         earlier = [labels_of(data, source, term.measure) for source in term.earlier]
         self.tied_in = tuple(applied.of_kept(data.by_query(labels)) for labels in earlier)
         self.ranges = PairRanges.of(
@@ -89,7 +92,7 @@ class TermForces:
         # a copy that can be written to, as the ones are: kernels are compiled for one kind of array
         weights = np.ones(data.n_documents) if data.weights is None else np.array(data.by_query(data.weights))
         self.document_weights = applied.of_kept(weights)
-        self.cost = term.cost.kernel_tuple()
+        self.lambda_tuple = term.lambda_function.kernel_tuple()
         self.column_count = applied.column_count
         self.seed = seed
         self._draws = np.zeros(len(applied.worth), dtype=dtypes.HASH)
@@ -145,7 +148,7 @@ class TermForces:
         curvatures: np.ndarray,
     ) -> None:
         scales = share * (self.query_weights if queries is None else self.query_weights * queries)
-        if self.function.diagonal:
+        if self.lambda_function.diagonal:
             self._add_diagonal(scores, scales, forces, curvatures)
         if self.reach is None:
             self._add_listwise(order, scores, scales, pulls, forces)
@@ -162,9 +165,9 @@ class TermForces:
         over_queries(
             applied.starts,
             lambda a, b: add_forces_by_columns(
-                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
-                ranges.worse, applied.starts, normalisers, self.document_weights, scales, a, b, wide, pulls, forces,
-                curvatures,
+                applied.kernel_tuple, self.lambda_tuple, self.column_count, applied.worth, scores, order,
+                ranges.members, ranges.worse, applied.starts, normalisers, self.document_weights, scales, a, b, wide,
+                pulls, forces, curvatures,
             ),
         )  # fmt: skip
         if wide.any():
@@ -172,7 +175,7 @@ class TermForces:
 
     def _add_diagonal(self, scores: np.ndarray, scales: np.ndarray, forces: np.ndarray, curvatures: np.ndarray) -> None:
         applied = self.judged
-        alphas = self.function.diagonal * scales * (applied.normalisers != 0.0)
+        alphas = self.lambda_function.diagonal * scales * (applied.normalisers != 0.0)
         weights = np.repeat(alphas, np.diff(applied.starts)) * self.document_weights
         forces -= weights * scores
         curvatures += weights
@@ -185,8 +188,8 @@ class TermForces:
         over_queries(
             applied.starts,
             lambda a, b: add_listwise_forces(
-                applied.kernel_tuple, self.cost, self.column_count, applied.worth, applied.labels, scores, order,
-                applied.starts, normalisers, self.document_weights, scales, a, b, pulls, forces,
+                applied.kernel_tuple, self.lambda_tuple, self.column_count, applied.worth, applied.labels, scores,
+                order, applied.starts, normalisers, self.document_weights, scales, a, b, pulls, forces,
             ),
         )  # fmt: skip
 
@@ -204,8 +207,8 @@ class TermForces:
         over_queries(
             applied.starts,
             lambda a, b: add_forces_nearby(
-                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
-                ranges.worse, applied.starts, normalisers, self.document_weights, scales, self.reach,
+                applied.kernel_tuple, self.lambda_tuple, self.column_count, applied.worth, scores, order,
+                ranges.members, ranges.worse, applied.starts, normalisers, self.document_weights, scales, self.reach,
                 self.pairs.top, a, b, pulls, forces, curvatures,
             ),
         )  # fmt: skip
@@ -227,9 +230,9 @@ class TermForces:
         over_queries(
             applied.starts,
             lambda a, b: add_forces_by_rank(
-                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
-                ranges.worse, ranges.better, applied.starts, normalisers, self.document_weights, scales, pairs.top,
-                pairs.sample, self._draws, a, b, pulls, forces, curvatures,
+                applied.kernel_tuple, self.lambda_tuple, self.column_count, applied.worth, scores, order,
+                ranges.members, ranges.worse, ranges.better, applied.starts, normalisers, self.document_weights, scales,
+                pairs.top, pairs.sample, self._draws, a, b, pulls, forces, curvatures,
             ),
         )  # fmt: skip
 
@@ -272,8 +275,8 @@ class Forces:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(forces, curvatures) at these scores, in ``by_query`` order; positive force = up.
 
-        ``order`` is the ranking by these scores (``Ranking.update``). ``queries``, a mask, leaves the others without
-        force. The arrays returned are reused by the next call.
+        ``order`` is the ranking by these scores (``RunningOrder.update``). ``queries``, a mask, leaves the others
+        without force. The arrays returned are reused by the next call.
         """
         self.forces.fill(0.0)
         self.curvatures.fill(0.0)

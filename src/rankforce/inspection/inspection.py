@@ -24,7 +24,7 @@ from rankforce.inspection import duplicates, rules
 from rankforce.inspection.duplicates import Duplicates
 from rankforce.inspection.feature_strength import FeatureStrength, feature_strengths
 from rankforce.inspection.findings import Finding
-from rankforce.inspection.labels import LabelSource, label_source
+from rankforce.inspection.labels import LabelSummary, label_summary
 from rankforce.inspection.leaks import Leak, leaks
 
 _CHUNK = 16_384  # rows looked at together: small beside the features
@@ -43,7 +43,7 @@ class Inspection:
     single_document_queries: int
     contiguous: bool
     has_document_ids: bool
-    labels: tuple[LabelSource, ...]
+    labels: tuple[LabelSummary, ...]
     missing_share: float
     missing_features: Mapping[str, float]  # share of missing values, where it is not 0
     never_seen_features: tuple[str, ...]  # 0 in every document, or missing in every one
@@ -127,7 +127,7 @@ def inspect(data: Dataset) -> Inspection:
         single_document_queries=int((sizes == 1).sum()),
         contiguous=data.contiguous,
         has_document_ids=data.document_ids is not None,
-        labels=tuple(label_source(data, name) for name in data.labels),
+        labels=tuple(label_summary(data, name) for name in data.labels),
         duplicates=duplicates.find(data),
         strongest_features=tuple(strengths[:5]),
         answering_features=tuple(one for one in strengths if one.gives_answer_away),
@@ -191,7 +191,7 @@ def _features_line(report: Inspection) -> str:
     return text
 
 
-def _values_line(source: LabelSource, documents: int) -> str:
+def _values_line(source: LabelSummary, documents: int) -> str:
     if source.distinct == 0:
         return "no values"
     if not source.values:
@@ -202,6 +202,6 @@ def _values_line(source: LabelSource, documents: int) -> str:
     return spread + (f"   unlabelled: {source.unlabelled:,}" if source.unlabelled else "")
 
 
-def _queries_line(source: LabelSource) -> str:
+def _queries_line(source: LabelSummary) -> str:
     text = f"{counted(source.mixed_queries, 'query')} with different labels, {source.blank_queries:,} blank"
     return text + (f", {source.unlabelled_queries:,} unlabelled" if source.unlabelled_queries else "")

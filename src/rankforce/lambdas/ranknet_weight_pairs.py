@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rankforce.lambdas.logistic import LogisticCost
+from rankforce.lambdas.logistic import LogisticLambdaFunction
 
 
-class RankNetWeightPairs(LogisticCost):
+class RankNetWeightPairs(LogisticLambdaFunction):
     """RankNet's force times the change of the measure: force σρ|ΔZ|, curvature σ²ρ(1 − ρ)|ΔZ|."""
 
     ALIASES: ClassVar[tuple[str, ...]] = ("LambdaRank",)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankforce.lambdas.logistic import LogisticCost
+from rankforce.lambdas.logistic import LogisticLambdaFunction
 
 
-class SpringSmooth(LogisticCost):
+class SpringSmooth(LogisticLambdaFunction):
     """RankNetWeightPairs with a gain of at least 1: force σρ·max(|ΔẐ|, 1), curvature σ²ρ(1 − ρ)·max(|ΔẐ|, 1).
 
     Ẑ is the measure times the query's normaliser (the best DCG for NDCG, the number of relevant documents for MAP):

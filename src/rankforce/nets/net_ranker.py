@@ -23,7 +23,7 @@ from rankforce.models.provenance import Provenance
 from rankforce.nets.rate_schedule import PRESETS, Preset
 from rankforce.nets.runs import Cost, Plan, Run, Scored, leading
 from rankforce.nets.updates import Source, Updates, updates_of
-from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION
 from rankforce.remedies import NAME_ALONE, Argument, Setting, ValidationData
 from rankforce.threads import over_pieces
 from rankforce.training.base_models import base_of
@@ -100,7 +100,7 @@ class NetRanker(Resumable):
                 "optimiser": self._optimiser(),
                 "epochs": epochs,
                 "learning_rate": self._rates()[0] if len(self._rates()) == 1 else list(self._rates()),
-                "cost": str(self.trained_forces_.cost),
+                "lambda_function": str(self.trained_forces_.lambda_function),
                 "watched": str(runs[0].watched_measure),
             }
             bar.explain(self.settled_)
@@ -222,11 +222,11 @@ class NetRanker(Resumable):
     def _trained(self, source: Source) -> TrainedForces:
         """What an epoch pulls with."""
         objective = source.objective if source.preferences is None or source.share < 1 else None
-        first = source.objective.terms[0].settled(DEFAULT_COST, ALL_PAIRS)
-        assert first.cost is not None
+        first = source.objective.terms[0].settled(DEFAULT_LAMBDA_FUNCTION, ALL_PAIRS)
+        assert first.lambda_function is not None
         assert first.pairs is not None
         return TrainedForces(
-            objective, first.cost, first.pairs, sigma=self.sigma, seed=self.seed, ranker=type(self).__name__
+            objective, first.lambda_function, first.pairs, sigma=self.sigma, seed=self.seed, ranker=type(self).__name__
         )
 
     # --------------------------------------------------------------------------------------------- settings resolved

@@ -12,7 +12,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
 from rankforce.errors import ModelFileError
 from rankforce.evaluation.agreement import Agreement
-from rankforce.forces.forces import Ranking
+from rankforce.forces.forces import RunningOrder
 from rankforce.kernels.nets.network import score_documents
 from rankforce.measures.measure import Measure
 from rankforce.models.net_layout import Layout
@@ -33,7 +33,7 @@ class Scored:
         self.inputs = inputs
         self.hidden = layout.hidden
         self.watched = watched
-        self.ranking = Ranking(data, seed)
+        self.ranking = RunningOrder(data, seed)
         self.scores = np.zeros(data.n_documents)
 
     def value(self, weights: np.ndarray) -> float:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankforce.errors import SettingsError
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
 from rankforce.measures.cndcg import CNDCG
 from rankforce.measures.measure import Measure
-from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term, as_part, weighed
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, Term, as_part, weighed
 from rankforce.remedies import ValidationData
 from rankforce.written_forms import told_apart
 
@@ -68,8 +68,10 @@ class Graded(Objective):
             for share in tier.shares(iteration)
         )
 
-    def settled(self, iterations: int, cost: LambdaFunction = DEFAULT_COST, pairs: Pairs = ALL_PAIRS) -> Graded:
-        tiers = [tier.settled(iterations, cost, pairs) for tier in self.tiers]
+    def settled(
+        self, iterations: int, lambda_function: LambdaFunction = DEFAULT_LAMBDA_FUNCTION, pairs: Pairs = ALL_PAIRS
+    ) -> Graded:
+        tiers = [tier.settled(iterations, lambda_function, pairs) for tier in self.tiers]
         return Graded(tiers, "search" if self.weights is None else self.weights)
 
     def written(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from rankforce.objectives.graded import Graded
 from rankforce.objectives.objective import Objective, Term
 from rankforce.objectives.scheduled import Scheduled
 
-_TERM = ("measure", "cost", "pairs", "rule", "zeros", "share")
+_TERM = ("measure", "lambda_function", "pairs", "rule", "zeros", "share")
 
 
 def read_objective(source: str | Path | Mapping[str, Any]) -> Objective:
@@ -105,7 +105,9 @@ def _check_keys(form: Mapping[str, Any], known: tuple[str, ...], where: str, *, 
     for key in form:
         if key not in known:
             near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = f"; did you mean {near[0]}?" if near else "."
+            if key == "cost" and "lambda_function" in known:
+                hint = ": that is lambda_function here."
             raise SettingsError(f"{where} has no {key!r}{hint} It has: {', '.join(known)}")
     for key in needed:
         if key not in form:

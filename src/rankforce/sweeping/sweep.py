@@ -23,7 +23,7 @@ from rankforce.errors import DataError
 from rankforce.kernels.ranking.ordering import order_documents
 from rankforce.kernels.ranking.sweep import sweep_queries
 from rankforce.kernels.ranking.values import query_values
-from rankforce.measures.judged import Judged
+from rankforce.measures.judged import JudgedMeasure
 from rankforce.sweeping.pieces import EQUAL_BITS, Pieces
 from rankforce.threads import over_queries
 
@@ -85,7 +85,7 @@ def check_sizes(scores: Sequence[np.ndarray], names: Sequence[str]) -> None:
 def sweep(
     p: Scaled,
     q: Scaled,
-    known: Judged,
+    known: JudgedMeasure,
     shares: np.ndarray,
     constant: float = 0.0,
     *,
@@ -158,7 +158,7 @@ class _Sums:
 def _swept(
     p: np.ndarray,
     q: np.ndarray,
-    known: Judged,
+    known: JudgedMeasure,
     normalisers: np.ndarray,
     order: np.ndarray,
     values: np.ndarray,
@@ -216,7 +216,7 @@ def _swept(
 def _advance(
     p: np.ndarray,
     q: np.ndarray,
-    known: Judged,
+    known: JudgedMeasure,
     normalisers: np.ndarray,
     end: float,
     slots: np.ndarray,

@@ -14,7 +14,7 @@ from rankforce.console.interruption import Interruption
 from rankforce.console.progress import Progress
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
-from rankforce.forces.forces import Ranking
+from rankforce.forces.forces import RunningOrder
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.remedies import ValidationData
@@ -93,10 +93,10 @@ class Stepwise(Ranker):
     def _learn(self, data: Dataset, held_out: Dataset | None, callbacks: Sequence[Callback]) -> None:
         measure = self._watched_measure()
         course = self._course(data, held_out)
-        watched, ranking = WatchedMeasure(data, measure), Ranking(data, self.seed)
+        watched, ranking = WatchedMeasure(data, measure), RunningOrder(data, self.seed)
         held_out_watched: WatchedMeasure | None = None
         if held_out is not None:
-            held_out_watched, held_out_ranking = WatchedMeasure(held_out, measure), Ranking(held_out, self.seed)
+            held_out_watched, held_out_ranking = WatchedMeasure(held_out, measure), RunningOrder(held_out, self.seed)
         watch = Watch(self.early_stopping, callbacks)
         best: Model | None = None
         done = 0

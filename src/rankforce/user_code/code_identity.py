@@ -71,7 +71,7 @@ class CodeIdentity:
     @classmethod
     def of(cls, value: Any, name: str) -> CodeIdentity:
         """The identity of a value that is called ``name``; raises ``NoIdentityError`` if it has none."""
-        walk = _Walk()
+        walk = _CodeWalk()
         try:
             content = walk.content(value, name, "")
         except RecursionError:
@@ -85,7 +85,7 @@ def differing(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return changed + sorted(then.keys() ^ now.keys())
 
 
-class _Walk:
+class _CodeWalk:
     """One pass over everything that a value reaches. Parts refer to each other by name, so that cycles end."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from rankforce.binning.binned import Binned
 from rankforce.binning.binning import Binning
 from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.random_streams import Stream
-from rankforce.forces.forces import Ranking
+from rankforce.forces.forces import RunningOrder
 from rankforce.measures.judged import judged
 from rankforce.measures.ndcg import NDCG
 from rankforce.models.combination import Combination
@@ -143,7 +143,7 @@ class BoostedGraphs:
         weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
         counted = np.where(self.judged.normalisers > 0, weights, 0.0)
         self.shares = counted / math.fsum(counted)
-        self.ranking = Ranking(data, seed)
+        self.ranking = RunningOrder(data, seed)
         self.kept_ties = self.judged.of_kept(tie_breakers(data, seed))
         self.total = np.zeros(data.n_documents)
         self.held_out_total = np.zeros(0 if held_out is None else held_out.n_documents)

@@ -97,12 +97,12 @@ def inspect(
         raise typer.Exit(failures.NEGATIVE_VERDICT)
 
 
-def _inspect_forces(cost: str, measure: str, imports: list[Path] | None, json: bool) -> None:
+def _inspect_forces(lambda_function: str, measure: str, imports: list[Path] | None, json: bool) -> None:
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
 
     import_measures(imports or ())
-    found = rf.check_forces(cost, measure)
+    found = rf.diagnostics.check_forces(lambda_function, measure)
     if json:
         output.show_json(found.to_dict())
     else:

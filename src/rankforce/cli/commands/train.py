@@ -38,13 +38,17 @@ def train(
             show_default="NDCG",
         ),
     ] = None,
-    cost: Annotated[
+    lambda_function: Annotated[
         str | None,
         typer.Option(
             metavar="NAME(PARAMETER=VALUE)",
-            help="λ-function, for example LocalCost(k=3); mart: its cost.",
+            help="λ-function: what pulls, for example LocalCost(k=3).",
             show_default=False,
         ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="mart: what is minimised, for example ordinal.", show_default=False),
     ] = None,
     tier: Annotated[
         list[str] | None,
@@ -177,6 +181,7 @@ def train(
     given: dict[str, Any] = {
         "objective": aim,
         aimed: read_option(measure, "--measure", aimed, kind),
+        "lambda_function": read_option(lambda_function, "--lambda-function", "lambda_function", kind),
         "cost": read_option(cost, "--cost", "cost", kind),
         "n_trees": trees,
         "n_leaves": leaves,
@@ -196,7 +201,10 @@ def train(
         construct = _from_parameters(kind, from_lightgbm, from_xgboost)
     foreign = [name for name in chosen if name not in kind._get_param_names()]
     if foreign:
-        raise SettingsError(f"{kind.__name__} has no setting {foreign[0]!r}: leave the option out")
+        instead = {"cost": "lambda_function", "lambda_function": "cost"}.get(foreign[0], "")
+        known = instead in kind._get_param_names()
+        remedy = f"use --{instead.replace('_', '-')}" if known else "leave the option out"
+        raise SettingsError(f"{kind.__name__} has no setting {foreign[0]!r}: {remedy}")
     model = construct(**chosen)
     if bag is not None:
         model = rf.Bagging(model, n_models=bag, seed=seed, progress=not quiet)

@@ -1,6 +1,6 @@
 """Is a model at a local optimum of a measure? A test with random directions, and a confidence.
 
-    result = rf.local_optimality(model, data, "NDCG@10")
+    result = rf.diagnostics.local_optimality(model, data, "NDCG@10")
     print(result)
 
 If a share ε or more of all directions led uphill, K = ⌈ln δ / ln(1 − ε)⌉ random ones would miss them all with a
@@ -233,7 +233,7 @@ class Changes:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LocalOptimality:
-    """The result of ``rf.local_optimality``.
+    """The result of ``rf.diagnostics.local_optimality``.
 
     ``directions`` and ``weights`` (None unless ``each_weight``) hold the changes of the measure; ``movable`` is a mask
     of the weights that can change a ranking.

@@ -88,7 +88,7 @@ def _place(weight: int | str, names: tuple[str, ...]) -> int:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Smoothness:
-    """The result of ``rf.smoothness``: ``curves[n]`` is the mean over n queries at each of the ``positions``."""
+    """The result of ``smoothness``: ``curves[n]`` is the mean over n queries at each of the ``positions``."""
 
     measure: str
     weight: str
