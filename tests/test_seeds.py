@@ -36,7 +36,9 @@ def data():
 
 
 def test_every_public_function_with_a_seed_is_checked_here():
-    functions = {name: getattr(rf, name) for name in rf._HOME if inspect.isfunction(getattr(rf, name))}
+    doors = [rf, *(getattr(rf, name) for name in rf.SUBPACKAGES)]
+    named = {name: getattr(door, name) for door in doors for name in dir(door)}
+    functions = {name: value for name, value in named.items() if inspect.isfunction(value)}
     taking = {name for name, function in functions.items() if "seed" in inspect.signature(function).parameters}
     assert taking == set(CALLS)
 

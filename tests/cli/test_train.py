@@ -210,7 +210,7 @@ def test_the_objective_files_of_the_guide(run: Any, tmp_path: Path, monkeypatch:
     )
 
 
-def test_a_cost_is_of_mart_and_a_lambda_function_of_the_others(run, training, tmp_path):
+def test_a_cost_is_of_mart_and_a_lambda_function_of_the_others(run: Any, training: Path, tmp_path: Path) -> None:
     options = ("train", training, "--out", tmp_path / "model.json", "--trees", 2, "--quiet")
     assert "LambdaMART has no setting 'cost': use --lambda-function" in run(*options, "--cost", "ordinal").err
     refused = run(*options, "--ranker", "mart", "--lambda-function", "Step")

@@ -20,7 +20,7 @@ def test_lightgbms_defaults():
     one = rf.LambdaMART.from_lightgbm({})
     assert (one.n_trees, one.n_leaves, one.learning_rate, one.min_documents) == (100, 31, 0.1, 20)
     assert one.pairs == ("top", 30)
-    assert one.cost == NearPairs(sigma=1.0, margin=0.01)
+    assert one.lambda_function == NearPairs(sigma=1.0, margin=0.01)
     assert one.normalise == "log"
     assert one.measure == rf.NDCG()
     assert one.validation_measure == rf.NDCG(5)

@@ -31,12 +31,12 @@ class Table:
     def __str__(self) -> str:
         """Plain aligned text, two spaces between columns."""
         lines = [[displayed(cell) for cell in line] for line in (self.headings, *self.rows)]
-        widths = [max(len(line[place]) for line in lines) for place in range(len(self.headings))]
+        widths = [max(len(line[index]) for line in lines) for index in range(len(self.headings))]
         text = [] if self.title is None else [displayed(self.title)]
         for line in lines:
             cells = [
-                cell.ljust(width) if place < self.left else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+                cell.ljust(width) if index < self.left else cell.rjust(width)
+                for index, (cell, width) in enumerate(zip(line, widths, strict=True))
             ]
             text.append("  ".join(cells).rstrip())
         return "\n".join(text)
@@ -62,16 +62,16 @@ def show(*parts: Table | str) -> None:
         if isinstance(part, str):
             console.print(displayed_lines(part), soft_wrap=True)
             continue
-        drawn = Drawn(
+        grid = Drawn(
             box=box.SIMPLE_HEAD, title=part.title and displayed(part.title), title_justify="left", pad_edge=False
         )
-        for place, heading in enumerate(part.headings):
-            drawn.add_column(
-                displayed(heading), justify="left" if place < part.left else "right", no_wrap=place < part.left
+        for index, heading in enumerate(part.headings):
+            grid.add_column(
+                displayed(heading), justify="left" if index < part.left else "right", no_wrap=index < part.left
             )
         for row in part.rows:
-            drawn.add_row(*map(displayed, row))
-        console.print(drawn)
+            grid.add_row(*map(displayed, row))
+        console.print(grid)
 
 
 def write_line(text: str) -> None:

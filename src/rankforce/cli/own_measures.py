@@ -47,26 +47,26 @@ def _import_file(path: Path) -> list[type]:
     except Exception as error:
         del sys.modules[name]
         raise SettingsError(f"--import {path}{_place(error, path)}: {type(error).__name__}: {error}") from error
-    mine = [member for member in vars(module).values() if isinstance(member, type) and member.__module__ == name]
-    found = [m for m in mine if issubclass(m, Measure) and measures.is_complete(m)]
-    own_lambdas = [m for m in mine if issubclass(m, LambdaFunction) and lambdas.is_complete(m)]
-    if not found and not own_lambdas:
+    classes = [member for member in vars(module).values() if isinstance(member, type) and member.__module__ == name]
+    own_measures = [m for m in classes if issubclass(m, Measure) and measures.is_complete(m)]
+    own_lambdas = [m for m in classes if issubclass(m, LambdaFunction) and lambdas.is_complete(m)]
+    if not own_measures and not own_lambdas:
         raise SettingsError(
             f"--import {path}: no measure in it, and no λ-function; a measure is a class derived from "
             "rankforce.Measure with the methods normaliser and value, a λ-function is derived from "
             "rankforce.lambdas.PairwiseLambdaFunction with the method pair_of_gap or from "
             "rankforce.lambdas.ListwiseLambdaFunction with the method forces"
         )
-    for kind, given, known in (
-        ("measure", found, measures.measure_classes()),
+    for kind, own_classes, ours in (
+        ("measure", own_measures, measures.measure_classes()),
         ("λ-function", own_lambdas, lambdas.lambda_function_classes()),
     ):
-        for member in given:
-            if member.__name__ in known:
+        for member in own_classes:
+            if member.__name__ in ours:
                 raise SettingsError(
                     f"--import {path}: {member.__name__} is a {kind} of rankforce already; give yours another name"
                 )
-    return [*found, *own_lambdas]
+    return [*own_measures, *own_lambdas]
 
 
 def _place(error: Exception, path: Path) -> str:

@@ -202,15 +202,15 @@ def _read_scores(what: str, data: Dataset) -> Any:
     except OSError as error:
         raise FileFormatError(f"the file cannot be read: {error.strerror or error}", path=path) from None
     scores = np.empty(len(lines))
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         try:
-            scores[place] = float(line)
+            scores[index] = float(line)
         except ValueError:
             raise FileFormatError(
-                "not a score", path=path, line=place + 1, text=line, remedy="write one number per line, in row order"
+                "not a score", path=path, line=index + 1, text=line, remedy="write one number per line, in row order"
             ) from None
-        if not scores[place] < math.inf:  # NaN is not, either
-            raise FileFormatError("not a score", path=path, line=place + 1, text=line, remedy=_FINITE)
+        if not scores[index] < math.inf:  # NaN is not, either
+            raise FileFormatError("not a score", path=path, line=index + 1, text=line, remedy=_FINITE)
     if len(scores) != data.n_documents:
         raise FileFormatError(
             f"{counted(len(scores), 'score')} for {counted(data.n_documents, 'document')}",

@@ -46,8 +46,8 @@ def level_name(level: float) -> str:
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(
-        cell.ljust(width) if place == 0 else cell.rjust(width)
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        cell.ljust(width) if index == 0 else cell.rjust(width)
+        for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
 
 

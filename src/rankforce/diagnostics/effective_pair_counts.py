@@ -158,21 +158,27 @@ def effective_pairs(
     Changes of the measure below 1e-12 count as none.
     """
     check_dataset(data)
-    given = None if lambda_function is None else _lambda_functions(lambda_function)
+    functions = None if lambda_function is None else _lambda_functions(lambda_function)
     if not Number().holds(relevant):
         raise SettingsError(f"relevant must be a number, the label from which a document is, not {shown(relevant)}")
     seed = checked_seed(seed)
-    trained = ASSUMED if given is not None else forces_of(scores)
-    measures = [trained.term().measure] if measure is None else read_measures(measure)
+    training_forces = ASSUMED if functions is not None else forces_of(scores)
+    measures = [training_forces.term().measure] if measure is None else read_measures(measure)
     at = scores_of(scores, data)
     if not np.isfinite(at).all():
         raise DataError("effective_pairs needs a finite score for every document: a pair has a gap")
     with using_threads(threads):
         order = RunningOrder(data, seed).update(at)
         rows = []
-        for one in measures:
-            terms = [trained.term(one)] if given is None else [Term(one, each, pairs=ALL_PAIRS) for each in given]
-            rows += [_row(data, term, trained, float(relevant), at, order, given is not None) for term in terms]
+        for target in measures:
+            terms = (
+                [training_forces.term(target)]
+                if functions is None
+                else [Term(target, function, pairs=ALL_PAIRS) for function in functions]
+            )
+            rows += [
+                _row(data, term, training_forces, float(relevant), at, order, functions is not None) for term in terms
+            ]
     return EffectivePairsTable(tuple(rows))
 
 
@@ -188,32 +194,32 @@ def _lambda_functions(given: Any) -> list[LambdaFunction]:
 def _row(
     data: Dataset,
     term: Term,
-    trained: TrainedForces,
+    training_forces: TrainedForces,
     relevant: float,
     scores: np.ndarray,
     order: np.ndarray,
-    asked: bool,
+    is_asked: bool,
 ) -> EffectivePairs:
-    """The pairs of one term; ``asked``: its λ-function was asked for."""
-    measure, applied = term.measure, judged(data, term.measure)
+    """The pairs of one term; ``is_asked``: its λ-function was asked for."""
+    measure, judgement = term.measure, judged(data, term.measure)
     pairwise = (
         term.lambda_function if isinstance(term.lambda_function, PairwiseLambdaFunction) else DEFAULT_LAMBDA_FUNCTION
     )
-    every = PairRanges.of(applied.labels, applied.starts, with_better=False)
-    some = bool(term.earlier) or term.zeros is False
-    more = (
-        pairwise is not term.lambda_function or pairwise.diagonal > 0.0 or trained.anchor > 0.0
+    every = PairRanges.of(judgement.labels, judgement.starts, with_better=False)
+    restricted = bool(term.earlier) or term.zeros is False
+    beyond_pairs = (
+        pairwise is not term.lambda_function or pairwise.diagonal > 0.0 or training_forces.anchor > 0.0
     )  # than pairs may pull
-    pulling = trained.on(data, term) if some or more else None
-    ranges = pulling.forces.terms[0].ranges if some and pulling is not None else every
+    pulling = training_forces.on(data, term) if restricted or beyond_pairs else None
+    ranges = pulling.forces.terms[0].ranges if restricted and pulling is not None else every
     kind, threshold = ("binary", measure.relevant) if isinstance(measure, BinaryMeasure) else ("graded", relevant)
-    kept = applied.of_kept(scores), applied.order_of_kept(order)
+    ranking = judgement.of_kept(scores), judgement.order_of_kept(order)
     top = ALL_PAIRS.top if term.pairs is None else term.pairs.top
-    counts, pulled = _counts(applied, ranges, pairwise, top, *kept)
-    changing = counts[0] if ranges is every else _counts(applied, every, pairwise, top, *kept)[0][0]
-    if more and pulling is not None:
-        felt = applied.of_kept(pulling.at(scores, order)[0]) != 0.0
-        pulled = felt if pairwise is not term.lambda_function else pulled | felt
+    counts, moved = _counts(judgement, ranges, pairwise, top, *ranking)
+    changing = counts[0] if ranges is every else _counts(judgement, every, pairwise, top, *ranking)[0][0]
+    if beyond_pairs and pulling is not None:
+        with_force = judgement.of_kept(pulling.at(scores, order)[0]) != 0.0
+        moved = with_force if pairwise is not term.lambda_function else moved | with_force
     return EffectivePairs(
         measure=str(measure),
         lambda_function=str(term.lambda_function),
@@ -222,14 +228,14 @@ def _row(
         pulled=int(counts[1]) if pairwise is term.lambda_function else None,
         kind=kind,
         graded_pairs=every.n_pairs,
-        binary_pairs=_binary_pairs(applied, threshold),
-        documents=int(pulled.sum()),
-        forces="asked for" if asked else str(trained),
+        binary_pairs=_binary_pairs(judgement, threshold),
+        documents=int(moved.sum()),
+        forces="asked for" if is_asked else str(training_forces),
     )
 
 
 def _counts(
-    applied: JudgedMeasure,
+    judgement: JudgedMeasure,
     ranges: PairRanges,
     lambda_function: PairwiseLambdaFunction,
     top: int,
@@ -237,18 +243,18 @@ def _counts(
     order: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(pairs that change the measure, that are pulled, both; a mask of the documents that a pair pulls)."""
-    counts = np.zeros((len(applied.starts) - 1, 3), dtype=np.int64)
-    pulled = np.zeros(len(scores), dtype=np.uint8)
-    normalisers = applied.normalisers
-    function_tuple, columns = lambda_function.kernel_tuple(), applied.column_count
+    counts = np.zeros((len(judgement.starts) - 1, 3), dtype=np.int64)
+    moved = np.zeros(len(scores), dtype=np.uint8)
+    normalisers = judgement.normalisers
+    function_tuple, columns = lambda_function.kernel_tuple(), judgement.column_count
     over_queries(
-        applied.starts,
+        judgement.starts,
         lambda a, b: count_effective_pairs(
-            applied.kernel_tuple, function_tuple, columns, applied.worth, scores, order, ranges.members, ranges.worse,
-            applied.starts, normalisers, lambda_function.reach, top, a, b, counts, pulled,
+            judgement.kernel_tuple, function_tuple, columns, judgement.worth, scores, order, ranges.members,
+            ranges.worse, judgement.starts, normalisers, lambda_function.reach, top, a, b, counts, moved,
         ),
     )  # fmt: skip
-    return counts.sum(axis=0), pulled.astype(bool)
+    return counts.sum(axis=0), moved.astype(bool)
 
 
 def _binary_pairs(applied: JudgedMeasure, threshold: float) -> int:

@@ -266,24 +266,24 @@ def _circulations(
     centres = _points(rng, count, field.size, spread, radius)
     order = np.argsort(centres, axis=1)
     place = rng.integers(0, field.size - 1, count)
-    each = np.arange(count)
-    a, b = order[each, place], order[each, place + 1]
-    middle = 0.5 * (centres[each, a] + centres[each, b])
-    centres[each, a] = middle
-    centres[each, b] = middle
+    samples = np.arange(count)
+    a, b = order[samples, place], order[samples, place + 1]
+    middle = 0.5 * (centres[samples, a] + centres[samples, b])
+    centres[samples, a] = middle
+    centres[samples, b] = middle
     across = np.zeros_like(centres)  # across the change of order of a and b ...
-    across[each, a], across[each, b] = np.sqrt(0.5), -np.sqrt(0.5)
+    across[samples, a], across[samples, b] = np.sqrt(0.5), -np.sqrt(0.5)
     along = rng.normal(size=centres.shape)  # ... and along it, not moving the list as a whole
     along -= along.mean(axis=1, keepdims=True)
     along -= (along * across).sum(axis=1, keepdims=True) * across
     along /= np.linalg.norm(along, axis=1, keepdims=True)
     radii = (radius, radius / 2, radius / 4)
-    found = [abs(_integrals(field, centres, across, along, one, LOOP_NODES)) for one in radii]
+    by_radius = [abs(_integrals(field, centres, across, along, size, LOOP_NODES)) for size in radii]
     # A force that jumps within a half of a loop (Step) spoils the quadrature there: more nodes show by how much.
     finer = abs(_integrals(field, centres, across, along, radius, 4 * LOOP_NODES))
-    sure = (finer > 1e-7 * radius * largest) & (abs(finer - found[0]) < 0.02 * finer)
-    largest_ones = [float(np.where(sure, integrals, 0.0).max()) for integrals in found]
-    exponent = float(np.median(np.log2(found[0][sure] / found[1][sure]))) if sure.any() else np.nan
+    sure = (finer > 1e-7 * radius * largest) & (abs(finer - by_radius[0]) < 0.02 * finer)
+    largest_ones = [float(np.where(sure, integrals, 0.0).max()) for integrals in by_radius]
+    exponent = float(np.median(np.log2(by_radius[0][sure] / by_radius[1][sure]))) if sure.any() else np.nan
     return tuple(zip(radii, largest_ones, strict=True)), exponent, bool(sure.any())
 
 

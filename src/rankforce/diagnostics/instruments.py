@@ -115,8 +115,8 @@ class TableInstrument(abc.ABC):
         names = list(self.rows[0])
         places = sorted({*range(0, len(self.rows), max(1, len(self.rows) // 10)), len(self.rows) - 1})
         rows = [
-            [str(self.iterations[place]), *(tables.per_cent(self.rows[place][name]) for name in names)]
-            for place in places
+            [str(self.iterations[index]), *(tables.per_cent(self.rows[index][name]) for name in names)]
+            for index in places
         ]
         return f"{self.title}\n{tables.text_table(['iteration', *names], rows)}"
 
@@ -312,8 +312,8 @@ def _checked_k(k: Any) -> int:
 
 def _top_places(data: Dataset, k: int) -> np.ndarray:
     """The first k places of every query, within the ranking of all documents."""
-    places = np.arange(data.n_documents) - np.repeat(data.query_starts[:-1], data.query_sizes)
-    return np.flatnonzero(places < k)
+    indices = np.arange(data.n_documents) - np.repeat(data.query_starts[:-1], data.query_sizes)
+    return np.flatnonzero(indices < k)
 
 
 def _per_query_weights(data: Dataset, k: int) -> np.ndarray:

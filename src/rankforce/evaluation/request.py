@@ -69,8 +69,8 @@ class Request:
             checked_seed(seed),
             threads,
         )
-        for asked in request.measures:
-            request.applied(asked)
+        for requested in request.measures:
+            request.applied(requested)
         return request
 
     def applied(self, asked: Measure) -> Measure:

@@ -109,8 +109,8 @@ class RankedDocuments:
         sizes = np.diff(self.starts)[queries]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(dtypes.OFFSET)
         starts.setflags(write=False)
-        places = np.arange(starts[-1]) + np.repeat(self.starts[queries] - starts[:-1], sizes)
-        return RankedDocuments(self.scores[places], starts, self.keys[places]), places
+        indices = np.arange(starts[-1]) + np.repeat(self.starts[queries] - starts[:-1], sizes)
+        return RankedDocuments(self.scores[indices], starts, self.keys[indices]), indices
 
 
 class RankedData:

@@ -73,31 +73,31 @@ class TermForces:
         assert term.lambda_function is not None
         self.pairs: Pairs = term.pairs
         self.lambda_function: LambdaFunction = term.lambda_function
-        self.judged = applied = judged(data, term.measure)
-        self.longest = int(np.diff(applied.starts).max(initial=0))
+        self.judged = judgement = judged(data, term.measure)
+        self.longest = int(np.diff(judgement.starts).max(initial=0))
         self.all_pairs = not term.pairs.sample and term.pairs.top >= self.longest
         self.reach = (
             term.lambda_function.reach if isinstance(term.lambda_function, PairwiseLambdaFunction) else None
         )  # None: listwise
         earlier = [labels_of(data, source, term.measure) for source in term.earlier]
-        self.tied_in = tuple(applied.of_kept(data.by_query(labels)) for labels in earlier)
+        self.tied_in = tuple(judgement.of_kept(data.by_query(labels)) for labels in earlier)
         self.ranges = PairRanges.of(
-            applied.labels,
-            applied.starts,
+            judgement.labels,
+            judgement.starts,
             earlier=self.tied_in,
-            active=applied.labels != 0.0 if term.zeros is False else None,
+            active=judgement.labels != 0.0 if term.zeros is False else None,
             with_better=not self.all_pairs,
         )
         self.query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
         # a copy that can be written to, as the ones are: kernels are compiled for one kind of array
         weights = np.ones(data.n_documents) if data.weights is None else np.array(data.by_query(data.weights))
-        self.document_weights = applied.of_kept(weights)
+        self.document_weights = judgement.of_kept(weights)
         self.lambda_tuple = term.lambda_function.kernel_tuple()
-        self.column_count = applied.column_count
+        self.column_count = judgement.column_count
         self.seed = seed
-        self._draws = np.zeros(len(applied.worth), dtype=dtypes.HASH)
+        self._draws = np.zeros(len(judgement.worth), dtype=dtypes.HASH)
         if term.pairs.sample:
-            self._document_hashes = applied.of_kept(document_hashes(data))
+            self._document_hashes = judgement.of_kept(document_hashes(data))
         if term.measure.swap_kind == "brute":
             _warn_of_slow_measure(term)
 
@@ -125,16 +125,16 @@ class TermForces:
         """Add share × force and share × curvature of every document (``by_query`` order)."""
         if share == 0.0:
             return
-        kept = self.judged.kept
-        if kept is None:
+        members = self.judged.kept
+        if members is None:
             self._add(order, scores, share, iteration, queries, pulls, forces, curvatures)
             return
         own_order = self.judged.order_of_kept(order)
-        own_forces = np.zeros(len(kept))
-        own_curvatures = np.zeros(len(kept))
-        self._add(own_order, scores[kept], share, iteration, queries, pulls, own_forces, own_curvatures)
-        forces[kept] += own_forces
-        curvatures[kept] += own_curvatures
+        own_forces = np.zeros(len(members))
+        own_curvatures = np.zeros(len(members))
+        self._add(own_order, scores[members], share, iteration, queries, pulls, own_forces, own_curvatures)
+        forces[members] += own_forces
+        curvatures[members] += own_curvatures
 
     def _add(
         self,
@@ -159,14 +159,14 @@ class TermForces:
         if not self.by_columns:
             self._add_by_rank(order, scores, scales, iteration, pulls, forces, curvatures)
             return
-        applied, ranges = self.judged, self.ranges
-        normalisers = applied.normalisers
+        judgement, ranges = self.judged, self.ranges
+        normalisers = judgement.normalisers
         wide = np.zeros(len(normalisers), dtype=np.uint8)
         over_queries(
-            applied.starts,
+            judgement.starts,
             lambda a, b: add_forces_by_columns(
-                applied.kernel_tuple, self.lambda_tuple, self.column_count, applied.worth, scores, order,
-                ranges.members, ranges.worse, applied.starts, normalisers, self.document_weights, scales, a, b, wide,
+                judgement.kernel_tuple, self.lambda_tuple, self.column_count, judgement.worth, scores, order,
+                ranges.members, ranges.worse, judgement.starts, normalisers, self.document_weights, scales, a, b, wide,
                 pulls, forces, curvatures,
             ),
         )  # fmt: skip
@@ -223,16 +223,16 @@ class TermForces:
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
-        applied, ranges, pairs = self.judged, self.ranges, self.pairs
-        normalisers = applied.normalisers
+        judgement, ranges, pairs = self.judged, self.ranges, self.pairs
+        normalisers = judgement.normalisers
         if pairs.sample:
             self._draws = Stream.PAIR_SAMPLE.words(self.seed, iteration, self._document_hashes)
         over_queries(
-            applied.starts,
+            judgement.starts,
             lambda a, b: add_forces_by_rank(
-                applied.kernel_tuple, self.lambda_tuple, self.column_count, applied.worth, scores, order,
-                ranges.members, ranges.worse, ranges.better, applied.starts, normalisers, self.document_weights, scales,
-                pairs.top, pairs.sample, self._draws, a, b, pulls, forces, curvatures,
+                judgement.kernel_tuple, self.lambda_tuple, self.column_count, judgement.worth, scores, order,
+                ranges.members, ranges.worse, ranges.better, judgement.starts, normalisers, self.document_weights,
+                scales, pairs.top, pairs.sample, self._draws, a, b, pulls, forces, curvatures,
             ),
         )  # fmt: skip
 

@@ -150,25 +150,25 @@ def springs_on(
 
 def forces_of(ranker_or_model: Any) -> TrainedForces:
     """The forces that a fitted ranker or a model was trained with; ``ASSUMED`` where there were none, or none known."""
-    trained = getattr(ranker_or_model, "trained_forces_", None)
-    if isinstance(trained, TrainedForces):
-        return trained
+    training_forces = getattr(ranker_or_model, "trained_forces_", None)
+    if isinstance(training_forces, TrainedForces):
+        return training_forces
     model = getattr(ranker_or_model, "model_", ranker_or_model)
     if isinstance(model, Bagged):
         return forces_of(model.models[0])
     if not isinstance(model, Model):
         return ASSUMED
-    written = model.provenance.settings.get(SETTING)
-    if not isinstance(written, Mapping):
+    form = model.provenance.settings.get(SETTING)
+    if not isinstance(form, Mapping):
         return ASSUMED
     try:
         return TrainedForces(
-            objective=None if written["objective"] is None else read_objective(written["objective"]),
-            lambda_function=read_lambda_function(written["lambda_function"]),
-            pairs=Pairs.read(written["pairs"]),
-            normalise=str(written["normalise"]),
-            anchor=float(written["anchor"]),
-            sigma=float(written["sigma"]),
+            objective=None if form["objective"] is None else read_objective(form["objective"]),
+            lambda_function=read_lambda_function(form["lambda_function"]),
+            pairs=Pairs.read(form["pairs"]),
+            normalise=str(form["normalise"]),
+            anchor=float(form["anchor"]),
+            sigma=float(form["sigma"]),
             seed=model.provenance.seed or 0,
             ranker=str(model.provenance.settings.get("ranker", "a ranker")),
         )

@@ -108,8 +108,8 @@ class Inspection:
             yield (
                 "best features",
                 "; ".join(
-                    f"{displayed(one.feature)}: {_rightly(one)} on {one.decided:.0%} of the pairs"
-                    for one in self.strongest_features[:3]
+                    f"{displayed(strength.feature)}: {_rightly(strength)} on {strength.decided:.0%} of the pairs"
+                    for strength in self.strongest_features[:3]
                 ),
             )
 
@@ -119,7 +119,7 @@ def inspect(data: Dataset) -> Inspection:
     check_dataset(data)
     strengths = feature_strengths(data)
     sizes = data.query_sizes
-    result = Inspection(
+    report = Inspection(
         documents=data.n_documents,
         queries=data.n_queries,
         features=data.n_features,
@@ -130,12 +130,12 @@ def inspect(data: Dataset) -> Inspection:
         labels=tuple(label_summary(data, name) for name in data.labels),
         duplicates=duplicates.find(data),
         strongest_features=tuple(strengths[:5]),
-        answering_features=tuple(one for one in strengths if one.gives_answer_away),
+        answering_features=tuple(strength for strength in strengths if strength.gives_answer_away),
         leaks=tuple(leaks(data)),
         origins=dict(data.origins),
         **_feature_facts(data),
     )
-    return dataclasses.replace(result, findings=tuple(rules.findings(result)))
+    return dataclasses.replace(report, findings=tuple(rules.findings(report)))
 
 
 def _feature_facts(data: Dataset) -> dict[str, Any]:

@@ -114,21 +114,21 @@ def _shares(weights: Sequence[float] | str | None, count: int) -> tuple[float, .
         raise SettingsError(f'the weights of a graded objective are numbers or "search", not {weights!r}')
     if weights is None:
         return (1.0 / count,) * count
-    listed = isinstance(weights, Iterable) and not isinstance(weights, Mapping)
-    if not listed or getattr(weights, "ndim", 1) != 1:
+    is_list = isinstance(weights, Iterable) and not isinstance(weights, Mapping)
+    if not is_list or getattr(weights, "ndim", 1) != 1:
         raise SettingsError(
             f'the weights of a graded objective are a list of {count} numbers, or "search", not {weights!r}'
         )
-    given = list(map(_weight, weights))
-    if len(given) != count:
-        raise SettingsError(f"a graded objective of {count} tiers needs {count} weights, not {len(given)}")
-    if math.isinf(sum(given)):
-        largest = max(given)
-        given = [weight / largest for weight in given]
-    total = sum(given)
+    shares = list(map(_weight, weights))
+    if len(shares) != count:
+        raise SettingsError(f"a graded objective of {count} tiers needs {count} weights, not {len(shares)}")
+    if math.isinf(sum(shares)):
+        largest = max(shares)
+        shares = [weight / largest for weight in shares]
+    total = sum(shares)
     if not total > 0:
         raise SettingsError("at least one weight of a graded objective must be above 0")
-    return tuple(weight / total for weight in given) if abs(total - 1.0) > 1e-12 else tuple(given)
+    return tuple(weight / total for weight in shares) if abs(total - 1.0) > 1e-12 else tuple(shares)
 
 
 def _weight(given: Any) -> float:

@@ -249,22 +249,22 @@ def chosen_objective(
 
     ``default`` is the ranker's λ-function, for terms that name none where ``lambda_function`` is None.
     """
-    read, taken = Pairs.read(pairs), default if lambda_function is None else lambda_function
+    rule, function = Pairs.read(pairs), default if lambda_function is None else lambda_function
     if objective is None:
-        return Objective((Term(measure_of(measure), taken, pairs=read),))
+        return Objective((Term(measure_of(measure), function, pairs=rule),))
     if measure != "NDCG":
         raise SettingsError("the objective says what is maximised: leave ", Setting("measure", NAME_ALONE), " out")
-    wanted = as_objective(objective)
-    for name, given in (("lambda_function", lambda_function is not None), ("pairs", read != ALL_PAIRS)):
-        if given and all(getattr(term, name) is not None for term in wanted.terms):
+    asked_objective = as_objective(objective)
+    for name, is_given in (("lambda_function", lambda_function is not None), ("pairs", rule != ALL_PAIRS)):
+        if is_given and all(getattr(term, name) is not None for term in asked_objective.terms):
             raise SettingsError(
                 f"every term of the objective has {name} of its own: leave ", Setting(name, NAME_ALONE), " out"
             )
-    told_apart(term.measure for term in wanted.terms)
-    settled = wanted.settled(iterations, taken, read)
-    if not settled.to_be_searched:
-        settled.check_pulls(iterations)
-    return settled
+    told_apart(term.measure for term in asked_objective.terms)
+    settled_objective = asked_objective.settled(iterations, function, rule)
+    if not settled_objective.to_be_searched:
+        settled_objective.check_pulls(iterations)
+    return settled_objective
 
 
 def as_part(given: Any) -> Objective:

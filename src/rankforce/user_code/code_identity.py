@@ -195,13 +195,13 @@ class _CodeWalk:
 
     def _object(self, value: Any, name: str) -> Iterable[str]:
         if _package(type(value)) == "numba" and (hasattr(value, "py_func") or hasattr(value, "_dispatcher")):
-            plain = value.py_func if hasattr(value, "py_func") else value._dispatcher
+            function = value.py_func if hasattr(value, "py_func") else value._dispatcher
             options = getattr(value, "targetoptions", {})
-            return type(value).__name__, self.content(options, "options", name), self.part(plain, "function", name)
+            return type(value).__name__, self.content(options, "options", name), self.part(function, "function", name)
         for kind, attributes in _WRAPPERS.items():
             if isinstance(value, kind):
-                held = [getattr(value, attribute) for attribute in attributes]
-                return kind.__name__, *(self.content(one, _own_name(one, name), name) for one in held)
+                values = [getattr(value, attribute) for attribute in attributes]
+                return kind.__name__, *(self.content(inner, _own_name(inner, name), name) for inner in values)
         if isinstance(value, np.ufunc):
             return (self._ufunc(value, name),)
         if isinstance(value, _COMPILED_METHODS):

@@ -31,7 +31,7 @@ from rankforce.data.tables.columns import (
 from rankforce.data.tables.csv_columns import read_columns, whole_numbers, write_columns
 from rankforce.data.tables.csv_rows import NULLS, header_of, open_bytes, refuse_broken_row, rows
 from rankforce.errors import DataError, FileFormatError, missing_dependency
-from rankforce.files.atomic_writes import replacing
+from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.limits import EXPANSION_REMEDY, expands_too_far
 from rankforce.files.streams import file_name
 from rankforce.kinds import Either, OrNone, Switch, Text
@@ -107,7 +107,7 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
         return
     columns = _columns_to_write(data, mark_text=True)
     separator = delimiter_of(path, delimiter)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         if not has_arrow():
             write_columns(file, columns, separator, compressed=path.suffix == ".gz")
             return
@@ -130,7 +130,7 @@ def _write_parquet(data: Dataset, path: Path) -> None:
 
     columns = _columns_to_write(data, mark_text=False)
     schema = pa.schema([(name, _arrow_type(values)) for name, values in columns])
-    with replacing(path) as file, pq.ParquetWriter(file, schema, write_page_checksum=True) as writer:
+    with atomic_write(path) as file, pq.ParquetWriter(file, schema, write_page_checksum=True) as writer:
         for batch in _batches(data, columns, schema):
             writer.write_batch(batch)
 
