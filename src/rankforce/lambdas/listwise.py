@@ -16,7 +16,7 @@ class ListwiseLambdaFunction(LambdaFunction):
         Write the force on each document, positive = up, into ``out`` (float64, zeros on entry). ``scores`` and
         ``grades`` are per document (a grade is NaN where there is none), ``order[r]`` is the document at rank r,
         counted from 0. ``measure.value(ranked, normaliser)`` is the measure; ``state`` is the ranking under it
-        (``kernels/listwise_forces.py``): ``state.ranked`` (worth by rank), ``state.rank`` (by document),
+        (``kernels/forces/listwise_forces.py``): ``state.ranked`` (worth by rank), ``state.rank`` (by document),
         ``state.normaliser``, ``state.value``. ``rf.lambdas.value_if_moved(measure, state, a, b)``,
         ``rf.lambdas.change_if_swapped(measure, state, a, b)`` and ``rf.lambdas.centre(grades, out)`` can be called.
 
