@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.boosting import boosted_trees as boosting
+from rankforce.boosting import course as boosting
 from rankforce.boosting.line_search import LARGEST_WEIGHT
 
 

@@ -57,7 +57,7 @@ def test_quiet_draws_no_progress(run: Any, model: Path, data: Path, monkeypatch:
         asked.append(progress)
         return found(*arguments, progress=False, **options)
 
-    monkeypatch.setattr(rf, "local_optimality", noting)
+    monkeypatch.setattr(rf.diagnostics, "local_optimality", noting)
     for options in ((), ("-q",), ("--quiet",)):
         assert run("optimality", model, data, "--epsilon", 0.5, *options).code == 0
     assert asked == [True, False, False]

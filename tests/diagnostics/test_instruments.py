@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.boosting.lambda_learner import LambdaLearner
 from rankforce.forces.forces import Forces, RunningOrder, TermForces
 from rankforce.forces.trained_forces import forces_of
 from rankforce.models.storage import from_bytes, to_bytes
 from rankforce.objectives.objective import Objective, Term
-from rankforce.rankers.lambdamart import LambdaPull
 
 
 @pytest.fixture
@@ -215,14 +215,14 @@ def test_instruments_are_shown_the_very_forces_that_the_ranker_trains_with(monke
     settings, words = SETTLED[name]
     train = rf.make_artificial(30, documents=(6, 15), features=4, seed=0, clicks=True)
     pulls = []
-    pull = LambdaPull.pull
+    pull = LambdaLearner.pull
 
     def kept(self, running, iteration, queries):
         forces, curvatures = pull(self, running, iteration, queries)
         pulls.append((forces.copy(), curvatures.copy()))
         return forces, curvatures
 
-    monkeypatch.setattr(LambdaPull, "pull", kept)
+    monkeypatch.setattr(LambdaLearner, "pull", kept)
     spy = Spy()
     ranker = rf.LambdaMART(**FEW_TREES, **settings).fit(train, instruments=[spy])
     assert str(spy.trained).startswith(words)

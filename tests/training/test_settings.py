@@ -43,7 +43,7 @@ def test_signatures_have_the_first_settings_by_position_and_all_in_a_fixed_order
     positional = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     assert positional == POSITIONAL.get(name, ["measure"])
     assert [one.name for one in parameters] == list(kinds_of(RANKERS[name]))
-    last = ["seed", "progress"] if name == "Bagging" else ["seed", "threads", "progress"]
+    last = ["seed", "threads", "progress"]
     assert [one.name for one in parameters][-len(last) :] == last
 
 

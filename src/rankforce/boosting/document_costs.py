@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.boosting.boosted_trees import RunningScores
 from rankforce.boosting.outputs import Learner
+from rankforce.boosting.running_scores import RunningScores
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.models.expected_grade import GradeLink, logistic

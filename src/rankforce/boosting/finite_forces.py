@@ -16,31 +16,35 @@ SUSPICIOUS = 1e6  # a setting or weight above this may be why forces leave float
 
 
 @contextlib.contextmanager
-def explaining(ranker: Any, data: Dataset, forces: np.ndarray, curvatures: np.ndarray, when: str) -> Iterator[None]:
-    """If the block refuses its data, and these forces or curvatures are the reason, say so."""
+def explaining(
+    settings: Any, objective: str, data: Dataset, forces: np.ndarray, curvatures: np.ndarray, when: str
+) -> Iterator[None]:
+    """If the block refuses its data, and these forces or curvatures of an objective are the reason, say so."""
     try:
         yield
     except DataError:
-        check_finite(ranker, data, forces, curvatures, when)
+        check_finite(settings, objective, data, forces, curvatures, when)
         raise
 
 
-def check_finite(ranker: Any, data: Dataset, forces: np.ndarray, curvatures: np.ndarray, when: str) -> None:
+def check_finite(
+    settings: Any, objective: str, data: Dataset, forces: np.ndarray, curvatures: np.ndarray, when: str
+) -> None:
     """Refuse forces or curvatures (``by_query`` order) that are no numbers."""
     fine = np.isfinite(forces) & np.isfinite(curvatures)
     if fine.all():
         return
     query = data.query_ids[np.searchsorted(data.query_starts, int(np.argmin(fine)), side="right") - 1]
-    large = [f"{name} = {value:g}" for name, value in _suspects(ranker, data).items() if value > SUSPICIOUS]
+    large = [f"{name} = {value:g}" for name, value in _suspects(settings, data).items() if value > SUSPICIOUS]
     raise DataError(
-        f"{ranker._objective_name()}: forces on query {displayed(query)} are not finite {when}; "
+        f"{objective}: forces on query {displayed(query)} are not finite {when}; "
         + (f"too large: {', '.join(large)}" if large else "check what your measure or λ-function returns there")
     ) from None
 
 
-def _suspects(ranker: Any, data: Dataset) -> dict[str, float]:
-    settings = {name: getattr(ranker, name, None) for name in ("learning_rate", "sigma", "max_step", "anchor")}
+def _suspects(settings: Any, data: Dataset) -> dict[str, float]:
+    set_to = {name: getattr(settings, name, None) for name in ("learning_rate", "sigma", "max_step", "anchor")}
     weights = {"the largest weight": data.weights, "the largest query weight": data.query_weights}
-    return {name: value for name, value in settings.items() if value is not None} | {
+    return {name: value for name, value in set_to.items() if value is not None} | {
         name: float(values.max()) for name, values in weights.items() if values is not None
     }

@@ -20,7 +20,7 @@ from rankforce.training.monitoring import Watched, WatchedMeasure
 from rankforce.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from rankforce.boosting.boosted_trees import RunningScores
+    from rankforce.boosting.running_scores import RunningScores
 
 LARGEST_WEIGHT = 10.0  # a tree was grown for the step 1: much further its forces mean nothing
 MOST_TRIED = 16  # best pieces that are measured

@@ -22,7 +22,7 @@ from rankforce.trees.grower import Grown
 from rankforce.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from rankforce.boosting.boosted_trees import RunningScores
+    from rankforce.boosting.running_scores import RunningScores
 
 Rounds = list[tuple[Tree, ...]]  # one tree per output and round
 

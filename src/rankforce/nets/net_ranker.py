@@ -1,66 +1,38 @@
-"""What RankNet and LambdaRank share: settings of nets, and the loop over epochs."""
+"""What RankNet and LambdaRank share: the settings of nets, and how their training begins and ends."""
 
 from __future__ import annotations
 
 import abc
 import dataclasses
-import functools
-from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from rankforce.console.interruption import Interruption
-from rankforce.console.progress import Progress
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError, warn
 from rankforce.forces.trained_forces import TrainedForces
+from rankforce.kinds import Understood
 from rankforce.models.net import MOST_HIDDEN, Net
 from rankforce.models.net_layout import Layout
 from rankforce.models.net_scaling import Scaling
-from rankforce.models.provenance import Provenance
+from rankforce.nets.course import NetCourse, NetTraining
 from rankforce.nets.rate_schedule import PRESETS, Preset
-from rankforce.nets.runs import Cost, Plan, Run, Scored, leading
+from rankforce.nets.runs import Cost, Plan, Run, Scored
 from rankforce.nets.updates import Source, Updates, updates_of
 from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION
-from rankforce.remedies import NAME_ALONE, Argument, Setting, ValidationData
-from rankforce.threads import over_pieces
-from rankforce.training.base_models import base_of
-from rankforce.training.checkpoint import Checkpoint
-from rankforce.training.monitoring import (
-    TIES,
-    Callback,
-    Instrument,
-    Iteration,
-    TrainingWarning,
-    Watched,
-    in_words,
-    show_forces,
-)
-from rankforce.training.resumable import Resumable
-from rankforce.training.settings import choice, rates, steepness, switch, whole, with_settings
+from rankforce.remedies import NAME_ALONE, Setting, ValidationData
+from rankforce.training.base_models import base_of, checked_base
+from rankforce.training.iterative import Iterative
+from rankforce.training.monitoring import TrainingWarning, show_forces
+from rankforce.training.settings import choice, rates, setting, steepness, switch, whole, with_settings
 
 EPOCHS = 100
 RATE = {"adam": 0.003, "gradient": 0.001}
 RATES_TRIED = {"adam": (0.0003, 0.001, 0.003, 0.01), "gradient": (1e-5, 1e-4, 1e-3, 1e-2)}
 
 
-@dataclasses.dataclass(frozen=True)
-class Training:
-    """What one call of ``fit`` learns from and watches."""
-
-    data: Dataset
-    held_out: Dataset | None
-    source: Source
-    watch: Callable[[Dataset], Watched]
-    objective: str  # in words
-    inputs: dict[str, Any] = dataclasses.field(default_factory=dict)  # beside settings and data, as files keep them
-    instruments: Sequence[Instrument] = ()
-
-
 @with_settings
-class NetRanker(Resumable):
+class NetRanker(Iterative):
     """Base of RankNet and LambdaRank: a subclass says what pulls at the documents."""
 
     hidden: int = whole(10, least=0, most=MOST_HIDDEN)
@@ -71,64 +43,44 @@ class NetRanker(Resumable):
     scaling: Literal["auto", "standard", "log1p", "query", "none"] = choice("auto")
     preset: Literal["2006", "2009"] | None = choice(None)
     sigma: float = steepness(1.0)
+    base_model: Any = setting(None, Understood(checked_base))
     keep_weights: bool = switch(False, after="early_stopping")
 
-    settled_: dict[str, Any] = dataclasses.field(init=False)  # what "auto" and None became, and what is watched
     model_: Net = dataclasses.field(init=False)
 
-    def _learn(self, training: Training, callbacks: Sequence[Callback], checkpoint: Checkpoint | None) -> None:
+    def _steps(self) -> int:
+        return self._epochs()
+
+    def _course(self, training: NetTraining) -> NetCourse:
         data = training.data
-        epochs = self._epochs()
         if training.instruments and len(self._rates()) > 1:
             raise SettingsError("instruments look into one training, not into several: give a single learning_rate")
-        with Interruption() as interruption, Progress(type(self).__name__, epochs, "epochs", self.progress) as bar:
-            base = self._base(data)
-            scaling = self._scaling(data, base, bar)
-            blank = Net(
-                feature_names=data.feature_names,
-                scaling=scaling,
-                hidden=self.hidden,
-                weights=Layout(data.n_features, self.hidden).start(self.seed) if base is None else base.weights,
-                sigma=self.sigma,
-            )
-            runs = self._runs(training, blank)
-            self.trained_forces_ = self._trained(training.source)
-            show_forces(training.instruments, self.trained_forces_)
-            bar.in_words = functools.partial(in_words, watched=runs[0].watched)
-            self.settled_ = {
-                "scaling": scaling.kind,
-                "optimiser": self._optimiser(),
-                "epochs": epochs,
-                "learning_rate": self._rates()[0] if len(self._rates()) == 1 else list(self._rates()),
-                "lambda_function": str(self.trained_forces_.lambda_function),
-                "watched": str(runs[0].watched_measure),
-            }
-            bar.explain(self.settled_)
-            done, stop = 0, False
-            if checkpoint is not None and (last := checkpoint.last()) is not None:
-                done = _resumed(last, runs, epochs, checkpoint.path)
-            while done < epochs and not stop and not all(run.ended for run in runs):
-                runs[0].train.show(training.instruments, runs[0].learning.weights, done)
-                over_pieces(range(len(runs) + 1), lambda place, _: runs[place].epoch(done))  # noqa: B023
-                done += 1
-                best = leading(runs)
-                if not best.history:
-                    break
-                told = Iteration(done, best.values, best.history, best.best_iteration)
-                for callback in callbacks:
-                    callback(told)
-                bar.advance(done, best.values)
-                stop = told.stopped or interruption.wanted
-                ending = stop or done == epochs or all(run.ended for run in runs)
-                if checkpoint is not None and (ending or done % checkpoint.every == 0):
-                    state = {"epochs": done, "runs": [run.state() for run in runs]}
-                    written = functools.partial(_net, blank, best)
-                    checkpoint.write(best.history, best.watched, written, state)
-        self._conclude(training, blank, runs)
+        base = self._base(data)
+        scaling, reason = self._scaling(data, base)
+        blank = Net(
+            feature_names=data.feature_names,
+            scaling=scaling,
+            hidden=self.hidden,
+            weights=Layout(data.n_features, self.hidden).start(self.seed) if base is None else base.weights,
+            sigma=self.sigma,
+        )
+        runs = self._runs(training, blank)
+        self.trained_forces_ = self._trained(training.source)
+        show_forces(training.instruments, self.trained_forces_)
+        settled = {
+            "scaling": scaling.kind,
+            "optimiser": self._optimiser(),
+            "epochs": self._epochs(),
+            "learning_rate": self._rates()[0] if len(self._rates()) == 1 else list(self._rates()),
+            "lambda_function": str(self.trained_forces_.lambda_function),
+            "watched": str(runs[0].monitor.measure),
+        }
+        remarks = (f"scaling='{scaling.kind}' ({reason})",) if reason else ()
+        return NetCourse(blank, runs, self._epochs(), training.instruments, settled, remarks)
 
-    def _runs(self, training: Training, blank: Net) -> list[Run]:
+    def _runs(self, training: NetTraining, blank: Net) -> list[Run]:
         """One training for every learning rate to be tried."""
-        data, held_out, layout = training.data, training.held_out, blank.layout
+        data, held_out, preset = training.data, training.held_out, self._preset()
         inputs = blank.scaling.of_data(data)
         if not inputs.any():
             warn(
@@ -137,9 +89,8 @@ class NetRanker(Resumable):
                 TrainingWarning,
             )
         held_out_inputs = None if held_out is None else blank.scaling.of_data(held_out)
-        preset = self._preset()
         plan = Plan(
-            layout=layout,
+            layout=blank.layout,
             updates=self._updates(data, inputs, blank, training.source),
             start=np.array(blank.weights),
             preset=preset,
@@ -148,47 +99,42 @@ class NetRanker(Resumable):
             keep_weights=self.keep_weights,
             seed=self.seed,
         )
-        runs = []
-        for rate in self._rates():
-            validating = None
-            if held_out is not None:
-                assert held_out_inputs is not None
-                validating = Scored(held_out, held_out_inputs, layout, training.watch(held_out), self.seed)
-            runs.append(Run(plan, rate, Scored(data, inputs, layout, training.watch(data), self.seed), validating))
-        return runs
+
+        def scored(data: Dataset, inputs: np.ndarray) -> Scored:
+            return Scored(data, inputs, blank.layout, training.watch(data), self.seed)
+
+        return [
+            Run(
+                plan,
+                rate,
+                scored(data, inputs),
+                None if held_out is None or held_out_inputs is None else scored(held_out, held_out_inputs),
+            )
+            for rate in self._rates()
+        ]
 
     def _updates(self, data: Dataset, inputs: np.ndarray, blank: Net, source: Source) -> Updates:
         """What an epoch does to the weights; ``blank`` is the net with the first ones."""
         return updates_of(self.update, data, inputs, blank.layout, source, adam=self._optimiser() == "adam")
 
-    def _conclude(self, training: Training, blank: Net, runs: list[Run]) -> None:
-        best = leading(runs)
+    def _conclude(self, training: NetTraining, course: NetCourse) -> None:
+        best, runs = course.best, course.runs
         for run in runs:
             if run.diverged and (run is best or len(runs) == 1):
                 self._explain_divergence(run, training.objective)
-        self.history_ = best.history
-        self.watched_measure_ = best.watched_measure
-        self.best_iteration_ = best.best_iteration
         self.learning_rate_ = best.rate
-        self.rates_ = {run.rate: run.watch.best_value for run in runs} if training.held_out is not None else {}
-        self.scaling_ = blank.scaling.kind
+        self.rates_ = {run.rate: run.monitor.watch.best_value for run in runs} if training.held_out is not None else {}
+        self.scaling_ = course.blank.scaling.kind
         self.restarts_ = best.restarts
         if self.keep_weights:
             self.weights_ = best.kept
-        provenance = Provenance.of_training(
-            training.data,
-            settings=self._settings()
-            | training.inputs
-            | self._notes()
-            | self.trained_forces_.setting()
-            | {"scaling_chosen": self.scaling_, "learning_rate_chosen": self.learning_rate_},
-            objective=training.objective,
-            history=best.history,
-            watched=best.watched,
-            ties=TIES,
-            seed=self.seed,
-        )
-        self.model_ = _net(blank, best, provenance)
+        super()._conclude(training, course)
+
+    def _chosen_settings(self, course: NetCourse) -> dict[str, Any]:
+        return self.trained_forces_.setting() | {
+            "scaling_chosen": self.scaling_,
+            "learning_rate_chosen": self.learning_rate_,
+        }
 
     def _explain_divergence(self, run: Run, objective: str | None) -> None:
         told: list[Any] = [
@@ -198,14 +144,14 @@ class NetRanker(Resumable):
         ]
         if self.scaling == "none":
             told += [", or ", Setting("scaling", "auto")]
-        if not run.history:
+        if not run.monitor.history:
             raise SettingsError(
                 *told,
                 f". If the measure or λ-function of {objective} is your own, it must give finite numbers; ",
                 Setting("sigma", self.sigma),
                 " and the weights of the data must not be too large, either",
             )
-        told.append(f". Training ended after epoch {len(run.history['train'])}")
+        told.append(f". Training ended after epoch {len(run.monitor.history['train'])}")
         warn(TrainingWarning(*told))
 
     def predict_pairs(self, X_a: Any, X_b: Any) -> np.ndarray:
@@ -269,44 +215,21 @@ class NetRanker(Resumable):
             )
         return base
 
-    def _scaling(self, data: Dataset, base: Net | None, bar: Progress) -> Scaling:
+    def _scaling(self, data: Dataset, base: Net | None) -> tuple[Scaling, str]:
+        """The scaling, and why it was chosen; "" if it was given."""
         if base is not None:
-            return base.scaling
+            return base.scaling, ""
         if self.scaling != "auto":
-            return Scaling.of(data, self.scaling)
-        chosen, reason = Scaling.chosen(data)
-        bar.say(f"scaling='{chosen.kind}' ({reason})")
-        return chosen
+            return Scaling.of(data, self.scaling), ""
+        return Scaling.chosen(data)
 
     def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
+        super()._check_settings(data, held_out)
         if held_out is None:
             needs: dict[Any, bool] = {
-                "early_stopping": self.early_stopping is not None,
                 Setting("preset", self.preset): self.preset is not None,
                 "a choice of learning rates": len(self._rates()) > 1,
             }
             for name, needed in needs.items():
                 if needed:
                     raise SettingsError(name, " needs validation data: ", ValidationData())
-
-
-def _net(blank: Net, run: Run, provenance: Provenance) -> Net:
-    return dataclasses.replace(blank, weights=run.best_weights, provenance=provenance)
-
-
-def _resumed(model: Any, runs: list[Run], epochs: int, path: Path) -> int:
-    """Bring the trainings to the state of a checkpoint; returns how many epochs were done."""
-    state = model.provenance.settings.get("state")
-    if not isinstance(state, dict) or len(state.get("runs", ())) != len(runs):
-        raise SettingsError(f"{path} is no checkpoint of this training: choose another path for it")
-    done = int(state["epochs"])
-    if done > epochs:
-        raise SettingsError(
-            f"{path}: the checkpoint is one of {done} epochs, and a net cannot go back to epoch {epochs}: "
-            "give another path, or ",
-            Argument("resume", "never"),
-            " to begin anew",
-        )
-    for run, one in zip(runs, state["runs"], strict=True):
-        run.resume(one, path)
-    return done

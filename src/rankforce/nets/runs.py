@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,51 +11,31 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
 from rankforce.errors import ModelFileError
-from rankforce.evaluation.agreement import Agreement
-from rankforce.forces.forces import RunningOrder
 from rankforce.kernels.nets.network import score_documents
-from rankforce.measures.measure import Measure
 from rankforce.models.net_layout import Layout
 from rankforce.nets.rate_schedule import Pace, Preset
 from rankforce.nets.updates import Learning, Updates
 from rankforce.threads import over_ranges
-from rankforce.training.graded_monitoring import ahead, watch_of
-from rankforce.training.monitoring import Instrument, Watched, watched_values
+from rankforce.training.graded_monitoring import ahead
+from rankforce.training.monitor import Followed, Monitor
+from rankforce.training.monitoring import Watched
 
 Cost = Callable[[np.ndarray, np.ndarray], float]  # of scores and their ranking, by_query order: what presets watch
 
 
-class Scored:
+class Scored(Followed):
     """A data set scored and ranked by changing weights, and its watched measure."""
 
     def __init__(self, data: Dataset, inputs: np.ndarray, layout: Layout, watched: Watched, seed: int) -> None:
-        self.data = data
+        super().__init__(data, watched, seed)
         self.inputs = inputs
         self.hidden = layout.hidden
-        self.watched = watched
-        self.ranking = RunningOrder(data, seed)
-        self.scores = np.zeros(data.n_documents)
 
-    def value(self, weights: np.ndarray) -> float:
-        """The watched measure with these weights."""
-        return self.watched.mean(self._order(weights))
-
-    def noted(self, weights: np.ndarray, name: str) -> dict[str, float]:
-        """What is watched with these weights, as a history names it."""
-        return self.watched.noted(self._order(weights), name)
-
-    def show(self, instruments: Sequence[Instrument], weights: np.ndarray, iteration: int) -> None:
-        """Let instruments look at the ranking by these weights."""
-        if instruments:
-            order = self._order(weights)
-            for instrument in instruments:
-                instrument.look(iteration, self.data, self.scores, order)
-
-    def _order(self, weights: np.ndarray) -> np.ndarray:
-        over_ranges(
-            len(self.scores), lambda a, b: score_documents(self.inputs, a, b, self.hidden, weights, self.scores)
-        )
-        return self.ranking.update(self.scores)
+    def score(self, weights: np.ndarray) -> None:
+        """Go on to the scores by these weights."""
+        scores = self.scores
+        over_ranges(len(scores), lambda a, b: score_documents(self.inputs, a, b, self.hidden, weights, scores))
+        self.rank(scores)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,7 +61,7 @@ class Run:
         self.held_out = held_out
         self.pace = Pace.of(rate)
         self.learning = Learning.starting(plan.start, len(train.scores))
-        self.watch = watch_of(None if held_out is None else held_out.watched, plan.patience)
+        self.monitor = Monitor(train, held_out, plan.patience)
         self.best_weights = plan.start.copy()
         self.kept: list[np.ndarray] = []
         self.restarts = 0
@@ -92,30 +72,6 @@ class Run:
     def rate(self) -> float:
         """The learning rate that it began with."""
         return self.pace.first_rate
-
-    @property
-    def history(self) -> dict[str, list[float]]:
-        return self.watch.history
-
-    @property
-    def watched(self) -> dict[str, str]:
-        """What the numbers of the history are values of."""
-        return watched_values(self.train.watched, None if self.held_out is None else self.held_out.watched)
-
-    @property
-    def watched_measure(self) -> Measure | Agreement:
-        """What decides: on validation data, without any on the training data."""
-        return (self.train if self.held_out is None else self.held_out).watched.measure
-
-    @property
-    def best_iteration(self) -> int:
-        """The epoch whose weights are kept: the best on validation data, without any the last."""
-        return self.watch.best_iteration
-
-    @property
-    def values(self) -> dict[str, float]:
-        """The values after the last epoch."""
-        return {name: values[-1] for name, values in self.history.items()}
 
     def epoch(self, number: int) -> None:
         """Learn once more; ``number`` counts epochs from 0. A training that has ended stays as it is."""
@@ -128,24 +84,25 @@ class Run:
             weights[:] = before
             self.diverged = self.ended = True
             return
-        values = {"train": self.train.value(weights)}
+        self.train.score(weights)
         if self.held_out is not None:
-            values |= self.held_out.noted(weights, "validation")
-        self.ended = self.watch.record(number + 1, values)
-        if self.best_iteration == number + 1:
+            self.held_out.score(weights)
+        self.monitor.record(number + 1)
+        self.ended = self.monitor.ended
+        if self.monitor.best_iteration == number + 1:
             self.best_weights = weights.copy()
         if self.plan.keep_weights:
             self.kept.append(weights.copy())
-        self._pace(number, values)
+        self._pace(number)
 
-    def _pace(self, number: int, values: dict[str, float]) -> None:
+    def _pace(self, number: int) -> None:
         plan = self.plan
         if plan.preset is None:
             return
         assert plan.cost is not None
-        cost = plan.cost(self.train.scores, self.train.ranking.order)
+        cost = plan.cost(self.train.scores, self.train.order)
         draw = float(Stream.NET_PACE.uniform(plan.seed, number))
-        if self.pace.after(plan.preset, cost, values["validation"], draw):
+        if self.pace.after(plan.preset, cost, self.monitor.values["validation"], draw):
             self.restarts += 1
             self.learning.restart(plan.layout.start(plan.seed, self.restarts))
 
@@ -160,8 +117,8 @@ class Run:
             "kept": self.kept,
             "restarts": self.restarts,
             "diverged": self.diverged,
-            "history": self.history,
-            **self.watch.memory(),
+            "history": self.monitor.history,
+            **self.monitor.memory(),
         }
 
     def resume(self, state: Mapping[str, Any], path: Any) -> None:
@@ -175,13 +132,13 @@ class Run:
             self.kept = [np.array(weights, dtype=np.float64) for weights in state["kept"]]
             self.restarts = int(state["restarts"])
             self.diverged = bool(state["diverged"])
-            ended = self.watch.recall(state["history"], state)
+            self.monitor.recall(state["history"], state)
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"{path}: the checkpoint holds an impossible state of training: {error}") from None
-        self.ended = ended or self.diverged
+        self.ended = self.monitor.ended or self.diverged
 
 
 def leading(runs: list[Run]) -> Run:
     """The training with the best epoch on validation data so far; of equal ones, and without such data, the first."""
-    begun = [run for run in runs if run.history] or runs[:1]
-    return begun[ahead([run.watch for run in begun])]
+    begun = [run for run in runs if run.monitor.history]
+    return begun[ahead([run.monitor.watch for run in begun])] if begun else runs[0]

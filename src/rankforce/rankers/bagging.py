@@ -5,27 +5,32 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from rankforce.console.interruption import Interruption
-from rankforce.console.progress import Progress
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
 from rankforce.data.splits import folds
 from rankforce.errors import SettingsError
-from rankforce.evaluation.evaluate import evaluate
-from rankforce.evaluation.request import Request
 from rankforce.kinds import Number, OrNone, Understood, Whole, check_number, shown
 from rankforce.measures.measure import Measure
 from rankforce.models.bagged import Bagged
 from rankforce.models.provenance import NOT_KEPT, Provenance
+from rankforce.training.checkpoint import Checkpoint
+from rankforce.training.course import Course
 from rankforce.training.inputs import as_dataset, as_validation, with_features
-from rankforce.training.monitoring import TIES, Iteration, in_words
+from rankforce.training.iterative import Iterative, Training
+from rankforce.training.monitor import Monitor
+from rankforce.training.monitoring import Callback, Iteration, WatchedMeasure
+from rankforce.training.own_code import OwnCode
 from rankforce.training.ranker import Ranker
 from rankforce.training.settings import checked, choice, with_settings
 from rankforce.tuning.cross_validation import fit_on
+
+Sample = Callable[[Dataset, int], tuple[Dataset, Dataset | None]]  # (drawn, the rest) of a data set, for a member
 
 
 def _check_ranker(ranker: Any) -> None:
@@ -34,7 +39,7 @@ def _check_ranker(ranker: Any) -> None:
 
 
 @with_settings
-class Bagging(Ranker):
+class Bagging(Iterative):
     """Several rankers, each on a sample of the queries and with a seed of its own; scores are averaged.
 
     Parameters
@@ -46,7 +51,9 @@ class Bagging(Ranker):
         The share of the queries that each model learns from, drawn by a hash of seed, model and query id.
     sample : "queries" or "folds"
         ``"folds"`` deals the queries into ``n_models`` parts; each model learns from all parts but one.
-    seed, progress
+    early_stopping : int, optional
+        End after so many models without a higher validation value of the average, and keep the best number of them.
+    seed, threads, progress
 
     A ranker with early stopping watches ``validation`` if it is given to ``fit``, else the queries that were not drawn
     for it (its own fold with ``sample="folds"``).
@@ -76,74 +83,51 @@ class Bagging(Ranker):
         validation: Any = None,
         weights: Any = None,
         query_weights: Any = None,
+        callbacks: Sequence[Callback] = (),
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 1,
+        resume: str = "auto",
     ) -> Self:
-        """Learn from a Dataset, or from X, y and qid (or group). Ctrl-C keeps the models that are finished.
+        """Learn from a Dataset, or from X, y and qid (or group).
 
-        If none is, it keeps what the first has learned.
+        Ctrl-C keeps the models that are finished; if none is, what the first has learned. ``callbacks`` are called
+        after every model with an ``Iteration``. ``checkpoint`` is a path that the models are written to, after every
+        ``checkpoint_every`` of them, and that a later call goes on from, to the same bytes (``resume``: ``"auto"``,
+        ``"never"``, ``"always"``).
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         held_out = as_validation(validation, data)
-        base = self._base()
-        self._check_settings(data)
-        request = Request.of(self._watched_measure())  # of the sums, on all queries: a ranker sees its own only
-        for watched in (data, held_out):
-            if watched is not None:
-                request.on(watched)
-        rankers: list[Any] = []
-        history: dict[str, list[float]] = {}
-        sums = {"train": np.zeros(data.n_documents)}
-        if held_out is not None:
-            sums["validation"] = np.zeros(held_out.n_documents)
-        with Interruption() as interruption, Progress("Bagging", self.n_models, "models", self.progress) as bar:
-            for number in range(self.n_models):
-                drawn, rest = self._sample(data, number)
-                one = base.silent(seed=int(Stream.BAGGED_SEEDS.words(self.seed, number) >> np.uint64(33)))
-                watched = held_out
-                if watched is None and getattr(one, "early_stopping", None) is not None:
-                    watched = rest
-                cut_short: list[int] = []
-
-                def stop_if_wanted(iteration: Iteration, cut_short: list[int] = cut_short) -> None:
-                    if interruption.wanted:
-                        cut_short.append(iteration.number)
-                        iteration.stop()
-
-                fit_on(one, drawn, watched, [stop_if_wanted])
-                if cut_short and rankers:
-                    break  # an unfinished model among finished ones
-                rankers.append(one)
-                values = {}
-                for name, total in sums.items():
-                    on = data if name == "train" else held_out
-                    assert on is not None
-                    total += one.predict(on)
-                    measured = evaluate(total, on, one.watched_measure_, ties=TIES, seed=self.seed)
-                    values[name] = measured.mean[one.watched_measure_]
-                    history.setdefault(name, []).append(values[name])
-                bar.in_words = functools.partial(in_words, watched=dict.fromkeys(sums, str(one.watched_measure_)))
-                bar.advance(number + 1, values)
-                if interruption.wanted:
-                    break
-        self.rankers_ = rankers
-        self.history_ = history
-        self.best_iteration_ = len(rankers)
-        self.watched_measure_ = rankers[0].watched_measure_
-        settings = {f"ranker__{name}": value for name, value in base.get_params(deep=False).items()}
-        own = {name: value for name, value in self.get_params(deep=False).items() if name != "ranker"}
-        self.model_ = Bagged.of(
-            *(one.model_ for one in rankers),
-            provenance=Provenance.of_training(
-                data,
-                settings={"ranker": f"Bagging of {type(base).__name__}", **own, **_kept(settings)},
-                objective=rankers[0].model_.provenance.objective,
-                history=history,
-                watched=dict.fromkeys(history, str(rankers[0].watched_measure_)),
-                ties=TIES,
-                seed=self.seed,
-            ),
+        measure = self._base()._watched_on(data, held_out)
+        training = Training(
+            data=data,
+            held_out=held_out,
+            watch=lambda watched: WatchedMeasure(watched, measure),
+            objective="",  # the members' own
         )
-        self._note_features(data)
-        return self
+        return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
+
+    def _steps(self) -> int:
+        return self.n_models
+
+    def _course(self, training: Training) -> BaggingCourse:
+        return BaggingCourse(self._base(), training, self._sample, self.early_stopping, self.seed)
+
+    def _conclude(self, training: Training, course: BaggingCourse) -> None:
+        learned = dataclasses.replace(training, objective=course.members[0].model_.provenance.objective)
+        super()._conclude(learned, course)
+        self.rankers_ = course.members[: course.best_iteration]
+
+    def _settings(self) -> dict[str, Any]:
+        base = self._base()
+        settings = base._settings() if isinstance(base, Iterative) else base.get_params(deep=False)
+        inner = {
+            f"ranker__{name}": value for name, value in settings.items() if name != "ranker" and name not in NOT_KEPT
+        }
+        own = {name: value for name, value in self.get_params(deep=False).items() if name != "ranker"}
+        return {"ranker": f"Bagging of {type(base).__name__}", **own, **inner}
+
+    def _own_code(self) -> OwnCode:
+        return OwnCode.of(self._base().get_params(deep=False), self)
 
     def _base(self) -> Ranker:
         if self.ranker is None:
@@ -156,7 +140,8 @@ class Bagging(Ranker):
         """What the rankers watch."""
         return self._base()._watched_measure()
 
-    def _check_settings(self, data: Dataset) -> None:
+    def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
+        super()._check_settings(data, held_out)
         if self.sample == "folds":
             check_number("n_models", self.n_models, 2, whole=True)
 
@@ -171,6 +156,74 @@ class Bagging(Ranker):
         return data.take_queries(order[:count]), data.take_queries(order[count:])
 
 
-def _kept(settings: dict[str, Any]) -> dict[str, Any]:
-    """Without what decides no score: the same model has the same bytes."""
-    return {name: value for name, value in settings.items() if name.removeprefix("ranker__") not in NOT_KEPT}
+class BaggingCourse(Course):
+    """Rankers that are fitted one after the other; what is followed is the sum of their scores."""
+
+    unit = "models"
+
+    def __init__(self, base: Ranker, training: Training, sample: Sample, patience: int | None, seed: int) -> None:
+        super().__init__()
+        self.base = base
+        self.data, self.held_out = training.data, training.held_out
+        self.sample = sample
+        self.seed = seed
+        self.members: list[Any] = []
+        self.train, self.validating = training.followed(seed)
+        self._monitor = Monitor(self.train, self.validating, patience)
+        self.patience = patience
+        self.settled = {"watched": str(self._monitor.measure)}
+
+    @property
+    def monitor(self) -> Monitor:
+        return self._monitor
+
+    @property
+    def best_iteration(self) -> int:
+        """With early stopping that of the highest validation value; else all models are kept."""
+        return len(self.members) if self.patience is None else self._monitor.best_iteration
+
+    def step(self, number: int) -> bool:
+        """Fit one more."""
+        drawn, rest = self.sample(self.data, number)
+        member = self._member(number)
+        watched = self.held_out
+        if watched is None and getattr(member, "early_stopping", None) is not None:
+            watched = rest
+        cut_short: list[int] = []
+
+        def stop_if_wanted(iteration: Iteration) -> None:
+            if self.interruption.wanted:
+                cut_short.append(iteration.number)
+                iteration.stop()
+
+        fit_on(member, drawn, watched, [stop_if_wanted])
+        if cut_short and self.members:
+            return False  # an unfinished model among finished ones
+        self._take(member)
+        self._monitor.record(len(self.members))
+        return True
+
+    def _member(self, number: int) -> Any:
+        return self.base.silent(seed=int(Stream.BAGGED_SEEDS.words(self.seed, number) >> np.uint64(33)))
+
+    def _take(self, member: Any) -> None:
+        self.members.append(member)
+        for followed in (self.train, self.validating):
+            if followed is not None:
+                followed.rank(followed.scores + followed.data.by_query(member.predict(followed.data)))
+
+    def model(self, provenance: Provenance) -> Bagged:
+        return Bagged.of(*(member.model_ for member in self.members[: self.best_iteration]), provenance=provenance)
+
+    def write(self, checkpoint: Checkpoint, *, last: bool) -> None:
+        """All models, also those after the best."""
+        everyone = functools.partial(Bagged.of, *(member.model_ for member in self.members))
+        checkpoint.write(self._monitor.history, self._monitor.names, lambda provenance: everyone(provenance=provenance))
+
+    def resume(self, model: Any, path: Any) -> int:
+        for number, member_model in enumerate(model.models):
+            member = self._member(number)
+            member.take_over(member_model, self._monitor.measure)
+            self._take(member)
+        self._monitor.recall(model.provenance.history, {})
+        return len(self.members)

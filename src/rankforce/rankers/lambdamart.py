@@ -7,29 +7,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import numpy as np
-
-from rankforce.boosting.boosted_trees import BoostedTrees, RunningScores, Training
-from rankforce.boosting.finite_forces import check_finite
+from rankforce.boosting.boosted_trees import BoostedTrees
+from rankforce.boosting.course import BoostedTraining
+from rankforce.boosting.lambda_learner import LambdaLearner
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.presets import TREE_PRESETS, TreePreset
+from rankforce.boosting.settled import SettledLambdas
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
-from rankforce.errors import DataError, SettingsError
-from rankforce.forces.anchor import Anchor
-from rankforce.forces.forces import Forces, TermForces
-from rankforce.forces.preference_forces import PreferenceForces
-from rankforce.forces.trained_forces import TrainedForces, springs_on
+from rankforce.errors import SettingsError
 from rankforce.lambdas.base import LambdaFunction
 from rankforce.lambdas.near_pairs import NearPairs
 from rankforce.measures.measure import Measure
 from rankforce.migration import lambdamart as lambdamart_migration
 from rankforce.migration.migration import FromOtherLibraries
-from rankforce.objectives.objective import Objective, Pairs
+from rankforce.objectives.objective import Objective
 from rankforce.remedies import Setting
 from rankforce.training.inputs import as_dataset, with_features
 from rankforce.training.maximising import TIERS, Maximising
-from rankforce.training.monitoring import Callback, Instrument, Watched, checked_instruments, show_forces
+from rankforce.training.monitoring import Callback, Instrument, checked_instruments
 from rankforce.training.preference_inputs import PreferenceInputs
 from rankforce.training.settings import (
     LAMBDA_FUNCTION,
@@ -43,8 +39,6 @@ from rankforce.training.settings import (
     steepness,
     with_settings,
 )
-from rankforce.trees.grower import Grown
-from rankforce.trees.leaves import leaf_sums
 
 MAX_STEP = 10.0  # times σ, without a preset
 
@@ -172,7 +166,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         ``instruments`` (``ForceAgreement``, ``ContributionsByGrade``, ``GradesInTop``, ``RankChanges`` of
         ``rf.diagnostics``) look at the training before every tree and hold a table afterwards.
 
-        Everything else is as in ``BoostedTrees.fit``: ``validation`` (a Dataset, Preferences, or a tuple (X, y, qid))
+        Everything else is as in ``MART.fit``: ``validation`` (a Dataset, Preferences, or a tuple (X, y, qid))
         is what early stopping watches, ``callbacks`` are called after every tree with an ``Iteration``, Ctrl-C stops
         after the current tree and keeps what was learned, and ``checkpoint`` is a path that what was learned is written
         to after every ``checkpoint_every`` trees and that a later call goes on from (``resume``: ``"auto"``,
@@ -181,30 +175,30 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
         given = PreferenceInputs.of(data, preferences, preference_share, validation)
-        held_out = given.held_out
-
-        def watch(watched: Dataset) -> Watched:
-            return given.watched(watched, self._watched_measure()) or self._watched(watched, held_out)
-
-        listed_only = preferences is not None or isinstance(validation, Preferences)
-        objective, kept = self._settled(data, None if listed_only else held_out, checkpoint)
-        name = str(objective)
-        if preferences is not None:
-            listed = f"preferences (sigma={self.sigma:g})"
-            rest = 1 - preference_share
-            name = listed if rest == 0 else f"{preference_share:g} × {listed} + {rest:g} × ({name})"
+        labelled = preferences is None and not isinstance(validation, Preferences)
+        objective = self._objective()
+        settled = self._settle(objective, data, preferences)
+        objective, kept = self._searched(objective, data, given.held_out if labelled else None, checkpoint)
+        settled = dataclasses.replace(settled, objective=objective)
 
         def start(data: Dataset) -> Sequence[Learner]:
-            pull = LambdaPull(data, objective, self, preferences, preference_share, instruments)
-            self.trained_forces_ = pull.trained
-            self._count_left_out(data, pull.terms)
-            return [pull]
+            learner = LambdaLearner(data, settled, self, preferences, preference_share, instruments)
+            self.trained_forces_ = learner.trained
+            self._count_left_out(data, learner.terms)
+            return [learner]
 
-        training = Training(data, held_out, start, watch, given.written() | kept, name)
+        training = BoostedTraining(
+            data=data,
+            held_out=given.held_out,
+            watch=lambda watched: (
+                given.watched(watched, self._tiers(objective)[0]) or self._watched(objective, given.held_out, watched)
+            ),
+            objective=given.in_words(str(objective), f"preferences (sigma={self.sigma:g})"),
+            inputs=given.written() | kept,
+            settled=settled,
+            start=start,
+        )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
-
-    def _start(self, data: Dataset) -> Sequence[Learner]:
-        return [LambdaPull(data, self._objective(), self)]
 
     def _own_lambda_function(self) -> LambdaFunction:
         preset = self._preset()
@@ -224,49 +218,37 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         preset = self._preset()
         return otherwise if preset is None else getattr(preset, name)
 
-    def _step(self) -> str:
-        return str(self._chosen("step", "newton"))
+    def _settle(self, objective: Objective, data: Dataset, preferences: Preferences | None) -> SettledLambdas:
+        """What is left open, settled on this data; raises where it contradicts itself."""
+        chosen = self._chosen
+        step = chosen("step", "newton")
+        normalise = chosen("normalise", "log" if step == "newton" else "deviation")
+        several = len({str(term.measure) for term in objective.terms}) > 1
+        growth = chosen("growth", "leafwise" if several else self._usual_growth(data))
+        usual = step == "newton" and normalise == "log" and self.lambda_function is None
+        alone = preferences is None and self.base_model is None and len(objective.terms) == 1
+        settled = SettledLambdas(
+            growth=growth,
+            split=chosen("split", "newton" if step == "newton" else "least_squares"),
+            objective=objective,
+            lambda_function=self._chosen_lambda_function(),
+            step=step,
+            max_step=float(chosen("max_step", MAX_STEP)),
+            normalise=normalise,
+            anchor=float(chosen("anchor", 1.0 if usual and alone and growth == "symmetric" else 0.0)),
+        )
+        self._check_settled(settled)
+        if settled.anchor > 0.0 and preferences is not None:
+            raise SettingsError("an anchor ties scores to grades, which preferences replace: leave anchor out")
+        return settled
 
-    def _split(self) -> str:
-        return str(self._chosen("split", "newton" if self._step() == "newton" else "least_squares"))
-
-    def _normalisation(self) -> str:
-        return str(self._chosen("normalise", "log" if self._step() == "newton" else "deviation"))
-
-    def _longest_step(self) -> float:
-        return float(self._chosen("max_step", MAX_STEP)) / self.sigma
-
-    def _growth(self, data: Dataset) -> str:
-        several = len({str(term.measure) for term in self._objective().terms}) > 1
-        return str(self._chosen("growth", "leafwise" if several else super()._growth(data)))
-
-    def _anchor(self, data: Dataset, preferences: Preferences | None) -> float:
-        usual = self._step() == "newton" and self._normalisation() == "log" and self.lambda_function is None
-        alone = preferences is None and self.base_model is None and len(self._objective().terms) == 1
-        return float(self._chosen("anchor", 1.0 if usual and alone and self._growth(data) == "symmetric" else 0.0))
-
-    def _settles(self, data: Dataset, learner: Learner) -> dict[str, Any]:
-        assert isinstance(learner, LambdaPull)
-        trained = learner.trained
-        return {
-            "step": self._step(),
-            "max_step": self._longest_step() * self.sigma,
-            "normalise": trained.normalise,
-            "anchor": trained.anchor,
-            "lambda_function": str(trained.lambda_function),
-        }
-
-    def _objective_name(self) -> str:
-        return str(self._objective())
-
-    def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
-        super()._check_settings(data, held_out)
-        objective, step = self._objective(), self._step()
-        if step == "newton" and not objective.has_curvature:
+    def _check_settled(self, settled: SettledLambdas) -> None:
+        terms, newton = settled.objective.terms, settled.step == "newton"
+        if newton and not settled.objective.has_curvature:
             without = sorted(
                 {
                     str(term.lambda_function)
-                    for term in objective.terms
+                    for term in terms
                     if term.lambda_function and not term.lambda_function.HAS_CURVATURE
                 }
             )
@@ -274,101 +256,16 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
                 f"{' and '.join(without)} has no positive curvature, which Newton's step divides by: use ",
                 Setting("step", "gradient"),
             )
-        if step == "newton" and self._normalisation() == "deviation":
+        if newton and settled.normalise == "deviation":
             raise SettingsError(
                 Setting("normalise", "deviation"),
                 " goes with ",
                 Setting("step", "gradient"),
                 ": it leaves no curvature",
             )
-        if self.anchor and (step == "gradient" or len(objective.terms) > 1):
+        if self.anchor and (not newton or len(terms) > 1):
             raise SettingsError("an anchor goes with Newton's step and one measure: leave anchor out")
-        if step == "gradient" and self._split() == "newton":
+        if not newton and settled.split == "newton":
             raise SettingsError(
                 "the gradient step goes with ", Setting("split", "least_squares"), " or ", Setting("split", "auto")
             )
-
-
-class LambdaPull(Learner):
-    """The forces of an objective as boosting sees them, and the value of a leaf."""
-
-    def __init__(
-        self,
-        data: Dataset,
-        objective: Objective,
-        settings: LambdaMART,
-        preferences: Preferences | None = None,
-        share: float = 1.0,
-        instruments: Sequence[Instrument] = (),
-    ) -> None:
-        self.instruments = instruments
-        self.newton = settings._step() == "newton"
-        self.split = settings._split()
-        self.forces = _forces(data, objective, settings, preferences, share)
-        self.l2 = settings.l2
-        self.longest_step = settings._longest_step()
-        if self.forces.n_pairs == 0:
-            raise DataError(
-                "nothing to learn from: no query has two documents with different labels "
-                f"({', '.join(sorted({term.measure.label for term in objective.terms}))})"
-            )
-        self.anchor: Anchor | None = None
-        stiffness = settings._anchor(data, preferences)
-        if stiffness > 0.0:
-            if preferences is not None:
-                raise SettingsError("an anchor ties scores to grades, which preferences replace: leave anchor out")
-            assert isinstance(self.forces, Forces)
-            self.anchor = springs_on(
-                data, self.forces, stiffness, settings.sigma, settings.seed,
-                lambda forces, curvatures: check_finite(settings, data, forces, curvatures, "at equal scores"),
-            )  # fmt: skip
-        self.trained = TrainedForces(
-            objective=objective if self.terms else None,
-            lambda_function=settings._chosen_lambda_function(),
-            pairs=Pairs.read(settings.pairs),
-            normalise=settings._normalisation(),
-            anchor=stiffness,
-            sigma=settings.sigma,
-            seed=settings.seed,
-            ranker=type(settings).__name__,
-        )
-        self.settled = {"anchor": stiffness} | self.trained.setting()
-        show_forces(instruments, self.trained)
-
-    @property
-    def terms(self) -> list[TermForces]:
-        """The terms of the objective; none where preferences alone pull."""
-        graded = self.forces.objective if isinstance(self.forces, PreferenceForces) else self.forces
-        return [] if graded is None else graded.terms
-
-    def pull(self, running: RunningScores, iteration: int, queries: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Forces and curvatures at the current scores."""
-        for instrument in self.instruments:
-            instrument.look(iteration, running.data, running.scores, running.order)
-        forces, curvatures = self.forces.at(running.scores, running.order, iteration, queries)
-        if self.anchor is not None:
-            self.anchor.add(running.scores, queries, forces, curvatures)
-        return forces, curvatures
-
-    def leaf_values(self, forces: np.ndarray, curvatures: np.ndarray, grown: Grown) -> np.ndarray:
-        """γ per leaf: Newton's step Σλ/(Σw + l2), bounded, 0 where nothing curves; or the mean λ."""
-        if not self.newton:
-            (pull,) = leaf_sums(grown.leaf_of, grown.structure.n_leaves, forces)
-            return pull / np.maximum(grown.structure.leaf_documents, 1)
-        pull, curvature = leaf_sums(grown.leaf_of, grown.structure.n_leaves, forces, curvatures)
-        curvature += self.l2
-        step = np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0.0)
-        return np.clip(step, -self.longest_step, self.longest_step)
-
-
-def _forces(
-    data: Dataset, objective: Objective, settings: LambdaMART, preferences: Preferences | None, share: float
-) -> Forces | PreferenceForces:
-    normalise = settings._normalisation()
-    graded = Forces(data, objective, settings.seed, normalise=normalise) if preferences is None or share < 1 else None
-    if preferences is None:
-        assert graded is not None
-        return graded
-    if not preferences.weight.any():
-        raise DataError("nothing to learn from: every preference has the weight 0")
-    return PreferenceForces(preferences, sigma=settings.sigma, share=share, objective=graded, normalise=normalise)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +18,8 @@ from rankforce.measures.cndcg import CNDCG
 from rankforce.measures.measure import Measure
 from rankforce.measures.ndcg import NDCG
 from rankforce.models.net import Net
-from rankforce.nets.net_ranker import NetRanker, Training
+from rankforce.nets.course import NetTraining
+from rankforce.nets.net_ranker import NetRanker
 from rankforce.nets.runs import Cost, Run
 from rankforce.nets.updates import Source
 from rankforce.training.inputs import as_dataset, as_validation, with_features
@@ -114,22 +116,22 @@ class LambdaRank(Maximising, NetRanker):
         ``instruments`` (``ForceAgreement``, ``ContributionsByGrade``, ``GradesInTop``, ``RankChanges`` of
         ``rf.diagnostics``) look at the training before every epoch and hold a table afterwards; they need a single
         learning rate. ``callbacks`` are called after every epoch with an ``Iteration`` (of several learning rates: of
-        the one that leads). Ctrl-C stops after the current epoch and keeps what was learned. ``checkpoint``
-        is a path that what was learned is written to after every ``checkpoint_every`` epochs and that a later call goes
-        on from, to the same bytes (``resume``: ``"auto"``, ``"never"``, ``"always"``).
+        the one that leads). Ctrl-C stops after the current epoch and keeps what was learned. ``checkpoint`` is a path
+        that what was learned is written to after every ``checkpoint_every`` epochs and that a later call goes on from,
+        to the same bytes (``resume``: ``"auto"``, ``"never"``, ``"always"``).
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
         held_out = as_validation(validation, data)
-        objective, kept = self._settled(data, held_out, checkpoint)
-        training = Training(
-            data,
-            held_out,
-            Source(objective, self.seed),
-            lambda watched: self._watched(watched, held_out),
-            str(objective),
-            kept,
-            instruments,
+        objective, kept = self._searched(self._objective(), data, held_out, checkpoint)
+        training = NetTraining(
+            data=data,
+            held_out=held_out,
+            watch=functools.partial(self._watched, objective, held_out),
+            objective=str(objective),
+            inputs=kept,
+            source=Source(objective, self.seed),
+            instruments=instruments,
         )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
@@ -139,7 +141,7 @@ class LambdaRank(Maximising, NetRanker):
     def _iterations(self) -> int:
         return self._epochs()
 
-    def _runs(self, training: Training, blank: Net) -> list[Run]:
+    def _runs(self, training: NetTraining, blank: Net) -> list[Run]:
         runs = super()._runs(training, blank)
         terms = training.source.objective.terms
         self._count_left_out(training.data, [TermForces(training.data, term, self.seed) for term in terms])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from rankforce import text_values
 from rankforce.boosting.boosted_trees import BoostedTrees
+from rankforce.boosting.course import BoostedTraining
 from rankforce.boosting.document_costs import (
     BinaryPull,
     Documents,
@@ -19,6 +21,7 @@ from rankforce.boosting.document_costs import (
     grade_pulls,
 )
 from rankforce.boosting.outputs import Learner
+from rankforce.boosting.settled import Settled
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import DataError, MeasureError, SettingsError
 from rankforce.kinds import FunctionOf, Number, Several, Understood, check_choice, shown
@@ -31,6 +34,8 @@ from rankforce.migration import mart as mart_migration
 from rankforce.migration.migration import FromOtherLibraries
 from rankforce.models.expected_grade import ExpectedGrade, GradeLink, logistic
 from rankforce.remedies import NAME_ALONE, Setting
+from rankforce.training.inputs import as_dataset, as_validation, with_features
+from rankforce.training.monitoring import Callback, WatchedMeasure
 from rankforce.training.settings import (
     checked,
     choice,
@@ -168,6 +173,48 @@ class MART(FromOtherLibraries, BoostedTrees):
     split: Literal["auto", "newton", "least_squares"] = choice("auto")
     validation_measure: str | Measure | None = measure_to_watch(after="line_search_on")
 
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        qid: Any = None,
+        *,
+        group: Any = None,
+        validation: Any = None,
+        weights: Any = None,
+        query_weights: Any = None,
+        callbacks: Sequence[Callback] = (),
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 50,
+        resume: str = "auto",
+    ) -> Self:
+        """Learn from a Dataset, or from X, y and qid (or group).
+
+        ``validation`` (a Dataset or a tuple (X, y, qid)) is what early stopping watches. ``callbacks`` are called
+        after every tree with an ``Iteration``. Ctrl-C stops after the current tree and keeps what was learned.
+
+        ``checkpoint`` is a path that what was learned is written to after every ``checkpoint_every`` trees, safe
+        against a crash at any moment. Called again, ``fit`` goes on from it (``resume="auto"``; ``"never"`` begins
+        anew, ``"always"`` wants one) and ends with the same bytes as without the interruption. A checkpoint of
+        other data, settings or processor is refused.
+        """
+        data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        held_out = as_validation(validation, data)
+        watched = self._watched_on(data, held_out)
+        fits = watched == self._watched_measure()
+        training = BoostedTraining(
+            data=data,
+            held_out=held_out,
+            watch=lambda data: WatchedMeasure(data, watched),
+            objective=self._objective_name(),
+            settled=Settled(
+                growth=self._usual_growth(data) if self.growth == "auto" else self.growth, split=self._split()
+            ),
+            start=self._start,
+            remarks=() if fits else (f"watching {watched}, which fits the labels",),
+        )
+        return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
+
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities, float64, in the order of the rows.
 
@@ -195,6 +242,7 @@ class MART(FromOtherLibraries, BoostedTrees):
         return self.model_.link.grades
 
     def _start(self, data: Dataset) -> Sequence[Learner]:
+        """What pulls at the documents: one learner for every output, all with the same link."""
         options: dict[str, Any] = {"split": self._split(), "l2": self.l2}
         if self.cost == "regression":
             targets, labels, source = self._targets(data)
@@ -275,6 +323,7 @@ class MART(FromOtherLibraries, BoostedTrees):
         return usual
 
     def _objective_name(self) -> str:
+        """What is learned, in words."""
         name = name_of(self.cost)
         if self.cost == "regression":
             return f"{name} on {name_of(self.target)}"

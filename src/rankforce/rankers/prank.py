@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -86,7 +87,7 @@ class PRank(Stepwise):
     def _steps(self) -> int:
         return self.epochs
 
-    def _course(self, data: Dataset, held_out: Dataset | None) -> Perceptrons:
+    def _learner(self, data: Dataset, held_out: Dataset | None) -> Perceptrons:
         members, probability = (self.n_members, self.probability) if self.large_margin else (1, 1.0)
         return Perceptrons(data, held_out, self.kernel, self.label, members, probability, self.seed)
 
@@ -187,6 +188,15 @@ class Perceptrons:
             thresholds=self.thresholds.mean(axis=0),
             grades=self.grades,
         )
+
+    def state(self) -> dict[str, Any]:
+        """Weights and thresholds of every member; the order of documents follows from the number of the epoch."""
+        return {"weights": self.weights.ravel(), "thresholds": self.thresholds.ravel()}
+
+    def resume(self, state: Mapping[str, Any], name: str) -> None:
+        """Go on from a state."""
+        self.weights[:] = np.reshape(state["weights"], self.weights.shape)
+        self.thresholds[:] = np.reshape(state["thresholds"], self.thresholds.shape)
 
 
 def _check_memory(data: Dataset, held_out: Dataset | None, kernel: str, members: int) -> None:

@@ -21,7 +21,8 @@ from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.models.net import MOST_HIDDEN
-from rankforce.nets.net_ranker import NetRanker, Training
+from rankforce.nets.course import NetTraining
+from rankforce.nets.net_ranker import NetRanker
 from rankforce.nets.runs import Cost
 from rankforce.nets.updates import Source
 from rankforce.objectives.objective import ALL_PAIRS, Objective, Pairs, Term
@@ -121,7 +122,15 @@ class RankNet(NetRanker):
             warn_of_many_pairs(data, self.label)
         pairs = Objective((self._term(),))
         source = Source(pairs, self.seed, preferences, preference_share, self.sigma)
-        training = Training(data, given.held_out, source, watch, objective, given.written(), instruments)
+        training = NetTraining(
+            data=data,
+            held_out=given.held_out,
+            watch=watch,
+            objective=objective,
+            inputs=given.written(),
+            source=source,
+            instruments=instruments,
+        )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
     def _term(self) -> Term:

@@ -17,7 +17,8 @@ from rankforce.measures.catalogue import measure
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
 from rankforce.models.net import MOST_HIDDEN, Net
-from rankforce.nets.net_ranker import NetRanker, Training
+from rankforce.nets.course import NetTraining
+from rankforce.nets.net_ranker import NetRanker
 from rankforce.nets.runs import Cost, Scored
 from rankforce.nets.updates import Learning, Source, Updates
 from rankforce.objectives.objective import Objective, Term
@@ -107,13 +108,14 @@ class SPSA(NetRanker):
         data = with_features(as_dataset(X, y, qid, group=group, query_weights=query_weights))
         watched = self._watched_measure()
         maximised = measure(self.measure)
-        training = Training(
-            data,
-            as_validation(validation, data),
-            Source(Objective((Term(maximised),)), self.seed),
-            lambda data: WatchedMeasure(data, watched),
-            str(maximised),
-            {"steps_in_all": self._epochs() * self.steps},  # on which the sequences depend: nobody goes on with more
+        training = NetTraining(
+            data=data,
+            held_out=as_validation(validation, data),
+            watch=lambda data: WatchedMeasure(data, watched),
+            objective=str(maximised),
+            # The sequences depend on the number of all steps: nobody goes on with more.
+            inputs={"steps_in_all": self._epochs() * self.steps},
+            source=Source(Objective((Term(maximised),)), self.seed),
         )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
@@ -175,7 +177,9 @@ class SimultaneousPerturbation(Updates):
         if not hasattr(self._measured, "scored"):
             watched = WatchedMeasure(self.data, self.source.objective.main_measure)
             self._measured.scored = Scored(self.data, self.inputs, self.layout, watched, self.source.seed)
-        return self._measured.scored.value(weights)
+        scored: Scored = self._measured.scored
+        scored.score(weights)
+        return scored.value()
 
     def epoch(self, learning: Learning, rate: float, number: int) -> None:
         for k in range(number * self.steps + 1, (number + 1) * self.steps + 1):

@@ -135,7 +135,7 @@ class XRank(Stepwise):
     def _steps(self) -> int:
         return self.n_steps if self.n_graphs == 1 else self.n_graphs
 
-    def _course(self, data: Dataset, held_out: Dataset | None) -> Growing | BoostedGraphs:
+    def _learner(self, data: Dataset, held_out: Dataset | None) -> Growing | BoostedGraphs:
         if data.weights is not None:
             raise DataError("XRank knows no weights of documents, for NDCG has none: give query_weights, or none")
         growth = MaxNDCG if self.split == "max_ndcg" else FORMS[self.form]
@@ -176,7 +176,8 @@ class XRank(Stepwise):
     def _objective_name(self) -> str:
         return str(measure(self.measure))
 
-    def _check_settings(self) -> None:
+    def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
+        super()._check_settings(data, held_out)
         if self.split == "max_ndcg" and self.form != "simple":
             raise SettingsError(
                 Setting("split", "max_ndcg"),

@@ -67,6 +67,9 @@ class Maximising(abc.ABC):
         return self._given_lambda_function() or self._own_lambda_function()
 
     def _objective(self) -> Objective:
+        """The objective of the settings. Made once per fit: a schedule may be any function, and the values count that
+        were used.
+        """
         return chosen_objective(
             self.measure,
             self._given_lambda_function(),
@@ -76,15 +79,13 @@ class Maximising(abc.ABC):
             iterations=self._iterations(),
         )
 
-    def _settled(
-        self, data: Dataset, held_out: Dataset | None, checkpoint: str | Path | None
+    def _searched(
+        self, objective: Objective, data: Dataset, held_out: Dataset | None, checkpoint: str | Path | None
     ) -> tuple[Objective, dict[str, Any]]:
-        """The objective of one ``fit``, and what files keep of it; its weights are searched if they are to be.
+        """The objective with its weights, which are searched if they are to be, and what files keep of it.
 
-        ``held_out`` is validation data with labels. Called once per fit: a schedule may be any function, and the model
-        file keeps the values that were used.
+        ``held_out`` is validation data with labels.
         """
-        objective = self._objective()
         warn_of_leaks(data, [term.measure.label for term in objective.terms])
         kept: dict[str, Any] = {}
         if isinstance(objective, Graded) and objective.to_be_searched:
@@ -117,27 +118,30 @@ class Maximising(abc.ABC):
         return {"label_sources": [one.to_dict() for one in self.left_out_]}
 
     def _watched_measure(self) -> Measure:
-        if self.validation_measure is not None:
-            return tiers_of(self.validation_measure)[0]
-        return self._objective().main_measure
+        return self._tiers(None)[0]
 
-    def _watched(self, data: Dataset, held_out: Dataset | None) -> Watched:
+    def _tiers(self, objective: Objective | None) -> tuple[Measure, ...]:
+        """What is watched, the most important first: as asked for, or of the objective."""
+        if self.validation_measure is not None:
+            return tiers_of(self.validation_measure)
+        return (self._objective() if objective is None else objective).tier_measures
+
+    def _watched(self, objective: Objective, held_out: Dataset | None, data: Dataset) -> Watched:
         """What is watched on training or validation data: on the latter every tier, where there are several.
 
         The tiers are as asked for, or those of the objective that the data has labels of.
         """
+        first, *later = self._tiers(objective)
         if data is not held_out:
-            return WatchedMeasure(data, self._watched_measure())
-        if self.validation_measure is not None:
-            tiers = tiers_of(self.validation_measure)
-        else:
-            first, *later = self._objective().tier_measures
-            tiers = (first, *(one for one in later if one.label in data.labels))
-            for one in later:
-                if one not in tiers:
-                    warn(
-                        f"{one} is not watched: the validation data has no label source {one.label!r}; neither the "
-                        "history nor early stopping knows this tier",
-                        TrainingWarning,
-                    )
-        return WatchedTiers(data, tiers) if len(tiers) > 1 else WatchedMeasure(data, tiers[0])
+            return WatchedMeasure(data, first)
+        tiers = [first]
+        for tier in later:
+            if self.validation_measure is not None or tier.label in data.labels:
+                tiers.append(tier)
+            else:
+                warn(
+                    f"{tier} is not watched: the validation data has no label source {tier.label!r}; neither the "
+                    "history nor early stopping knows this tier",
+                    TrainingWarning,
+                )
+        return WatchedTiers(data, tiers) if len(tiers) > 1 else WatchedMeasure(data, first)

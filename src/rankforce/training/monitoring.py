@@ -196,7 +196,6 @@ class Watch:
     """
 
     patience: int | None
-    callbacks: Sequence[Callback] = ()
     history: dict[str, list[float]] = field(default_factory=dict)
     best_iteration: int = 0
     best_value: float = -math.inf
@@ -214,14 +213,11 @@ class Watch:
         return stop
 
     def record(self, number: int, values: dict[str, float]) -> bool:
-        """Note the values after iteration ``number`` (from 1); returns whether training should stop."""
+        """Note the values after iteration ``number`` (from 1); returns whether patience is at its end."""
         for name, value in values.items():
             self.history.setdefault(name, []).append(value)
         self._choose(number, values)
-        told = Iteration(number, values, self.history, self.best_iteration)
-        for callback in self.callbacks:
-            callback(told)
-        return told.stopped or self._exhausted(number)
+        return self._exhausted(number)
 
     def memory(self) -> dict[str, Any]:
         """What it must know to go on, beside the history."""

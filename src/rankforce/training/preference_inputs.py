@@ -54,6 +54,13 @@ class PreferenceInputs:
             return WatchedPreferences(mine)
         return None
 
+    def in_words(self, graded: str, listed: str) -> str:
+        """What is learned: preferences, ``graded``, or a mixture."""
+        if self.preferences is None:
+            return graded
+        rest = 1 - self.share
+        return listed if rest == 0 else f"{self.share:g} × {listed} + {rest:g} × ({graded})"
+
     def written(self) -> dict[str, Any]:
         """As files keep it, beside settings and data."""
         kept: dict[str, Any] = {}

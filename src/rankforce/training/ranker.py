@@ -147,6 +147,18 @@ class Ranker(BaseEstimator, abc.ABC):
     def _watched_measure(self) -> Measure:
         """The measure of history and early stopping, where labels are watched."""
 
+    def _watched_on(self, data: Dataset, held_out: Dataset | None) -> Measure:
+        """The measure that is watched on these data."""
+        return self._watched_measure()
+
+    def take_over(self, model: Model, watched: Measure | Agreement) -> None:
+        """Be as fitted as the ranker was that learned this model, which watched this measure."""
+        self.model_ = model
+        self.watched_measure_ = watched
+        self.history_ = {name: list(values) for name, values in model.provenance.history.items()}
+        self.n_features_in_ = model.n_features
+        self.feature_names_in_ = np.array(model.feature_names, dtype=object)
+
     def save(self, path: str | Path) -> None:
         """Write the model to a file that ``rankforce.load`` reads."""
         self._fitted().save(path)

@@ -1,40 +1,29 @@
-"""What rankers share that learn in steps, each of which changes the whole model: PRank's epochs, XRank's changes."""
+"""Rankers whose every step changes the whole model: PRank's epochs, XRank's changes. The best model is kept."""
 
 from __future__ import annotations
 
 import abc
 import dataclasses
-import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from rankforce.console.interruption import Interruption
-from rankforce.console.progress import Progress
 from rankforce.data.dataset import Dataset
-from rankforce.errors import SettingsError
-from rankforce.forces.forces import RunningOrder
+from rankforce.errors import ModelFileError
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
-from rankforce.remedies import ValidationData
-from rankforce.threads import THREADS, using_threads
+from rankforce.training.course import Course, check_not_beyond
 from rankforce.training.inputs import as_dataset, as_validation, with_features
-from rankforce.training.monitoring import (
-    TIES,
-    Callback,
-    Watch,
-    WatchedMeasure,
-    checked_callbacks,
-    in_words,
-    watched_values,
-)
-from rankforce.training.ranker import Ranker
-from rankforce.training.settings import setting, whole, with_settings
+from rankforce.training.iterative import Iterative, Training
+from rankforce.training.monitor import Monitor
+from rankforce.training.monitoring import Callback, WatchedMeasure
+from rankforce.training.settings import with_settings
 
 
-class Course(Protocol):
-    """One training, between its steps. Scores are float64 in ``by_query`` order."""
+class StepLearner(Protocol):
+    """What learns, between its steps. Scores are float64 in ``by_query`` order."""
 
     def step(self, number: int) -> bool:
         """Learn; False if nothing is left to learn (and nothing was changed)."""
@@ -48,18 +37,70 @@ class Course(Protocol):
     def model(self) -> Model:
         """What was learned so far, as a model that later steps do not change."""
 
+    def state(self) -> dict[str, Any]:
+        """All that it must know to go on."""
+
+    def resume(self, state: Mapping[str, Any], name: str) -> None:
+        """Go on from a state that was read from a file of this name."""
+
+
+class StepwiseCourse(Course):
+    """A training that keeps the model of the best step, without validation data that of the last."""
+
+    def __init__(
+        self, learner: StepLearner, training: Training, *, unit: str, most: int, patience: int | None, seed: int
+    ) -> None:
+        super().__init__()
+        self.unit = unit
+        self.most = most
+        self.learner = learner
+        self.train, self.held_out = training.followed(seed)
+        self._monitor = Monitor(self.train, self.held_out, patience)
+        self.best: Model | None = None  # on validation data
+        self.done = 0
+        self.settled = {"watched": str(self._monitor.measure)}
+
+    @property
+    def monitor(self) -> Monitor:
+        return self._monitor
+
+    def step(self, number: int) -> bool:
+        if not self.learner.step(number):
+            return False
+        self.done = number + 1
+        self.train.rank(self.learner.scores())
+        if self.held_out is not None:
+            self.held_out.rank(self.learner.held_out_scores())
+        self._monitor.record(self.done)
+        if self.held_out is not None and self._monitor.best_iteration == self.done:
+            self.best = self.learner.model()
+        return True
+
+    def model(self, provenance: Provenance) -> Model:
+        return dataclasses.replace(self.best or self.learner.model(), provenance=provenance)
+
+    def state(self) -> dict[str, Any]:
+        return {"steps": self.done, "learner": self.learner.state(), "monitor": self._monitor.memory()}
+
+    def resume(self, model: Any, path: Any) -> int:
+        try:
+            state = model.provenance.settings["state"]
+            self.done = int(state["steps"])
+            self.learner.resume(state["learner"], str(path))
+            self._monitor.recall(model.provenance.history, state["monitor"])
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise ModelFileError(f"{path}: the checkpoint holds an impossible state of training: {error!r}") from None
+        check_not_beyond(self.done, self.most, self.unit, path)
+        if self.held_out is not None:
+            self.best = model
+        return self.done
+
 
 @with_settings
-class Stepwise(Ranker):
-    """Base of rankers whose every step changes the model: with validation data, the best one is kept.
-
-    A subclass gives ``_steps`` (how many there may be), ``_course`` and ``_watched_measure``.
-    """
+class Stepwise(Iterative):
+    """Base of rankers whose every step changes the model: with validation data, the best one is kept."""
 
     STEP: ClassVar[str]  # what a step is called
-
-    early_stopping: int | None = whole(None, least=1)
-    threads: int | None = setting(None, THREADS, after="seed")
 
     def fit(
         self,
@@ -72,83 +113,45 @@ class Stepwise(Ranker):
         weights: Any = None,
         query_weights: Any = None,
         callbacks: Sequence[Callback] = (),
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 50,
+        resume: str = "auto",
     ) -> Self:
         """Learn from a Dataset, or from X, y and qid (or group).
 
         With ``validation`` (a Dataset or a tuple (X, y, qid)) the model with the highest watched measure on it is kept.
         ``callbacks`` are called after every step with an ``Iteration``. Ctrl-C stops after the current step and keeps
-        what was learned.
+        what was learned. ``checkpoint`` is a path that what was learned is written to after every ``checkpoint_every``
+        steps and that a later call goes on from, to the same bytes (``resume``: ``"auto"``, ``"never"``,
+        ``"always"``).
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
-        held_out = as_validation(validation, data)
-        callbacks = checked_callbacks(callbacks)
-        self._check_settings()
-        if self.early_stopping is not None and held_out is None:
-            raise SettingsError("early_stopping needs validation data: ", ValidationData())
-        with using_threads(self.threads):
-            self._learn(data, held_out, callbacks)
-        self._note_features(data)
-        return self
-
-    def _learn(self, data: Dataset, held_out: Dataset | None, callbacks: Sequence[Callback]) -> None:
         measure = self._watched_measure()
-        course = self._course(data, held_out)
-        watched, ranking = WatchedMeasure(data, measure), RunningOrder(data, self.seed)
-        held_out_watched: WatchedMeasure | None = None
-        if held_out is not None:
-            held_out_watched, held_out_ranking = WatchedMeasure(held_out, measure), RunningOrder(held_out, self.seed)
-        watch = Watch(self.early_stopping, callbacks)
-        best: Model | None = None
-        done = 0
-        with (
-            Interruption() as interruption,
-            Progress(type(self).__name__, self._steps(), self.STEP, self.progress) as bar,
-        ):
-            names = watched_values(watched, held_out_watched)
-            bar.in_words = functools.partial(in_words, watched=names)
-            for number in range(self._steps()):
-                if not course.step(number):
-                    break
-                done = number + 1
-                values = {"train": watched.mean(ranking.update(course.scores()))}
-                if held_out_watched is not None:
-                    values["validation"] = held_out_watched.mean(held_out_ranking.update(course.held_out_scores()))
-                stop = watch.record(done, values)
-                if held_out is not None and watch.best_iteration == done:
-                    best = course.model()
-                bar.advance(done, values)
-                if stop or interruption.wanted:
-                    break
-        self.history_ = watch.history
-        self.watched_measure_ = measure
-        self.best_iteration_ = done if held_out is None else watch.best_iteration
-        kept = course.model() if held_out is None or best is None else best
-        self._explain_nothing_learned(kept, data)
-        provenance = Provenance.of_training(
-            data,
-            settings={"ranker": type(self).__name__, **self.get_params(deep=False)},
+        training = Training(
+            data=data,
+            held_out=as_validation(validation, data),
+            watch=lambda watched: WatchedMeasure(watched, measure),
             objective=self._objective_name(),
-            history=watch.history,
-            watched=names,
-            ties=TIES,
-            seed=self.seed,
         )
-        self.model_ = dataclasses.replace(kept, provenance=provenance)
+        return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
+
+    def _course(self, training: Training) -> StepwiseCourse:
+        learner = self._learner(training.data, training.held_out)
+        return StepwiseCourse(
+            learner, training, unit=self.STEP, most=self._steps(), patience=self.early_stopping, seed=self.seed
+        )
+
+    def _conclude(self, training: Training, course: StepwiseCourse) -> None:
+        super()._conclude(training, course)
+        self._explain_nothing_learned(self.model_, training.data)
 
     def _explain_nothing_learned(self, model: Model, data: Dataset) -> None:
         """Warn if the model gives all documents one score."""
 
     @abc.abstractmethod
-    def _steps(self) -> int:
-        """The most steps."""
-
-    @abc.abstractmethod
-    def _course(self, data: Dataset, held_out: Dataset | None) -> Course:
-        """A training that has not begun."""
+    def _learner(self, data: Dataset, held_out: Dataset | None) -> StepLearner:
+        """What has not learned anything yet."""
 
     @abc.abstractmethod
     def _objective_name(self) -> str:
         """What is learned, in words."""
-
-    def _check_settings(self) -> None:
-        """Raise where settings contradict each other."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from rankforce.measures.judged import judged
 from rankforce.measures.ndcg import NDCG
 from rankforce.models.combination import Combination
 from rankforce.models.dag import RankingGraph
+from rankforce.models.storage import document_of, model_of
 from rankforce.sweeping.sweep import Scaled, sweep
 from rankforce.xrank.edges import MartingaleReport
 from rankforce.xrank.graph import Route
@@ -86,6 +88,18 @@ class Growing:
             **self.growth.graph.arrays(nodes, self.binning),
         )
 
+    def state(self) -> dict[str, Any]:
+        """All changes so far, and where they have led."""
+        return {"values": self.values} | self.growth.state()
+
+    def resume(self, state: Mapping[str, Any], name: str) -> None:
+        """Go on from a state."""
+        self.values = [float(value) for value in state["values"]]
+        changes = self.growth.resume(state)
+        for route in (self.route, self.held_out_route):
+            if route is not None:
+                route.follow(changes)
+
 
 class Ground:
     """What graphs are grown on: the sample, and the bins of all documents of both data sets."""
@@ -147,8 +161,10 @@ class BoostedGraphs:
         self.kept_ties = self.judged.of_kept(tie_breakers(data, seed))
         self.total = np.zeros(data.n_documents)
         self.held_out_total = np.zeros(0 if held_out is None else held_out.n_documents)
+        self.data, self.held_out = data, held_out
         self.graphs: list[RankingGraph] = []
-        self.weights: list[float] = []
+        self.shares_taken: list[float] = []  # α of every graph
+        self.weights: list[float] = []  # that follow from them
         self.value = -math.inf
 
     def step(self, number: int) -> bool:
@@ -168,12 +184,17 @@ class BoostedGraphs:
         value = math.fsum(self._per_query(mixed) * self.shares)
         if value > self.value:
             self.value = value
-            self.total = mixed
-            self.weights = [*((1.0 - share) * weight for weight in self.weights), share]
-            self.graphs.append(growing.model())
-            if growing.held_out_route is not None:
-                self.held_out_total = (1.0 - share) * self.held_out_total + share * growing.held_out_scores()
+            held_out = None if growing.held_out_route is None else growing.held_out_scores()
+            self._take(growing.model(), share, mixed, held_out)
         return True
+
+    def _take(self, graph: RankingGraph, share: float, mixed: np.ndarray, held_out: np.ndarray | None) -> None:
+        self.total = mixed
+        self.weights = [*((1.0 - share) * weight for weight in self.weights), share]
+        self.shares_taken.append(share)
+        self.graphs.append(graph)
+        if held_out is not None:
+            self.held_out_total = (1.0 - share) * self.held_out_total + share * held_out
 
     def _drawn_columns(self, number: int) -> np.ndarray:
         """Columns drawn by a hash of seed, graph and feature; at least one, if there are any."""
@@ -212,3 +233,17 @@ class BoostedGraphs:
     def model(self) -> Combination:
         """The graphs with their weights."""
         return Combination.of(self.graphs, self.weights)
+
+    def state(self) -> dict[str, Any]:
+        """The graphs that were taken, and how."""
+        graphs = [document_of(graph) for graph in self.graphs]
+        return {"graphs": graphs, "shares": self.shares_taken, "value": self.value}
+
+    def resume(self, state: Mapping[str, Any], name: str) -> None:
+        """Go on from a state: the same sums in the same order."""
+        self.value = float(state["value"])
+        for document, share in zip(state["graphs"], state["shares"], strict=True):
+            graph: Any = model_of(document, name)
+            scores = self.data.by_query(graph.predict(self.data))
+            held_out = None if self.held_out is None else self.held_out.by_query(graph.predict(self.held_out))
+            self._take(graph, float(share), (1.0 - share) * self.total + share * scores, held_out)

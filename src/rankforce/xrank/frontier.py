@@ -47,6 +47,13 @@ class Frontier:
         other._order[:] = self._order
         return other
 
+    def restart(self, size: int, positions: np.ndarray, order: np.ndarray) -> None:
+        """Go on from another frontier; ``order`` is what ``ranked`` said of it."""
+        self.positions[:] = positions
+        self._order[:] = order
+        self.size = size
+        self._known = False
+
     def split(self, place: int, split: Split) -> None:
         """Split a node into two neighbours."""
         here = np.flatnonzero(self.positions == place)

@@ -60,6 +60,7 @@ class Graph:
     """All changes so far. Nodes are numbered as they come up; 0 is the root."""
 
     def __init__(self) -> None:
+        self.changes: list[Change] = []
         self.tests: list[Forked] = []
         self.into: dict[int, int] = {}
         self.n_nodes = 1
@@ -70,11 +71,34 @@ class Graph:
 
     def add(self, changes: Sequence[Change]) -> None:
         """Note changes to nodes that had neither a test nor been joined."""
+        self.changes.extend(changes)
         for change in changes:
             if isinstance(change, Forked):
                 self.tests.append(change)
             else:
                 self.into[change.node] = change.into
+
+    def written(self) -> list[list[Any]]:
+        """All changes as plain values."""
+        return [
+            [change.node, change.up, change.down, *dataclasses.astuple(change.split)]
+            if isinstance(change, Forked)
+            else [change.node, change.into]
+            for change in self.changes
+        ]
+
+    def read(self, written: Sequence[Sequence[Any]]) -> list[Change]:
+        """Take over the changes that another graph wrote."""
+        changes: list[Change] = []
+        for node, *rest in written:
+            if len(rest) == 1:
+                changes.append(Joined(int(node), int(rest[0])))
+            else:
+                up, down, column, last_bin, missing_left, left_above, gain = rest
+                split = Split(int(column), int(last_bin), bool(missing_left), bool(left_above), float(gain))
+                changes.append(Forked(int(node), split, int(up), int(down)))
+        self.add(changes)
+        return changes
 
     def arrays(self, frontier: Sequence[int], binning: Binning) -> dict[str, Any]:
         """The graph as arrays, one entry per test in the order in which they were made (parents first).

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from rankforce.xrank.edges import LevelEdges
 from rankforce.xrank.frontier import Frontier
-from rankforce.xrank.graph import Change, Forked, Graph, Joined, Split
+from rankforce.xrank.graph import Change, Forked, Graph, Joined, Route, Split
 from rankforce.xrank.ordered_split import best_ordered_split
 from rankforce.xrank.sample import Sample
 
@@ -36,6 +37,25 @@ class Growth(abc.ABC):
         """Change the graph; returns what was changed, nothing if there is nothing left to do."""
         changes = [] if self.perfect else self._changes()
         self.graph.add(changes)
+        return changes
+
+    def state(self) -> dict[str, Any]:
+        """All changes so far, the nodes of the frontier, and the order of documents inside them."""
+        return {
+            "changes": self.graph.written(),
+            "n_nodes": self.graph.n_nodes,
+            "nodes": self.nodes,
+            "order": self.frontier.ranked(),
+        }
+
+    def resume(self, state: Mapping[str, Any]) -> list[Change]:
+        """Go on from a state; returns the changes."""
+        changes = self.graph.read(state["changes"])
+        self.graph.n_nodes = int(state["n_nodes"])
+        self.nodes = [int(node) for node in state["nodes"]]
+        route = Route(self.sample.bins, self.sample.n_bins)
+        route.follow(changes)
+        self.frontier.restart(len(self.nodes), route.positions(self.nodes), np.asarray(state["order"]))
         return changes
 
     @abc.abstractmethod
@@ -159,6 +179,13 @@ class Martingale(Growth):
     def __init__(self, sample: Sample, min_documents: int) -> None:
         super().__init__(sample, min_documents)
         self.edges: list[LevelEdges] = []
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"edges": [[level.minimum, level.mean] for level in self.edges]}
+
+    def resume(self, state: Mapping[str, Any]) -> list[Change]:
+        self.edges = [LevelEdges(float(minimum), float(mean)) for minimum, mean in state["edges"]]
+        return super().resume(state)
 
     def _changes(self) -> list[Change]:
         frontier, sample = self.frontier, self.sample

@@ -1,0 +1,114 @@
+"""The forces of LambdaMART as boosting sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankforce.boosting.finite_forces import check_finite
+from rankforce.boosting.outputs import Learner
+from rankforce.boosting.running_scores import RunningScores
+from rankforce.boosting.settled import SettledLambdas
+from rankforce.data.dataset import Dataset
+from rankforce.data.preferences import Preferences
+from rankforce.errors import DataError
+from rankforce.forces.anchor import Anchor
+from rankforce.forces.forces import Forces, TermForces
+from rankforce.forces.preference_forces import PreferenceForces
+from rankforce.forces.trained_forces import TrainedForces, springs_on
+from rankforce.objectives.objective import Pairs
+from rankforce.training.monitoring import Instrument, show_forces
+from rankforce.trees.grower import Grown
+from rankforce.trees.leaves import leaf_sums
+
+if TYPE_CHECKING:
+    from rankforce.rankers.lambdamart import LambdaMART
+
+
+class LambdaLearner(Learner):
+    """The forces of an objective as boosting sees them, and the value of a leaf."""
+
+    def __init__(
+        self,
+        data: Dataset,
+        settled: SettledLambdas,
+        settings: LambdaMART,
+        preferences: Preferences | None = None,
+        share: float = 1.0,
+        instruments: Sequence[Instrument] = (),
+    ) -> None:
+        self.instruments = instruments
+        self.newton = settled.step == "newton"
+        self.split = settled.split
+        self.l2 = settings.l2
+        self.longest_step = settled.max_step / settings.sigma
+        self.forces = _forces(data, settled, settings, preferences, share)
+        if self.forces.n_pairs == 0:
+            raise DataError(
+                "nothing to learn from: no query has two documents with different labels "
+                f"({', '.join(sorted({term.measure.label for term in settled.objective.terms}))})"
+            )
+        self.anchor: Anchor | None = None
+        if settled.anchor > 0.0:
+            assert isinstance(self.forces, Forces)  # preferences have none
+            in_words = str(settled.objective)
+            self.anchor = springs_on(
+                data, self.forces, settled.anchor, settings.sigma, settings.seed,
+                lambda forces, curvatures: check_finite(
+                    settings, in_words, data, forces, curvatures, "at equal scores"
+                ),
+            )  # fmt: skip
+        self.trained = TrainedForces(
+            objective=settled.objective if self.terms else None,
+            lambda_function=settled.lambda_function,
+            pairs=Pairs.read(settings.pairs),
+            normalise=settled.normalise,
+            anchor=settled.anchor,
+            sigma=settings.sigma,
+            seed=settings.seed,
+            ranker=type(settings).__name__,
+        )
+        self.settled = {"anchor": settled.anchor} | self.trained.setting()
+        show_forces(instruments, self.trained)
+
+    @property
+    def terms(self) -> list[TermForces]:
+        """The terms of the objective; none where preferences alone pull."""
+        graded = self.forces.objective if isinstance(self.forces, PreferenceForces) else self.forces
+        return [] if graded is None else graded.terms
+
+    def pull(self, running: RunningScores, iteration: int, queries: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Forces and curvatures at the current scores."""
+        running.show(self.instruments, iteration)
+        forces, curvatures = self.forces.at(running.scores, running.order, iteration, queries)
+        if self.anchor is not None:
+            self.anchor.add(running.scores, queries, forces, curvatures)
+        return forces, curvatures
+
+    def leaf_values(self, forces: np.ndarray, curvatures: np.ndarray, grown: Grown) -> np.ndarray:
+        """γ per leaf: Newton's step Σλ/(Σw + l2), bounded, 0 where nothing curves; or the mean λ."""
+        if not self.newton:
+            (pull,) = leaf_sums(grown.leaf_of, grown.structure.n_leaves, forces)
+            return pull / np.maximum(grown.structure.leaf_documents, 1)
+        pull, curvature = leaf_sums(grown.leaf_of, grown.structure.n_leaves, forces, curvatures)
+        curvature += self.l2
+        step = np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0.0)
+        return np.clip(step, -self.longest_step, self.longest_step)
+
+
+def _forces(
+    data: Dataset, settled: SettledLambdas, settings: LambdaMART, preferences: Preferences | None, share: float
+) -> Forces | PreferenceForces:
+    graded = None
+    if preferences is None or share < 1:
+        graded = Forces(data, settled.objective, settings.seed, normalise=settled.normalise)
+    if preferences is None:
+        assert graded is not None
+        return graded
+    if not preferences.weight.any():
+        raise DataError("nothing to learn from: every preference has the weight 0")
+    return PreferenceForces(
+        preferences, sigma=settings.sigma, share=share, objective=graded, normalise=settled.normalise
+    )

@@ -1,0 +1,131 @@
+"""What all rankers share that learn step by step: checks, threads and checkpoint around the loop, and the model."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from rankforce.data.dataset import Dataset
+from rankforce.errors import SettingsError
+from rankforce.models.provenance import Provenance
+from rankforce.remedies import ValidationData
+from rankforce.threads import THREADS, using_threads
+from rankforce.training.base_models import base_of, written_base
+from rankforce.training.checkpoint import MAY_CHANGE, Checkpoint, Identity
+from rankforce.training.course import Course
+from rankforce.training.loop import run
+from rankforce.training.monitor import Followed
+from rankforce.training.monitoring import TIES, Callback, Watched, checked_callbacks
+from rankforce.training.own_code import OwnCode
+from rankforce.training.ranker import Ranker
+from rankforce.training.settings import setting, whole, with_settings
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Training:
+    """What one call of ``fit`` learns from and watches.
+
+    objective : what is learned, in words
+    inputs : what belongs to its identity beside settings and data, as files keep it
+    """
+
+    data: Dataset
+    held_out: Dataset | None
+    watch: Callable[[Dataset], Watched]
+    objective: str
+    inputs: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def followed(self, seed: int) -> tuple[Followed, Followed | None]:
+        """The data sets, as their rankings are followed: training and validation."""
+        held_out = self.held_out
+        return (
+            Followed(self.data, self.watch(self.data), seed),
+            None if held_out is None else Followed(held_out, self.watch(held_out), seed),
+        )
+
+
+@with_settings
+class Iterative(Ranker):
+    """Base of rankers that learn step by step: a subclass gives the steps, the loop around them is everyone's."""
+
+    early_stopping: int | None = whole(None, least=1)
+    threads: int | None = setting(None, THREADS, after="seed")
+
+    settled_: dict[str, Any] = dataclasses.field(init=False)  # what "auto" and None became, and what is watched
+    history_: dict[str, list[float]] = dataclasses.field(init=False)
+    best_iteration_: int = dataclasses.field(init=False)
+
+    def _fit(
+        self,
+        training: Any,
+        callbacks: Sequence[Callback],
+        checkpoint: str | Path | None,
+        checkpoint_every: int,
+        resume: str,
+    ) -> Self:
+        """Learn, from the checkpoint on if it holds something, and leave ``model_`` and what else a fit leaves."""
+        callbacks = checked_callbacks(callbacks)
+        self._check_settings(training.data, training.held_out)
+        with using_threads(self.threads):
+            kept = None
+            if checkpoint is not None:
+                settings = self._settings() | training.inputs
+                identity = Identity.of(settings, self._own_code(), training.data, training.held_out)
+                kept = Checkpoint(checkpoint, checkpoint_every, resume, identity)
+            course = self._course(training)
+            self.settled_ = dict(course.settled)
+            name = type(self).__name__
+            run(course, self._steps(), name, callbacks=callbacks, checkpoint=kept, shown=self.progress)
+            self._conclude(training, course)
+        self._note_features(training.data)
+        return self
+
+    def _conclude(self, training: Any, course: Any) -> None:
+        """Leave what was learned."""
+        monitor = course.monitor
+        self.history_ = monitor.history
+        self.watched_measure_ = monitor.measure
+        self.best_iteration_ = course.best_iteration
+        provenance = Provenance.of_training(
+            training.data,
+            settings=self._settings() | self._chosen_settings(course) | training.inputs | self._notes(),
+            objective=training.objective,
+            history=monitor.history,
+            watched=monitor.names,
+            ties=TIES,
+            seed=self.seed,
+        )
+        self.model_ = course.model(provenance)
+
+    def _settings(self) -> dict[str, Any]:
+        """All settings by name, as the model file keeps them."""
+        settings = {"ranker": type(self).__name__, **self.get_params(deep=False)}
+        if "base_model" in settings:
+            settings["base_model"] = written_base(base_of(settings["base_model"]))
+        return settings
+
+    def _own_code(self) -> OwnCode:
+        """The code of the user's that decides what is learned."""
+        elsewhere = MAY_CHANGE | {"base_model"}  # of which the settings hold a digest
+        given = self.get_params(deep=False)
+        return OwnCode.of({name: value for name, value in given.items() if name not in elsewhere}, self)
+
+    def _chosen_settings(self, course: Any) -> dict[str, Any]:
+        """What training chose, as the model file keeps it beside the settings."""
+        return {}
+
+    def _check_settings(self, data: Dataset, held_out: Dataset | None) -> None:
+        """Raise where settings contradict each other, or do not fit the data."""
+        if self.early_stopping is not None and held_out is None:
+            raise SettingsError("early_stopping needs validation data: ", ValidationData())
+
+    @abc.abstractmethod
+    def _steps(self) -> int:
+        """The most steps."""
+
+    @abc.abstractmethod
+    def _course(self, training: Any) -> Course:
+        """A training that has not begun."""

@@ -1,0 +1,35 @@
+"""The loop of every training: step, callbacks, progress, checkpoint; until the end, patience's end or Ctrl-C."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from rankforce.console.progress import Progress
+from rankforce.training.checkpoint import Checkpoint
+from rankforce.training.course import Course
+from rankforce.training.monitoring import Callback, Iteration, in_words
+
+
+def run(
+    course: Course, steps: int, name: str, *, callbacks: Sequence[Callback], checkpoint: Checkpoint | None, shown: bool
+) -> None:
+    """Take a course through at most ``steps`` steps, from its checkpoint on if there is one."""
+    last = None if checkpoint is None else checkpoint.last()
+    done = 0 if checkpoint is None or last is None else course.resume(last, checkpoint.path)
+    with course.interruption as interruption, Progress(name, steps, course.unit, shown) as bar:
+        bar.in_words = functools.partial(in_words, watched=course.monitor.names)
+        bar.explain(course.settled)
+        for remark in course.remarks:
+            bar.say(remark)
+        ending = course.ended
+        while done < steps and not ending and course.step(done):
+            done += 1
+            monitor = course.monitor
+            iteration = Iteration(done, monitor.values, monitor.history, monitor.best_iteration)
+            for callback in callbacks:
+                callback(iteration)
+            bar.advance(done, monitor.values)
+            ending = course.ended or iteration.stopped or interruption.wanted or done == steps
+            if checkpoint is not None and (ending or done % checkpoint.every == 0):
+                course.write(checkpoint, last=ending)
