@@ -33,8 +33,6 @@ SEEN_BY_EXPORT = {*ORDER[: HEIGHT["measures"] + 1], "models", "export"}
 
 KNOW_NUMBA = tuple(f"compiling/{name}.py" for name in ("compilers", "jit", "cache", "kernel_values", "intrinsics"))
 
-SHARED_NAMES = {"Training"}  # of trees and of nets
-
 FORBIDDEN_NAMES = ("util", "helper", "common", "misc")
 
 
@@ -189,7 +187,7 @@ def test_no_two_classes_share_a_name():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef):
                 files[node.name].append(relative(path))
-    shared = {name: paths for name, paths in files.items() if len(paths) > 1 and name not in SHARED_NAMES}
+    shared = {name: paths for name, paths in files.items() if len(paths) > 1}
     assert not shared, "a class is found by its name"
 
 
