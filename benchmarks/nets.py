@@ -1,7 +1,8 @@
 """Training a net: microseconds per query of an epoch of per-query updates, against a plain PyTorch loop.
 
-Same data, net, cost and updates: NDCG's λ (all pairs of different grades), one gradient step per query. The PyTorch
-loop is what one would write: forward, ranks by sorting, the matrix of pair weights, backward through the scores, step.
+Same data, net, λ-function and updates: NDCG's λ (all pairs of different grades), one gradient step per query. The
+PyTorch loop is what one would write: forward, ranks by sorting, the matrix of pair weights, backward through the
+scores, step.
 """
 
 from __future__ import annotations

@@ -19,27 +19,27 @@ from typing import Any
 import numpy as np
 
 import rankforce as rf
-from rankforce.forces.forces import Forces, Ranking
+from rankforce.forces.forces import Forces, RunningOrder
 from rankforce.objectives.objective import as_objective
 
-FIRST = rf.Term("NDCG", rf.RankNetWeightPairs())
-SECOND = rf.Term("NDCG", rf.NearPairs())
+FIRST = rf.Term("NDCG", rf.lambdas.RankNetWeightPairs())
+SECOND = rf.Term("NDCG", rf.lambdas.NearPairs())
 OBJECTIVES: dict[str, Any] = {
     "one tier": rf.Term("NDCG"),
     "two tiers": rf.Graded(["NDCG", "CNDCG:clicks"], [0.8, 0.2]),
     "three tiers": rf.Graded(["NDCG", "CNDCG:clicks", "NDCG:fresh"], [0.7, 0.2, 0.1]),
     "two terms": [FIRST, SECOND],
-    "a schedule of the two": rf.Scheduled(FIRST, SECOND, rf.Linear(0.1, 0.001)),
+    "a schedule of the two": rf.Scheduled(FIRST, SECOND, rf.schedules.Linear(0.1, 0.001)),
 }
 TIERS = OBJECTIVES["two tiers"]
 
 
 def instruments(every: int) -> list[Any]:
     return [
-        rf.ForceAgreement(TIERS, every=every),
-        rf.ContributionsByGrade(every=every),
-        rf.GradesInTop(3, every=every),
-        rf.RankChanges(3, every=every),
+        rf.diagnostics.ForceAgreement(TIERS, every=every),
+        rf.diagnostics.ContributionsByGrade(every=every),
+        rf.diagnostics.GradesInTop(3, every=every),
+        rf.diagnostics.RankChanges(3, every=every),
     ]
 
 
@@ -65,8 +65,8 @@ def seconds_with_instruments(data: rf.Dataset, looks: Any, trees: int, leaves: i
 
 def seconds_of_forces(data: rf.Dataset, objective: Any, repeats: int) -> float:
     scores = np.random.default_rng(0).normal(size=data.n_documents)
-    order = Ranking(data, 0).update(scores)
-    forces = Forces(data, as_objective(objective).settled(1, rf.NearPairs()), 0, normalise="log")
+    order = RunningOrder(data, 0).update(scores)
+    forces = Forces(data, as_objective(objective).settled(1, rf.lambdas.NearPairs()), 0, normalise="log")
     times = []
     for m in range(repeats):
         begun = time.perf_counter()

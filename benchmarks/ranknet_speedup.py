@@ -29,10 +29,10 @@ PAPER = {1: 5.1, 2: 8.0}
 def timed(data: rf.Dataset, hidden: int, version: int, queries: int) -> float:
     """Seconds per query."""
     layout = Layout(FEATURES, hidden)
-    pulling = TermForces(data, Term(EveryPair(), rf.RankNetCost()), 0)
+    pulling = TermForces(data, Term(EveryPair(), rf.lambdas.RankNetCost()), 0)
     judged, n = pulling.judged, data.n_documents
     common = (
-        judged.kernel_tuple, pulling.cost, pulling.column_count, judged.worth, pulling.ranges.members,
+        judged.kernel_tuple, pulling.lambda_tuple, pulling.column_count, judged.worth, pulling.ranges.members,
         pulling.ranges.worse, judged.starts, judged.normalisers, pulling.document_weights, pulling.query_weights,
         tie_breakers(data, 0), np.array(data.features),
     )  # fmt: skip

@@ -58,9 +58,9 @@ FIRST_REPORTED = 7000  # seed of the first draw that is reported; development dr
 CONSTANT_SHARES = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5)  # of the click tier, as the paper has them
 FALLING_SHARES = ((0.5, 0.1), (0.5, 0.2), (0.7, 0.1), (0.7, 0.2), (0.8, 0.2), (0.8, 0.3))  # of the first tree, the last
 RATES = (0.05, 0.1, 0.2, 0.5, 1.0)
-SCHEDULES: dict[str, list[rf.Linear] | list[rf.Exponential]] = {
-    "linear": [rf.Linear(start, rate) for start in (0.1, 0.25, 0.5) for rate in (0.1, 0.01, 0.001)],
-    "exponential": [rf.Exponential(start, rate) for start in (0.1, 0.25, 0.5) for rate in (100.0, 250.0)],
+SCHEDULES: dict[str, list[rf.schedules.Linear] | list[rf.schedules.Exponential]] = {
+    "linear": [rf.schedules.Linear(start, rate) for start in (0.1, 0.25, 0.5) for rate in (0.1, 0.01, 0.001)],
+    "exponential": [rf.schedules.Exponential(start, rate) for start in (0.1, 0.25, 0.5) for rate in (100.0, 250.0)],
 }
 
 Values = list[ByMeasure[np.ndarray]]  # per draw: the values of its queries, by measure
@@ -190,7 +190,7 @@ def tiers(share: float) -> rf.Graded:
 
 def falling(first: float, last: float, trees: int) -> rf.Scheduled:
     """The share of the click tier falls in a straight line from the first tree to the last."""
-    return rf.Scheduled(tiers(first), tiers(last), rf.Linear(0.0, 1.0 / trees))
+    return rf.Scheduled(tiers(first), tiers(last), rf.schedules.Linear(0.0, 1.0 / trees))
 
 
 def graded(data: Data, given: argparse.Namespace) -> None:
@@ -233,16 +233,16 @@ def search(data: Data, given: argparse.Namespace) -> None:
 class Change(NamedTuple):
     """From NDCG with a λ-function to a measure with the sigmoid cost, by the gradient step."""
 
-    cost: rf.Cost
+    lambda_function: rf.lambdas.PairwiseLambdaFunction
     gradient: dict[str, Any]  # settings of the gradient step
-    schedule: rf.Linear | rf.Exponential
+    schedule: rf.schedules.Linear | rf.schedules.Exponential
     mu: float
     measure: str
     learning_rate: float
 
     def maker(self, given: argparse.Namespace) -> Make:
-        second = rf.Term(self.measure, rf.SigmoidCost(mu=self.mu))
-        objective = rf.Scheduled(rf.Term("NDCG", self.cost), second, self.schedule)
+        second = rf.Term(self.measure, rf.lambdas.SigmoidCost(mu=self.mu))
+        objective = rf.Scheduled(rf.Term("NDCG", self.lambda_function), second, self.schedule)
         return maker(given, objective, learning_rate=self.learning_rate, **self.gradient)
 
     def __str__(self) -> str:
@@ -252,18 +252,18 @@ class Change(NamedTuple):
 
 def changing(data: Data, given: argparse.Namespace) -> None:
     """Newton's step, the gradient step, and schedules from the λ-function of each to the sigmoid cost."""
-    ways: dict[str, tuple[rf.Cost, dict[str, Any], dict[str, Any]]] = {
-        "published": (rf.RankNetWeightPairs(), {"preset": "2010"}, {"preset": "2011"}),
-        "default": (rf.NearPairs(), {"preset": None, "step": "newton"}, {"preset": None, "step": "gradient"}),
+    ways: dict[str, tuple[rf.lambdas.PairwiseLambdaFunction, dict[str, Any], dict[str, Any]]] = {
+        "published": (rf.lambdas.RankNetWeightPairs(), {"preset": "2010"}, {"preset": "2011"}),
+        "default": (rf.lambdas.NearPairs(), {"preset": None, "step": "newton"}, {"preset": None, "step": "gradient"}),
     }
     for kind in given.ways:
-        cost, newton, gradient = ways[kind]
-        print(f"\n{kind}: {cost}, {newton} and {gradient}; chosen by NDCG@3 on development draws")
+        lambda_function, newton, gradient = ways[kind]
+        print(f"\n{kind}: {lambda_function}, {newton} and {gradient}; chosen by NDCG@3 on development draws")
         measures = ("NDCG", "NDCG@3")
         makes: dict[str, dict[str, Make]] = {"newton": {}, "gradient": {}}
         for rate in RATES:
             for measure in measures:
-                common = {"objective": rf.Term(measure, cost), "learning_rate": rate}
+                common = {"objective": rf.Term(measure, lambda_function), "learning_rate": rate}
                 makes["newton"][f"{measure}, rate {rate:g}"] = maker(given, **common, **newton)
                 makes["gradient"][f"{measure}, rate {rate:g}"] = maker(given, **common, **gradient)
         chosen = {name: best(data, name, makes[name]) for name in makes}
@@ -271,7 +271,7 @@ def changing(data: Data, given: argparse.Namespace) -> None:
         centres = (0.0, 1.0) if given.full else (1.0,)
         for name, schedules in SCHEDULES.items():
             several = [
-                Change(cost, gradient, schedule, mu, measure, rate)
+                Change(lambda_function, gradient, schedule, mu, measure, rate)
                 for schedule in schedules
                 if given.full or schedule.start == 0.25
                 for mu in centres
@@ -329,7 +329,7 @@ def mean_changes(old: Values, new: Values, name: str) -> np.ndarray:
 def agreement(data: Data, given: argparse.Namespace) -> None:
     rows = []
     for draw in data.reported:
-        instrument = rf.ForceAgreement(tiers(0.5))
+        instrument = rf.diagnostics.ForceAgreement(tiers(0.5))
         maker(given)().fit(draw.train, instruments=[instrument])
         rows.append([list(row.values()) for row in instrument.rows])
     mean = np.mean(rows, axis=0)

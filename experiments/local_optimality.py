@@ -47,7 +47,7 @@ def main() -> None:
             for name, model in (("trained", trained), ("random", random)):
                 for scale in asked.scales:
                     began = time.perf_counter()
-                    found = rf.local_optimality(
+                    found = rf.diagnostics.local_optimality(
                         model,
                         data,
                         measure,

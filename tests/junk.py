@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import rankforce as rf
-from rankforce.lambdas.catalogue import cost_classes
+from rankforce.lambdas.catalogue import lambda_function_classes
 from rankforce.measures.catalogue import measure_classes
 from rankforce.rankers.catalogue import ranker_classes
 
@@ -94,7 +94,7 @@ def junk(data: rf.Dataset) -> dict[str, Any]:
         "data": data,
         "ranker": rf.LambdaMART(),
         "measure": rf.MAP(),
-        "λ-function": rf.Step(),
+        "λ-function": rf.lambdas.Step(),
         "module": np,
     }
     return plain | arrays | objects
@@ -216,7 +216,7 @@ def measure_targets(data: rf.Dataset) -> Iterator[Target]:
         usual = {"label": "clicks"} if name == "CNDCG" else {}
         yield Target(name, kind, usual, lambda measure: rf.evaluate(scores, data, measure, ties="expected"))
     yield Target("measure", rf.measure, {"written": "NDCG"})
-    yield Target("cost", rf.cost, {"written": "Step"})
+    yield Target("lambda_function", rf.lambdas.lambda_function, {"written": "Step"})
 
 
 def objective_targets(data: rf.Dataset) -> Iterator[Target]:
@@ -224,16 +224,16 @@ def objective_targets(data: rf.Dataset) -> Iterator[Target]:
         ranker = rf.LambdaMART(n_trees=2, n_leaves=3, min_documents=2, step="gradient", progress=False, **settings)
         return ranker.fit(data)
 
-    for name, kind in cost_classes().items():
-        yield Target(name, kind, {}, lambda cost: learn(cost=cost))
+    for name, kind in lambda_function_classes().items():
+        yield Target(name, kind, {}, lambda function: learn(lambda_function=function))
     yield Target("Term", rf.Term, {"measure": "NDCG"}, lambda term: learn(objective=term))
     yield Target("Graded", rf.Graded, {"tiers": ["NDCG", "CNDCG:clicks"]}, lambda graded: learn(objective=graded))
-    parts: dict[str, Any] = {"first": "NDCG", "second": "MAP", "schedule": rf.Linear(0.1, 0.1)}
+    parts: dict[str, Any] = {"first": "NDCG", "second": "MAP", "schedule": rf.schedules.Linear(0.1, 0.1)}
     yield Target("Scheduled", rf.Scheduled, parts, lambda scheduled: learn(objective=scheduled))
     for name in ("Linear", "Exponential"):
         yield Target(
             name,
-            getattr(rf, name),
+            getattr(rf.schedules, name),
             {"start": 0.1, "rate": 0.1},
             lambda schedule: learn(objective=rf.Scheduled("NDCG", "MAP", schedule)),
         )
@@ -304,7 +304,7 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("tune", rf.tune, space | {"progress": False})
     for name in ("spsa", "finite_differences"):
         bowl: dict[str, Any] = {"function": lambda x: float(np.sum(np.square(x))), "start": [1.0, 2.0], "steps": 3}
-        yield Target(name, getattr(rf, name), bowl)
+        yield Target(name, getattr(rf.optimising, name), bowl)
     graded = rf.LambdaMART(
         objective=rf.Graded(["NDCG", "CNDCG:clicks"], "search"), n_trees=1, min_documents=2, progress=False
     )
@@ -312,11 +312,13 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("search_weights", rf.search_weights, searched)
     net = rf.LambdaRank(hidden=0, epochs=1, progress=False).fit(data)
     yield Target("inspect", rf.inspect, {"data": data})
-    yield Target("check_forces", rf.check_forces, {"cost": "RankNetWeightPairs", "samples": 2})
-    yield Target("effective_pairs", rf.effective_pairs, {"data": data, "scores": scores})
+    yield Target("check_forces", rf.diagnostics.check_forces, {"lambda_function": "RankNetWeightPairs", "samples": 2})
+    yield Target("effective_pairs", rf.diagnostics.effective_pairs, {"data": data, "scores": scores})
     looked: dict[str, Any] = {"model": net, "data": data}
-    yield Target("local_optimality", rf.local_optimality, looked | {"epsilon": 0.2, "delta": 0.2, "progress": False})
-    yield Target("smoothness", rf.smoothness, looked | {"queries": (5,), "points": 3})
+    yield Target(
+        "local_optimality", rf.diagnostics.local_optimality, looked | {"epsilon": 0.2, "delta": 0.2, "progress": False}
+    )
+    yield Target("smoothness", rf.diagnostics.smoothness, looked | {"queries": (5,), "points": 3})
     net.save(folder / "model.json")
     yield Target("load", rf.load, {"path": folder / "model.json"})
     yield Target("model_card", rf.model_card, {"model": net.model_})
@@ -327,7 +329,12 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
         "RankChanges": {},
     }
     for name, arguments in instruments.items():
-        yield Target(name, getattr(rf, name), arguments, lambda instrument: ranker.fit(data, instruments=[instrument]))
+        yield Target(
+            name,
+            getattr(rf.diagnostics, name),
+            arguments,
+            lambda instrument: ranker.fit(data, instruments=[instrument]),
+        )
 
 
 def method_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
@@ -359,8 +366,10 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
     *(
         "Measure",
         "BinaryMeasure",
-        "Cost",
-        "ListwiseCost",
+        "LambdaFunction",
+        "PairwiseLambdaFunction",
+        "Schedule",
+        "ListwiseLambdaFunction",
         "Model",
         "JudgedRun",
         "ClickLabels",
@@ -373,7 +382,10 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
 
 def public_callables() -> set[str]:
     """All that a user may call by name."""
-    names = {*rf._HOME, *measure_classes(), *cost_classes()} - UNTRIED
+    doors: list[Any] = [rf, *(getattr(rf, name) for name in rf.SUBPACKAGES)]
+    named = {name: getattr(door, name) for door in doors for name in dir(door) if name not in UNTRIED}
     return {
-        name for name in names if not (inspect.isclass(getattr(rf, name)) and issubclass(getattr(rf, name), Exception))
+        name
+        for name, value in named.items()
+        if callable(value) and not (inspect.isclass(value) and issubclass(value, Exception))
     }

@@ -6,6 +6,8 @@ Imports are read from the source with ``ast``; nothing is imported.
 from __future__ import annotations
 
 import ast
+import collections
+import importlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,10 +20,10 @@ PACKAGE = Path(rankforce.__file__).parent
 
 # Each package knows those before it, and no other: the list is one order for all of them.
 ORDER = (
-    "dtypes", "cached_properties", "text_values", "displayed_text", "remedies", "errors", "kinds", "memory",
-    "files", "console", "compiling", "threads", "kernels", "user_code", "written_forms",
-    "data", "measures", "lambdas", "objectives", "binning", "trees", "models", "forces", "evaluation", "inspection",
-    "migration", "training", "sweeping", "boosting", "nets", "xrank", "optimising", "tuning", "rankers",
+    "public_names", "dtypes", "cached_properties", "text_values", "displayed_text", "remedies", "errors", "kinds",
+    "memory", "files", "console", "compiling", "threads", "kernels", "user_code", "written_forms",
+    "data", "measures", "lambdas", "schedules", "objectives", "binning", "trees", "models", "forces", "evaluation",
+    "inspection", "migration", "training", "sweeping", "boosting", "nets", "xrank", "optimising", "tuning", "rankers",
     "combining", "diagnostics", "export", "report", "distributed", "torch", "cli", "__main__",
 )  # fmt: skip
 HEIGHT = {package: height for height, package in enumerate(ORDER)}
@@ -183,6 +185,24 @@ def test_heavy_packages_are_imported_where_they_are_used():
         if package_of(one.file) not in ("report", "distributed", "torch")
     ]
     assert not wrong
+
+
+def test_no_two_classes_share_a_name():
+    files = collections.defaultdict(list)
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                files[node.name].append(relative(path))
+    shared = {name: paths for name, paths in files.items() if len(paths) > 1}
+    assert not shared, "a class is found by its name"
+
+
+def test_no_module_hides_a_public_name_of_its_package():
+    """Importing a module sets it as an attribute of its package: a function of that name would be gone."""
+    for package in ("", *rankforce.SUBPACKAGES):
+        modules = {path.stem for path in (PACKAGE / package).glob("*") if path.suffix in ("", ".py")}
+        public = importlib.import_module(f"rankforce.{package}".rstrip("."))
+        assert not {name for name in modules & set(dir(public)) if name not in rankforce.SUBPACKAGES}
 
 
 def test_no_module_is_a_dump():

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import re
+import subprocess
+import sys
 
 import pytest
 
 import rankforce as rf
+from rankforce.lambdas.catalogue import lambda_function_classes
 from rankforce.measures.catalogue import measure_classes
 from rankforce.rankers.catalogue import ranker_class, ranker_classes
 
@@ -17,15 +21,56 @@ def test_every_ranker_and_every_measure_is_a_public_name():
         assert name in dir(rf)
 
 
-@pytest.mark.parametrize("name", sorted(rf._HOME))
-def test_every_listed_name_is_at_home_where_the_list_says(name):
-    assert getattr(rf, name) is getattr(importlib.import_module(rf._HOME[name]), name)
+def test_every_lambda_function_is_a_public_name():
+    for name, kind in lambda_function_classes().items():
+        assert getattr(rf.lambdas, name) is kind
+        assert name in dir(rf.lambdas)
 
 
-def test_an_unknown_name_is_an_attribute_error():
+LAZY = [rf, rf.lambdas, rf.diagnostics, rf.optimising]
+
+
+@pytest.mark.parametrize(("door", "name"), [(door, name) for door in LAZY for name in door._HOME])
+def test_every_listed_name_is_at_home_where_the_list_says(door, name):
+    assert getattr(door, name) is getattr(importlib.import_module(door._HOME[name]), name)
+    assert name in door.__all__
+
+
+@pytest.mark.parametrize("door", [*LAZY, rf.schedules], ids=lambda door: door.__name__)
+def test_an_unknown_name_is_an_attribute_error(door):
     for name in ("Nothing", "nothing", "_nothing"):
         with pytest.raises(AttributeError, match=name):
-            getattr(rf, name)
+            getattr(door, name)
+
+
+@pytest.mark.parametrize("door", [*LAZY, rf.schedules], ids=lambda door: door.__name__)
+def test_names_that_are_completed_are_there(door):
+    assert set(door.__all__) <= set(dir(door))
+    assert [name for name in dir(door) if not hasattr(door, name)] == []
+
+
+def test_subpackages_are_completed():
+    assert {"lambdas", "schedules", "diagnostics", "optimising"} <= set(dir(rf))
+    assert not {"kernels", "data", "compiling"} & set(dir(rf))
+
+
+@pytest.mark.parametrize("name", sorted(rf._MOVED))
+def test_a_name_of_before_says_the_new_one(name):
+    assert name not in dir(rf)
+    with pytest.raises(AttributeError, match=re.escape(f"rf.{name} is {rf._MOVED[name]}")):
+        getattr(rf, name)
+    _, subpackage, new = rf._MOVED[name].split(".")
+    assert callable(getattr(getattr(rf, subpackage), new))
+
+
+def test_public_names_import_neither_numba_nor_scikit_learn():
+    code = (
+        "import sys, rankforce as rf; dir(rf)\n"
+        "for name in rf.SUBPACKAGES: dir(getattr(rf, name))\n"
+        "assert hasattr(rf, 'Linear') is False\n"
+        "print([name for name in ('numba', 'sklearn') if name in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
 def test_rankers_are_found_whatever_their_capitals():
@@ -44,7 +89,7 @@ def test_rankers_are_found_whatever_their_capitals():
         lambda: rf.LambdaRank(keep_weights="no", progress=False).fit(rf.make_artificial(2, 3, 2)),
         lambda: rf.PRank(large_margin="yes", progress=False).fit(rf.make_artificial(2, 3, 2)),
         lambda: rf.cross_validate(rf.LambdaMART(), rf.make_artificial(4, 3, 2), keep_rankers="no"),
-        lambda: rf.local_optimality(rf.LambdaMART(), rf.make_artificial(4, 3, 2), relative="no"),
+        lambda: rf.diagnostics.local_optimality(rf.LambdaMART(), rf.make_artificial(4, 3, 2), relative="no"),
     ],
 )
 def test_a_word_is_no_truth_value(call):

@@ -22,11 +22,11 @@ CALLS = {
     "combine": lambda data, seed: rf.combine(["1", "2"], data, seed=seed),
     "cross_validate": lambda data, seed: rf.cross_validate(rf.MART(n_trees=1), [(data, data)], seed=seed),
     "tune": lambda data, seed: rf.tune(rf.MART(n_trees=1), data, {"n_leaves": [2, 3]}, seed=seed),
-    "spsa": lambda data, seed: rf.spsa(lambda x: float(x @ x), [1.0], steps=1, seed=seed),
-    "check_forces": lambda data, seed: rf.check_forces("RankNet", samples=2, seed=seed),
-    "effective_pairs": lambda data, seed: rf.effective_pairs(data, "1", seed=seed),
-    "local_optimality": lambda data, seed: rf.local_optimality(rf.RankNet(), data, seed=seed),
-    "smoothness": lambda data, seed: rf.smoothness(rf.RankNet(), data, seed=seed),
+    "spsa": lambda data, seed: rf.optimising.spsa(lambda x: float(x @ x), [1.0], steps=1, seed=seed),
+    "check_forces": lambda data, seed: rf.diagnostics.check_forces("RankNet", samples=2, seed=seed),
+    "effective_pairs": lambda data, seed: rf.diagnostics.effective_pairs(data, "1", seed=seed),
+    "local_optimality": lambda data, seed: rf.diagnostics.local_optimality(rf.RankNet(), data, seed=seed),
+    "smoothness": lambda data, seed: rf.diagnostics.smoothness(rf.RankNet(), data, seed=seed),
 }
 
 
@@ -36,7 +36,9 @@ def data():
 
 
 def test_every_public_function_with_a_seed_is_checked_here():
-    functions = {name: getattr(rf, name) for name in rf._HOME if inspect.isfunction(getattr(rf, name))}
+    doors = [rf, *(getattr(rf, name) for name in rf.SUBPACKAGES)]
+    named = {name: getattr(door, name) for door in doors for name in dir(door)}
+    functions = {name: value for name, value in named.items() if inspect.isfunction(value)}
     taking = {name for name, function in functions.items() if "seed" in inspect.signature(function).parameters}
     assert taking == set(CALLS)
 
@@ -77,4 +79,4 @@ def test_the_largest_seed_is_one(data):
     drawn = {"query_fraction": 0.5, "feature_fraction": 0.5}
     rf.LambdaMART(n_trees=1, min_documents=2, progress=False, seed=largest, **drawn).fit(data)
     assert rf.evaluate("1", data, seed=largest).bootstrap_interval["NDCG@10"]
-    assert rf.check_forces("RankNet", samples=2, seed=largest)
+    assert rf.diagnostics.check_forces("RankNet", samples=2, seed=largest)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.forces.forces import Forces, Ranking
-from rankforce.lambdas.catalogue import cost_classes
+from rankforce.forces.forces import Forces, RunningOrder
+from rankforce.lambdas.catalogue import lambda_function_classes
 from rankforce.objectives.objective import Objective, Term
 
 torch = pytest.importorskip("torch")
@@ -32,16 +32,18 @@ def some_data(sizes=(5, 1, 9, 12), **parts):
 
 def forces_by_row(data, objective, scores, **options):
     numbers = data.by_query(scores)
-    forces, _ = Forces(data, objective, 0, **options).at(numbers, Ranking(data, 0).update(numbers))
+    forces, _ = Forces(data, objective, 0, **options).at(numbers, RunningOrder(data, 0).update(numbers))
     return data.by_row(forces.copy())
 
 
-@pytest.mark.parametrize("name", list(cost_classes()))
+@pytest.mark.parametrize("name", list(lambda_function_classes()))
 def test_the_gradient_by_the_scores_is_minus_the_force(name):
     data = some_data()
     scores = torch.tensor(np.random.default_rng(1).normal(size=data.n_documents), requires_grad=True)
     rft.DatasetLoss(data, "NDCG", name, reduction="sum")(scores).backward()
-    wanted = forces_by_row(data, Objective((Term(rf.NDCG(), rf.cost(name)),)), scores.detach().numpy())
+    wanted = forces_by_row(
+        data, Objective((Term(rf.NDCG(), rf.lambdas.lambda_function(name)),)), scores.detach().numpy()
+    )
     np.testing.assert_array_equal(scores.grad.numpy(), -wanted)
     assert wanted.any()
 
@@ -63,7 +65,7 @@ def test_the_gradient_reaches_the_weights_of_a_module():
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
 def test_padded_lists_and_whole_data_say_the_same(reduction):
     data = some_data(sizes=(5, 2, 9, 12)).with_label("clicks", np.random.default_rng(2).random(28))
-    objective = Objective((Term(rf.NDCG(5)), Term(rf.CNDCG("clicks"), rf.RankNetCost(2.0), 0.3)))
+    objective = Objective((Term(rf.NDCG(5)), Term(rf.CNDCG("clicks"), rf.lambdas.RankNetCost(2.0), 0.3)))
     numbers = np.random.default_rng(1).normal(size=data.n_documents)
     whole = torch.tensor(numbers, requires_grad=True)
     value = rft.DatasetLoss(data, objective=objective, reduction=reduction)(whole)
@@ -93,10 +95,10 @@ def test_an_objective_that_changes_follows_the_iteration():
     objective = rf.Scheduled(rf.Term("NDCG", "RankNet"), rf.Term("NDCG"), [0.0, 1.0])
     loss = rft.DatasetLoss(data, objective=objective, reduction="sum")
     numbers = np.random.default_rng(1).normal(size=data.n_documents)
-    for cost in (rf.RankNetCost(), rf.RankNetWeightPairs()):
+    for lambda_function in (rf.lambdas.RankNetCost(), rf.lambdas.RankNetWeightPairs()):
         scores = torch.tensor(numbers, requires_grad=True)
         loss(scores).backward()
-        wanted = forces_by_row(data, Objective((Term(rf.NDCG(), cost),)), numbers)
+        wanted = forces_by_row(data, Objective((Term(rf.NDCG(), lambda_function),)), numbers)
         np.testing.assert_allclose(scores.grad.numpy(), -wanted, rtol=1e-12, atol=1e-15)
 
 
@@ -143,11 +145,15 @@ def test_a_net_learns():
     ("call", "error", "message"),
     [
         (lambda: rft.RankingLoss("nonsense"), rf.MeasureError, "nonsense"),
-        (lambda: rft.RankingLoss(cost="nonsense"), rf.SettingsError, "nonsense"),
+        (lambda: rft.RankingLoss(lambda_function="nonsense"), rf.SettingsError, "nonsense"),
         (lambda: rft.RankingLoss(reduction="max"), rf.SettingsError, "reduction"),
         (lambda: rft.RankingLoss(normalise="max"), rf.SettingsError, "normalise"),
         (lambda: rft.RankingLoss("MAP", objective="NDCG"), rf.SettingsError, "leave measure= out"),
-        (lambda: rft.RankingLoss(cost="Spring", objective="NDCG"), rf.SettingsError, "leave cost= out"),
+        (
+            lambda: rft.RankingLoss(lambda_function="Spring", objective="NDCG"),
+            rf.SettingsError,
+            "leave lambda_function= out",
+        ),
         (lambda: rft.RankingLoss(pairs="top 3", objective="NDCG"), rf.SettingsError, "leave pairs= out"),
         (lambda: rft.RankingLoss(objective=Term("NDCG", share=0)), rf.SettingsError, "nothing pulls"),
         (lambda: rft.RankingLoss()([0.0, 1.0], [0, 1]), rf.DataError, "tensor of floating-point numbers.*not list"),

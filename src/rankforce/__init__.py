@@ -6,6 +6,7 @@ Public names are loaded on first use, so that ``import rankforce`` imports neith
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import Any
 
 __version__ = "0.1.0"
@@ -35,17 +36,8 @@ _HOME = {
     "Measure": "rankforce.measures.measure",
     "BinaryMeasure": "rankforce.measures.measure",
     "measure": "rankforce.measures.catalogue",
-    # λ-functions
-    "Cost": "rankforce.lambdas.cost",
-    "ListwiseCost": "rankforce.lambdas.listwise",
-    "cost": "rankforce.lambdas.catalogue",
-    "value_if_moved": "rankforce.kernels.forces.listwise_forces",
-    "change_if_swapped": "rankforce.kernels.forces.listwise_forces",
-    "centre": "rankforce.kernels.forces.listwise_forces",
     # objectives
-    "Exponential": "rankforce.objectives.schedules",
     "Graded": "rankforce.objectives.graded",
-    "Linear": "rankforce.objectives.schedules",
     "Scheduled": "rankforce.objectives.scheduled",
     "Term": "rankforce.objectives.objective",
     "search_weights": "rankforce.training.weight_search",
@@ -72,19 +64,9 @@ _HOME = {
     # learning
     "cross_validate": "rankforce.tuning.cross_validation",
     "tune": "rankforce.tuning.tune",
-    "spsa": "rankforce.optimising.spsa",
-    "finite_differences": "rankforce.optimising.finite_differences",
-    # diagnostics
+    # inspection
     "inspect": "rankforce.inspection.inspection",
-    "ForceAgreement": "rankforce.diagnostics.instruments",
-    "ContributionsByGrade": "rankforce.diagnostics.instruments",
-    "GradesInTop": "rankforce.diagnostics.instruments",
-    "RankChanges": "rankforce.diagnostics.instruments",
     "model_card": "rankforce.inspection.model_card",
-    "check_forces": "rankforce.diagnostics.force_check",
-    "effective_pairs": "rankforce.diagnostics.effective_pairs",
-    "local_optimality": "rankforce.diagnostics.local_optimality",
-    "smoothness": "rankforce.diagnostics.smoothness",
     # errors
     "RankforceError": "rankforce.errors",
     "DataError": "rankforce.errors",
@@ -94,28 +76,49 @@ _HOME = {
     "ModelFileError": "rankforce.errors",
 }
 
+# What is public beside these names, each with names of its own.
+SUBPACKAGES = ("diagnostics", "lambdas", "optimising", "schedules")
 
-__all__ = ["__version__", *_HOME]  # measures and λ-functions, found by their files, are public, too
+# Names that were public here once, and where they are now.
+_MOVED = {
+    "Cost": "rf.lambdas.PairwiseLambdaFunction",
+    "ListwiseCost": "rf.lambdas.ListwiseLambdaFunction",
+    "cost": "rf.lambdas.lambda_function",
+} | {
+    name: f"rf.{subpackage}.{name}"
+    for subpackage, names in {
+        "lambdas": "DiscreteBounded FiniteDifference LocalCost LocalGradient NearPairs RankNetCost RankNetWeightPairs "
+        "SigmoidCost Spring SpringSmooth Step value_if_moved change_if_swapped centre",
+        "schedules": "Exponential Linear",
+        "diagnostics": "ForceAgreement ContributionsByGrade GradesInTop RankChanges check_forces effective_pairs "
+        "local_optimality smoothness",
+        "optimising": "spsa finite_differences",
+    }.items()
+    for name in names.split()
+}
+
+__all__ = ["__version__", *SUBPACKAGES, *_HOME]  # measures, found by their files, are public, too
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
-    elif name[0].isupper():  # every measure and every λ-function is a public name, found by its file
-        from rankforce.lambdas.catalogue import cost_classes
-        from rankforce.measures.catalogue import measure_classes
-
-        value = measure_classes().get(name) or cost_classes().get(name)
+    elif name in SUBPACKAGES:
+        value = importlib.import_module(f"rankforce.{name}")
     else:
-        value = None
+        value = _measure_classes().get(name) if name[0].isupper() else None
     if value is None:
-        raise AttributeError(f"module 'rankforce' has no attribute {name!r}")
+        moved = f": rf.{name} is {_MOVED[name]}" if name in _MOVED else ""
+        raise AttributeError(f"module 'rankforce' has no attribute {name!r}{moved}")
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    from rankforce.lambdas.catalogue import cost_classes
+    return sorted({*__all__, *_measure_classes()})
+
+
+def _measure_classes() -> Mapping[str, type]:
     from rankforce.measures.catalogue import measure_classes
 
-    return sorted({*globals(), *_HOME, *measure_classes(), *cost_classes()})
+    return measure_classes()

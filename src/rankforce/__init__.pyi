@@ -1,5 +1,9 @@
 """Public names of rankforce; written by tools/write_stub.py."""
 
+from rankforce import diagnostics as diagnostics
+from rankforce import lambdas as lambdas
+from rankforce import optimising as optimising
+from rankforce import schedules as schedules
 from rankforce.combining.combine import combine as combine
 from rankforce.data.artificial.artificial import make_artificial as make_artificial
 from rankforce.data.artificial.web_like import make_web_like as make_web_like
@@ -20,14 +24,6 @@ from rankforce.data.trec import judged_run as judged_run
 from rankforce.data.trec import read_qrels as read_qrels
 from rankforce.data.trec import read_run as read_run
 from rankforce.data.trec import write_run as write_run
-from rankforce.diagnostics.effective_pairs import effective_pairs as effective_pairs
-from rankforce.diagnostics.force_check import check_forces as check_forces
-from rankforce.diagnostics.instruments import ContributionsByGrade as ContributionsByGrade
-from rankforce.diagnostics.instruments import ForceAgreement as ForceAgreement
-from rankforce.diagnostics.instruments import GradesInTop as GradesInTop
-from rankforce.diagnostics.instruments import RankChanges as RankChanges
-from rankforce.diagnostics.local_optimality import local_optimality as local_optimality
-from rankforce.diagnostics.smoothness import smoothness as smoothness
 from rankforce.errors import DataError as DataError
 from rankforce.errors import FileFormatError as FileFormatError
 from rankforce.errors import MeasureError as MeasureError
@@ -40,23 +36,6 @@ from rankforce.evaluation.evaluate import evaluate as evaluate
 from rankforce.evaluation.result import Evaluation as Evaluation
 from rankforce.inspection.inspection import inspect as inspect
 from rankforce.inspection.model_card import model_card as model_card
-from rankforce.kernels.forces.listwise_forces import centre as centre
-from rankforce.kernels.forces.listwise_forces import change_if_swapped as change_if_swapped
-from rankforce.kernels.forces.listwise_forces import value_if_moved as value_if_moved
-from rankforce.lambdas.catalogue import cost as cost
-from rankforce.lambdas.cost import Cost as Cost
-from rankforce.lambdas.discrete_bounded import DiscreteBounded as DiscreteBounded
-from rankforce.lambdas.finite_difference import FiniteDifference as FiniteDifference
-from rankforce.lambdas.listwise import ListwiseCost as ListwiseCost
-from rankforce.lambdas.local_cost import LocalCost as LocalCost
-from rankforce.lambdas.local_gradient import LocalGradient as LocalGradient
-from rankforce.lambdas.near_pairs import NearPairs as NearPairs
-from rankforce.lambdas.ranknet import RankNetCost as RankNetCost
-from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs as RankNetWeightPairs
-from rankforce.lambdas.sigmoid import SigmoidCost as SigmoidCost
-from rankforce.lambdas.spring import Spring as Spring
-from rankforce.lambdas.spring_smooth import SpringSmooth as SpringSmooth
-from rankforce.lambdas.step import Step as Step
 from rankforce.measures.average_precision import MAP as MAP
 from rankforce.measures.bpref import BPref as BPref
 from rankforce.measures.catalogue import measure as measure
@@ -82,10 +61,6 @@ from rankforce.objectives.graded import Graded as Graded
 from rankforce.objectives.objective import Term as Term
 from rankforce.objectives.objective_files import read_objective as read_objective
 from rankforce.objectives.scheduled import Scheduled as Scheduled
-from rankforce.objectives.schedules import Exponential as Exponential
-from rankforce.objectives.schedules import Linear as Linear
-from rankforce.optimising.finite_differences import finite_differences as finite_differences
-from rankforce.optimising.spsa import spsa as spsa
 from rankforce.rankers.bagging import Bagging as Bagging
 from rankforce.rankers.lambdamart import LambdaMART as LambdaMART
 from rankforce.rankers.lambdarank import LambdaRank as LambdaRank
@@ -107,29 +82,18 @@ __all__ = [
     "CNDCG",
     "ClickLabels",
     "Comparison",
-    "ContributionsByGrade",
-    "Cost",
     "DCG",
     "DataError",
     "Dataset",
-    "DiscreteBounded",
     "ERR",
     "Evaluation",
-    "Exponential",
     "FileFormatError",
-    "FiniteDifference",
-    "ForceAgreement",
     "Graded",
-    "GradesInTop",
     "Judged",
     "JudgedRun",
     "KendallTau",
     "LambdaMART",
     "LambdaRank",
-    "Linear",
-    "ListwiseCost",
-    "LocalCost",
-    "LocalGradient",
     "MAP",
     "MART",
     "MRR",
@@ -138,53 +102,41 @@ __all__ = [
     "Model",
     "ModelFileError",
     "NDCG",
-    "NearPairs",
     "PRank",
     "PairwiseAccuracy",
     "Precision",
     "Preferences",
     "RBP",
     "RPrecision",
-    "RankChanges",
     "RankNet",
-    "RankNetCost",
-    "RankNetWeightPairs",
     "RankforceError",
     "Recall",
     "SPSA",
     "Scheduled",
     "SettingsError",
-    "SigmoidCost",
-    "Spring",
-    "SpringSmooth",
-    "Step",
     "Success",
     "Term",
     "WTA",
     "XRank",
     "__version__",
-    "centre",
-    "change_if_swapped",
-    "check_forces",
     "click_labels",
     "combine",
     "compare",
     "confuse_labels",
     "confusion_from_repeats",
     "consistent_posteriors",
-    "cost",
     "cross_validate",
-    "effective_pairs",
+    "diagnostics",
     "evaluate",
-    "finite_differences",
     "inspect",
     "judged_run",
+    "lambdas",
     "load",
-    "local_optimality",
     "make_artificial",
     "make_web_like",
     "measure",
     "model_card",
+    "optimising",
     "read",
     "read_folds",
     "read_letor",
@@ -193,10 +145,8 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_table",
+    "schedules",
     "search_weights",
-    "smoothness",
-    "spsa",
     "tune",
-    "value_if_moved",
     "write_run",
 ]

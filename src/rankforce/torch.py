@@ -25,13 +25,13 @@ from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.dataset_columns import MAIN_LABEL
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError, missing_dependency
-from rankforce.forces.forces import Forces, Ranking
-from rankforce.lambdas.catalogue import cost as lambda_function
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.forces.forces import Forces, RunningOrder
+from rankforce.lambdas.base import LambdaFunction
+from rankforce.lambdas.catalogue import lambda_function as read_lambda_function
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.mean import QueriesInMean
 from rankforce.measures.measure import Measure
-from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term, as_part
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, Term, as_part
 
 try:
     import torch
@@ -60,7 +60,7 @@ class _ForceLoss(torch.nn.Module):
     def __init__(
         self,
         measure: str | Measure,
-        cost: str | LambdaFunction,
+        lambda_function: str | LambdaFunction,
         objective: Any,
         pairs: Any,
         normalise: str,
@@ -68,7 +68,7 @@ class _ForceLoss(torch.nn.Module):
         seed: int,
     ) -> None:
         super().__init__()
-        wanted = _objective(measure, cost, pairs, objective)
+        wanted = _objective(measure, lambda_function, pairs, objective)
         wanted.check_pulls(1)
         if reduction not in ("mean", "sum"):
             raise SettingsError(f"reduction must be 'mean' or 'sum', not {reduction!r}")
@@ -83,7 +83,7 @@ class _ForceLoss(torch.nn.Module):
     def extra_repr(self) -> str:
         return f"{self.objective}, normalise={self.normalise!r}, reduction={self.reduction!r}"
 
-    def _loss(self, scores: Any, ranking: Ranking, forces: Forces, data: Dataset) -> Any:
+    def _loss(self, scores: Any, ranking: RunningOrder, forces: Forces, data: Dataset) -> Any:
         """The loss of scores given as a vector of one per row of ``data``."""
         numbers = data.by_query(scores.detach().cpu().to(torch.float64).numpy())
         if not np.isfinite(numbers).all():
@@ -113,7 +113,7 @@ class RankingLoss(_ForceLoss):
 
     Parameters
     ----------
-    measure, cost : what to maximise, with which λ-function; written or as objects
+    measure, lambda_function : what to maximise, with which λ-function; written or as objects
     objective : in place of both: a term, a list of them, ``rf.Graded``, ``rf.Scheduled``
     pairs : "all", ("top", k) or ("sample", m)
     normalise : "none", "log" or "deviation": how the forces of a list are scaled against those of others
@@ -126,7 +126,7 @@ class RankingLoss(_ForceLoss):
     def __init__(
         self,
         measure: str | Measure = "NDCG",
-        cost: str | LambdaFunction = DEFAULT_COST,
+        lambda_function: str | LambdaFunction = DEFAULT_LAMBDA_FUNCTION,
         *,
         objective: Any = None,
         pairs: Any = "all",
@@ -134,7 +134,7 @@ class RankingLoss(_ForceLoss):
         reduction: str = "mean",
         seed: int = 0,
     ) -> None:
-        super().__init__(measure, cost, objective, pairs, normalise, reduction, seed)
+        super().__init__(measure, lambda_function, objective, pairs, normalise, reduction, seed)
 
     def forward(self, scores: Any, labels: Any, mask: Any = None, query_weights: Any = None) -> Any:
         _check_scores(scores)
@@ -177,7 +177,7 @@ class RankingLoss(_ForceLoss):
         )
         forces = Forces(data, self.objective, self.seed, normalise=self.normalise)
         where = torch.from_numpy(taken).to(scores.device)
-        return self._loss(scores[where], Ranking(data, self.seed), forces, data)
+        return self._loss(scores[where], RunningOrder(data, self.seed), forces, data)
 
 
 class DatasetLoss(_ForceLoss):
@@ -191,7 +191,7 @@ class DatasetLoss(_ForceLoss):
         self,
         data: Dataset,
         measure: str | Measure = "NDCG",
-        cost: str | LambdaFunction = DEFAULT_COST,
+        lambda_function: str | LambdaFunction = DEFAULT_LAMBDA_FUNCTION,
         *,
         objective: Any = None,
         pairs: Any = "all",
@@ -200,9 +200,9 @@ class DatasetLoss(_ForceLoss):
         seed: int = 0,
     ) -> None:
         check_dataset(data)
-        super().__init__(measure, cost, objective, pairs, normalise, reduction, seed)
+        super().__init__(measure, lambda_function, objective, pairs, normalise, reduction, seed)
         self.data = data
-        self._ranking = Ranking(data, self.seed)
+        self._ranking = RunningOrder(data, self.seed)
         self._forces = Forces(data, self.objective, self.seed, normalise=normalise)
 
     def forward(self, scores: Any) -> Any:
@@ -216,12 +216,16 @@ class DatasetLoss(_ForceLoss):
         return self._loss(scores, self._ranking, self._forces, self.data)
 
 
-def _objective(measure: Any, cost: Any, pairs: Any, objective: Any) -> Objective:
+def _objective(measure: Any, lambda_function: Any, pairs: Any, objective: Any) -> Objective:
     """``objective``, or the measure with one λ-function."""
-    function, taken = lambda_function(cost), Pairs.read(pairs)
+    function, taken = read_lambda_function(lambda_function), Pairs.read(pairs)
     if objective is None:
         return Objective((Term(read_measure(measure), function, pairs=taken),))
-    beside = {"measure": measure != "NDCG", "cost": function != DEFAULT_COST, "pairs": taken != ALL_PAIRS}
+    beside = {
+        "measure": measure != "NDCG",
+        "lambda_function": function != DEFAULT_LAMBDA_FUNCTION,
+        "pairs": taken != ALL_PAIRS,
+    }
     for name, given in beside.items():
         if given:
             raise SettingsError(f"objective= says what is maximised: leave {name}= out")

@@ -82,7 +82,9 @@ def test_2011_is_the_gradient_step_of_multiple_objectives(seed):
 @pytest.mark.parametrize("mu", [0.0, 1.0])
 def test_2011_mixes_changing_objectives_before_it_divides_by_the_deviation(mu):
     data = coarse(4)
-    changing = rf.Scheduled("NDCG", rf.Term("NDCG", rf.SigmoidCost(mu=mu)), rf.Linear(start=0.1, rate=0.2))
+    changing = rf.Scheduled(
+        "NDCG", rf.Term("NDCG", rf.lambdas.SigmoidCost(mu=mu)), rf.schedules.Linear(start=0.1, rate=0.2)
+    )
     ranker = rf.LambdaMART(preset="2011", objective=changing, **SETTINGS).fit(data)
     shares = [min(1.0, 0.1 + 0.2 * m) for m in range(TREES)]
     expected = gradient_step(data.features, queries_of(data), sigmoid(mu), shares, LEAVES, LEAST, RATE)
@@ -98,7 +100,7 @@ def test_2011_mixes_changing_objectives_before_it_divides_by_the_deviation(mu):
 )
 def test_a_preset_is_short_for_settings(preset, written_out):
     data = coarse(5)
-    common = {"cost": "RankNetWeightPairs", "growth": "leafwise", "split": "least_squares", "anchor": 0.0}
+    common = {"lambda_function": "RankNetWeightPairs", "growth": "leafwise", "split": "least_squares", "anchor": 0.0}
     short = rf.LambdaMART(preset=preset, **SETTINGS).fit(data)
     long = rf.LambdaMART(**SETTINGS, **common, **written_out).fit(data)
     assert short.predict(data).tobytes() == long.predict(data).tobytes()
@@ -111,7 +113,7 @@ def test_a_preset_is_short_for_settings(preset, written_out):
 @pytest.mark.parametrize(
     "override",
     [
-        {"cost": rf.NearPairs()},
+        {"lambda_function": rf.lambdas.NearPairs()},
         {"growth": "symmetric"},
         {"split": "newton"},
         {"normalise": "log"},
@@ -124,7 +126,7 @@ def test_a_preset_is_short_for_settings(preset, written_out):
 def test_a_setting_beside_a_preset_wins(override):
     data = coarse(6)
     common = {
-        "cost": "RankNetWeightPairs", "growth": "leafwise", "split": "least_squares", "anchor": 0.0,
+        "lambda_function": "RankNetWeightPairs", "growth": "leafwise", "split": "least_squares", "anchor": 0.0,
         "normalise": "none", "step": "newton", "max_step": 1e300,
     }  # fmt: skip
     preset = rf.LambdaMART(preset="2010", **SETTINGS).fit(data).predict(data)
@@ -150,7 +152,7 @@ def test_what_does_not_go_together_is_refused():
         ({"preset": "2011", "step": "newton"}, "step='gradient'"),
         ({"preset": "2011", "split": "newton"}, "least_squares"),
         ({"preset": "2011", "anchor": 1.0}, "leave anchor out"),
-        ({"preset": "2010", "cost": "SigmoidCost"}, "no positive curvature"),
+        ({"preset": "2010", "lambda_function": "SigmoidCost"}, "no positive curvature"),
         ({"max_step": 0.0}, "max_step"),
         ({"step": "leap"}, "'gradient'"),
     ):

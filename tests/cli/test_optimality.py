@@ -51,13 +51,13 @@ def test_mistakes(run: Any, model: Path, data: Path) -> None:
 
 def test_quiet_draws_no_progress(run: Any, model: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    found = rf.local_optimality
+    found = rf.diagnostics.local_optimality
 
     def noting(*arguments: Any, progress: bool, **options: Any) -> Any:
         asked.append(progress)
         return found(*arguments, progress=False, **options)
 
-    monkeypatch.setattr(rf, "local_optimality", noting)
+    monkeypatch.setattr(rf.diagnostics, "local_optimality", noting)
     for options in ((), ("-q",), ("--quiet",)):
         assert run("optimality", model, data, "--epsilon", 0.5, *options).code == 0
     assert asked == [True, False, False]

@@ -49,7 +49,7 @@ ABOUT_PYTHON = (
     "a measure is written like",
     "an objective is rf.Graded",
     "{} is a λ-function, and pulls for a measure",
-    "a schedule is rf.Linear",
+    "a schedule is rf.schedules.Linear",
     "{}: label {} is above max_grade={}; write ERR(",  # a measure is written alike everywhere
     "say what to try: space=",
     "ranker must be a ranker",

@@ -84,7 +84,7 @@ def test_a_switch_that_is_off_is_off_in_the_model(run: Any, data: Path, tmp_path
         ("--scaling", "none at all", "--scaling none at all: scaling must be one of 'auto', "),
         ("--preset", "2007", "--preset 2007: preset must be one of '2006', '2009' or None, not '2007'"),
         ("--measure", "nonsense", "--measure nonsense: unknown measure 'nonsense'"),
-        ("--cost", "Sprign", "--cost Sprign: unknown λ-function 'Sprign'; did you mean Spring"),
+        ("--lambda-function", "Sprign", "--lambda-function Sprign: unknown λ-function 'Sprign'; did you mean Spring"),
     ],
 )
 def test_options_that_are_settings(run: Any, data: Path, tmp_path: Path, option: str, text: str, message: str) -> None:

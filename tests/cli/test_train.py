@@ -89,10 +89,10 @@ def test_training_on_preferences(run: Any, tmp_path: Path) -> None:
         assert "preference" in outcome.err
 
 
-OWN_COST = """
+OWN_LAMBDA_FUNCTION = """
 import rankforce as rf
 
-class Nudge(rf.Cost):
+class Nudge(rf.lambdas.PairwiseLambdaFunction):
     HAS_CURVATURE = False
     width: float = 1.0
 
@@ -103,31 +103,41 @@ class Nudge(rf.Cost):
 
 def test_a_checkpoint_notices_an_edited_lambda_function(run: Any, training: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.py"
-    own.write_text(OWN_COST)
-    options = ("--import", own, "--cost", "Nudge(width=2)", "--trees", 2, "--quiet", "--set", "step=gradient")
+    own.write_text(OWN_LAMBDA_FUNCTION)
+    options = (
+        "--import",
+        own,
+        "--lambda-function",
+        "Nudge(width=2)",
+        "--trees",
+        2,
+        "--quiet",
+        "--set",
+        "step=gradient",
+    )
     arguments = ("train", training, "--out", tmp_path / "model.json", *options, "--checkpoint", tmp_path / "kept")
     assert run(*arguments).code == 0
     assert run(*arguments, "--resume", "always").code == 0
-    own.write_text(OWN_COST.replace("(change if", "(2.0 * change if"))
+    own.write_text(OWN_LAMBDA_FUNCTION.replace("(change if", "(2.0 * change if"))
     outcome = run(*arguments)
     assert outcome.code == 2
-    assert "the code of cost has changed (pair_of_gap of Nudge)" in outcome.err
+    assert "the code of lambda_function has changed (pair_of_gap of Nudge)" in outcome.err
 
 
 def test_another_lambda_function(run: Any, training: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.json"
-    outcome = run("train", training, "--out", model, "--cost", "LocalCost(k=2)", "--trees", 3, "--quiet")
+    outcome = run("train", training, "--out", model, "--lambda-function", "LocalCost(k=2)", "--trees", 3, "--quiet")
     assert outcome.code == 0, outcome.err
     assert "LocalCost(sigma=1.0, k=2)" in rf.load(model).provenance.objective
-    (tmp_path / "own.py").write_text(OWN_COST)
-    own = ("--import", tmp_path / "own.py", "--cost", "Nudge(width=2)", "--trees", 2, "--quiet")
+    (tmp_path / "own.py").write_text(OWN_LAMBDA_FUNCTION)
+    own = ("--import", tmp_path / "own.py", "--lambda-function", "Nudge(width=2)", "--trees", 2, "--quiet")
     outcome = run("train", training, "--out", model, *own)
     assert outcome.code == 2
     assert "gradient" in outcome.err
     outcome = run("train", training, "--out", model, *own, "--set", "step=gradient")
     assert outcome.code == 0, outcome.err
     assert "Nudge(width=2.0)" in rf.load(model).provenance.objective
-    outcome = run("train", training, "--out", model, "--cost", "Localcosts", "--quiet")
+    outcome = run("train", training, "--out", model, "--lambda-function", "Localcosts", "--quiet")
     assert outcome.code == 2
     assert "did you mean LocalCost" in outcome.err
 
@@ -140,7 +150,12 @@ def test_lambdamart_as_in_a_paper(run: Any, training: Path, tmp_path: Path) -> N
         ("2011", {"step": "gradient", "normalise": "deviation"}),
     ):
         assert run("train", training, *small, "--preset", year).code == 0
-        papers = {"cost": "RankNetWeightPairs", "growth": "leafwise", "split": "least_squares", "anchor": 0.0}
+        papers = {
+            "lambda_function": "RankNetWeightPairs",
+            "growth": "leafwise",
+            "split": "least_squares",
+            "anchor": 0.0,
+        }
         direct = rf.LambdaMART(n_trees=4, n_leaves=4, progress=False, **papers, **settings).fit(rf.read(training))
         data = rf.read(training)
         assert rf.load(out).predict(data).tobytes() == direct.predict(data).tobytes()
@@ -193,3 +208,13 @@ def test_the_objective_files_of_the_guide(run: Any, tmp_path: Path, monkeypatch:
         "rankforce: SigmoidCost(sigma=1.0, mu=1.0) has no positive curvature, which Newton's step divides by: "
         "use --set step=gradient\n"
     )
+
+
+def test_a_cost_is_of_mart_and_a_lambda_function_of_the_others(run: Any, training: Path, tmp_path: Path) -> None:
+    options = ("train", training, "--out", tmp_path / "model.json", "--trees", 2, "--quiet")
+    assert "LambdaMART has no setting 'cost': use --lambda-function" in run(*options, "--cost", "ordinal").err
+    refused = run(*options, "--ranker", "mart", "--lambda-function", "Step")
+    assert "MART has no setting 'lambda_function': use --cost" in refused.err
+    outcome = run(*options, "--ranker", "mart", "--cost", "ordinal")
+    assert outcome.code == 0
+    assert rf.load(tmp_path / "model.json").provenance.settings["cost"] == "ordinal"

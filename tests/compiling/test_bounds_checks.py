@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.forces.forces import Forces, Ranking
+from rankforce.forces.forces import Forces, RunningOrder
 from rankforce.kernels.ranking.swaps import swap_changes
 from rankforce.objectives.objective import Objective, Term
 
@@ -56,15 +56,15 @@ class RowTooMany(rf.Measure):
         return a[0] - b[0]
 
 
-class DocumentTooMany(rf.ListwiseCost):
+class DocumentTooMany(rf.lambdas.ListwiseLambdaFunction):
     def forces(self, scores, grades, order, measure, state, out):
         out[order.shape[0]] = 1.0  # beyond the end
 
 
-class RankTooMany(rf.ListwiseCost):
+class RankTooMany(rf.lambdas.ListwiseLambdaFunction):
     def forces(self, scores, grades, order, measure, state, out):
         gain = 0.0
-        gain += rf.value_if_moved(measure, state, 0, order.shape[0])  # beyond the end
+        gain += rf.lambdas.value_if_moved(measure, state, 0, order.shape[0])  # beyond the end
         out[0] = gain
 
 
@@ -98,11 +98,13 @@ def test_in_prepare():
         swap_changes(RowTooMany().kernel_tuple(), np.zeros(3), 1.0, np.zeros((2, 3)), np.zeros((3, 3)))
 
 
-@pytest.mark.parametrize("cost", [DocumentTooMany(), RankTooMany()], ids=str)
-def test_in_forces_and_in_what_they_call(cost):
+@pytest.mark.parametrize("lambda_function", [DocumentTooMany(), RankTooMany()], ids=str)
+def test_in_forces_and_in_what_they_call(lambda_function):
     data = rf.Dataset(np.zeros((5, 1)), [0, 1, 2, 1, 0], group=[3, 2])
-    with pytest.raises(rf.SettingsError, match=expected(type(cost), "forces")):
-        Forces(data, Objective((Term(rf.NDCG(), cost),)), 0).at(np.zeros(5), Ranking(data, 0).update(np.zeros(5)))
+    with pytest.raises(rf.SettingsError, match=expected(type(lambda_function), "forces")):
+        Forces(data, Objective((Term(rf.NDCG(), lambda_function),)), 0).at(
+            np.zeros(5), RunningOrder(data, 0).update(np.zeros(5))
+        )
 
 
 def test_negative_indices_count_from_the_end_as_in_python():

@@ -9,12 +9,12 @@ import pytest
 
 import rankforce as rf
 from rankforce.diagnostics.force_check import BETWEEN, CONVEX, COST, NONE
-from rankforce.lambdas.catalogue import cost_classes
+from rankforce.lambdas.catalogue import lambda_function_classes
 from rankforce.objectives.objective import Objective, Pairs, Term
 
 
 def test_ranknet_is_a_convex_cost():
-    found = rf.check_forces("RankNet", "NDCG")
+    found = rf.diagnostics.check_forces("RankNet", "NDCG")
     assert found.verdict == CONVEX
     assert found.sum_of_forces < 1e-12
     assert found.symmetry_error < 1e-6
@@ -26,7 +26,7 @@ def test_ranknet_is_a_convex_cost():
 
 def test_a_diagonal_pulls_a_list_as_a_whole():
     """−α·s beside forces that sum to 0: Σλ = −α·Σs, and the smallest eigenvalue rises from 0 to α."""
-    found = rf.check_forces("RankNet(diagonal=0.1)", "NDCG")
+    found = rf.diagnostics.check_forces("RankNet(diagonal=0.1)", "NDCG")
     assert found.verdict == CONVEX
     assert found.sum_of_forces > 0.1
     assert found.smallest_eigenvalue == pytest.approx(0.1, abs=1e-6)
@@ -34,13 +34,15 @@ def test_a_diagonal_pulls_a_list_as_a_whole():
 
 @pytest.mark.parametrize("radius", [1e-6, 1.0])
 @pytest.mark.parametrize("spread", [1e-3, 10.0])
-@pytest.mark.parametrize(("cost", "verdict"), [("RankNet", CONVEX), ("LambdaRank", BETWEEN), ("SigmoidCost", BETWEEN)])
-def test_verdicts_hold_at_the_ends_of_what_is_sensible(cost, verdict, spread, radius):
-    assert rf.check_forces(cost, spread=spread, radius=radius).verdict == verdict
+@pytest.mark.parametrize(
+    ("lambda_function", "verdict"), [("RankNet", CONVEX), ("LambdaRank", BETWEEN), ("SigmoidCost", BETWEEN)]
+)
+def test_verdicts_hold_at_the_ends_of_what_is_sensible(lambda_function, verdict, spread, radius):
+    assert rf.diagnostics.check_forces(lambda_function, spread=spread, radius=radius).verdict == verdict
 
 
 def test_lambdarank_is_a_cost_only_between_changes_of_order():
-    found = rf.check_forces("LambdaRank", "NDCG")
+    found = rf.diagnostics.check_forces("LambdaRank", "NDCG")
     assert found.verdict == BETWEEN
     assert found.symmetry_error < 1e-6
     assert found.circulation_exponent == pytest.approx(1.0, abs=0.05)
@@ -53,7 +55,7 @@ def test_lambdarank_is_a_cost_only_between_changes_of_order():
 def test_the_circulation_of_lambdarank_by_hand():
     """Around a tie of a and b ∮λ·ds = 2·radius·(jump of λ along the loop's direction), the jump from both rankings."""
     labels = np.array([2.0, 0.0, 1.0])
-    found = rf.check_forces("LambdaRank", "NDCG", labels=labels, samples=200, radius=1e-4)
+    found = rf.diagnostics.check_forces("LambdaRank", "NDCG", labels=labels, samples=200, radius=1e-4)
 
     def forces(scores):
         gains, discounts = 2.0**labels - 1, 1 / np.log2(2 + np.argsort(np.argsort(-scores)))
@@ -83,7 +85,7 @@ def test_the_circulation_of_lambdarank_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("cost", "measure", "verdict"),
+    ("lambda_function", "measure", "verdict"),
     [
         ("SpringSmooth", "MRR", CONVEX),  # the bound of 1 always acts: RankNet
         ("SpringSmooth", "NDCG", BETWEEN),
@@ -96,26 +98,26 @@ def test_the_circulation_of_lambdarank_by_hand():
         ("RankNet(diagonal=0.5)", "NDCG", CONVEX),
     ],
 )
-def test_verdicts(cost, measure, verdict):
-    assert rf.check_forces(cost, measure).verdict == verdict
+def test_verdicts(lambda_function, measure, verdict):
+    assert rf.diagnostics.check_forces(lambda_function, measure).verdict == verdict
 
 
-@pytest.mark.parametrize("name", list(cost_classes()))
+@pytest.mark.parametrize("name", list(lambda_function_classes()))
 def test_every_lambda_function_can_be_checked(name):
-    found = rf.check_forces(name, samples=8)
+    found = rf.diagnostics.check_forces(name, samples=8)
     assert found.sum_of_forces < 1e-9
     assert found.verdict in str(found)
     assert found.to_dict()["verdict"] == found.verdict
 
 
-class Steady(rf.Cost):
-    """A pairwise cost that ignores the measure: |gap| has a kink where the order changes, and one branch is concave."""
+class Steady(rf.lambdas.PairwiseLambdaFunction):
+    """One that ignores the measure: |gap| has a kink where the order changes, and one branch is concave."""
 
     def pair_of_gap(self, gap, change, normaliser):
         return 1.0 / (1.0 + abs(gap)), 0.0
 
 
-class Wheel(rf.ListwiseCost):
+class Wheel(rf.lambdas.ListwiseLambdaFunction):
     """Forces that turn: every document is pulled by the score of the next."""
 
     def forces(self, scores, grades, order, measure, state, out):
@@ -124,13 +126,13 @@ class Wheel(rf.ListwiseCost):
 
 
 def test_forces_of_ones_own():
-    assert rf.check_forces(Steady()).verdict == COST
-    wheel = rf.check_forces(Wheel())
+    assert rf.diagnostics.check_forces(Steady()).verdict == COST
+    wheel = rf.diagnostics.check_forces(Wheel())
     assert wheel.verdict == NONE
     assert wheel.symmetry_error > 0.5
 
 
-class UnitStep(rf.Cost):
+class UnitStep(rf.lambdas.PairwiseLambdaFunction):
     """The force of max(0, ½ − gap)."""
 
     def pair_of_gap(self, gap, change, normaliser):
@@ -139,22 +141,24 @@ class UnitStep(rf.Cost):
 
 def test_a_jump_within_a_region_is_no_change_of_order():
     """Loops that meet the jump of the force at a gap of ½ are told from those whose force changes with the order."""
-    assert rf.check_forces(UnitStep()).verdict == CONVEX
+    assert rf.diagnostics.check_forces(UnitStep()).verdict == CONVEX
 
 
 def test_whole_objectives():
-    convex = Objective((Term(rf.NDCG(), rf.RankNetCost()), Term(rf.CNDCG("clicks"), rf.RankNetCost(2.0), 0.5)))
-    found = rf.check_forces(convex)
+    convex = Objective(
+        (Term(rf.NDCG(), rf.lambdas.RankNetCost()), Term(rf.CNDCG("clicks"), rf.lambdas.RankNetCost(2.0), 0.5))
+    )
+    found = rf.diagnostics.check_forces(convex)
     assert found.verdict == CONVEX
     assert found.near_force is None
-    mixed = Objective((Term(rf.NDCG(), rf.RankNetCost()), Term(rf.CNDCG("clicks"))))
-    assert rf.check_forces(mixed).verdict == BETWEEN
+    mixed = Objective((Term(rf.NDCG(), rf.lambdas.RankNetCost()), Term(rf.CNDCG("clicks"))))
+    assert rf.diagnostics.check_forces(mixed).verdict == BETWEEN
     changing = rf.Scheduled(rf.Term("NDCG", "RankNet"), rf.Term("NDCG"), [0.0, 1.0])
-    assert [rf.check_forces(changing, iteration=m).verdict for m in (0, 1)] == [CONVEX, BETWEEN]
+    assert [rf.diagnostics.check_forces(changing, iteration=m).verdict for m in (0, 1)] == [CONVEX, BETWEEN]
     tiers = rf.Graded([rf.Term("NDCG", "RankNet"), rf.Term("CNDCG:clicks", "RankNet")], weights=[0.9, 0.1])
-    assert rf.check_forces(tiers).verdict == CONVEX
+    assert rf.diagnostics.check_forces(tiers).verdict == CONVEX
     labels = {"grades": [1, 0, 2, 0], "clicks": [0.3, 0.1, 0.0, 1.0]}
-    assert rf.check_forces(mixed, labels=labels).documents == 4
+    assert rf.diagnostics.check_forces(mixed, labels=labels).documents == 4
 
 
 def test_the_easy_win_is_preferred():
@@ -162,7 +166,7 @@ def test_the_easy_win_is_preferred():
 
     A pull through ρ alone does not: ρ is ½ at the top and rises to 1 with the distance.
     """
-    found = {name: rf.check_forces(name, samples=1) for name in cost_classes()}
+    found = {name: rf.diagnostics.check_forces(name, samples=1) for name in lambda_function_classes()}
     preferring = {name for name, one in found.items() if one.near_force > one.far_force}
     wanted = {"NearPairs", "LocalCost", "LocalGradient", "DiscreteBounded", "FiniteDifference", "SigmoidCost"}
     assert preferring == wanted
@@ -183,11 +187,11 @@ def test_the_easy_win_is_preferred():
         *(({"radius": wrong}, rf.SettingsError, "between 1e-06 and 1, .*rounding") for wrong in (1e-300, 1e6)),
         *(({"iteration": wrong}, rf.SettingsError, "iteration must be a whole") for wrong in ("a", -1, 0.5)),
         ({"normalise": "x"}, rf.SettingsError, "normalise must be one of 'none', 'log', 'deviation'"),
-        ({"cost": "Nothing"}, rf.SettingsError, "unknown"),
-        ({"cost": Term("NDCG", share=0)}, rf.SettingsError, "nothing pulls"),
-        ({"cost": Objective((Term(rf.NDCG(), pairs=Pairs(sample=2)),))}, rf.SettingsError, "sampled"),
+        ({"lambda_function": "Nothing"}, rf.SettingsError, "unknown"),
+        ({"lambda_function": Term("NDCG", share=0)}, rf.SettingsError, "nothing pulls"),
+        ({"lambda_function": Objective((Term(rf.NDCG(), pairs=Pairs(sample=2)),))}, rf.SettingsError, "sampled"),
     ],
 )
 def test_mistakes_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
-        rf.check_forces(**({"cost": "RankNet"} | arguments))
+        rf.diagnostics.check_forces(**({"lambda_function": "RankNet"} | arguments))

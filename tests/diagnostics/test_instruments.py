@@ -7,7 +7,7 @@ import pytest
 
 import rankforce as rf
 from rankforce.boosting.lambda_learner import LambdaLearner
-from rankforce.forces.forces import Forces, Ranking, TermForces
+from rankforce.forces.forces import Forces, RunningOrder, TermForces
 from rankforce.forces.trained_forces import forces_of
 from rankforce.models.storage import from_bytes, to_bytes
 from rankforce.objectives.objective import Objective, Term
@@ -24,14 +24,14 @@ def data():
 
 def look(instrument, data, seed=0, iteration=0):
     scores = np.random.default_rng(seed).normal(size=data.n_documents)
-    order = Ranking(data, 0).update(scores)
+    order = RunningOrder(data, 0).update(scores)
     instrument.look(iteration, data, scores, order)
     return scores, order, instrument.rows[-1]
 
 
 def test_agreement(data):
     graded = rf.Graded(["NDCG", "CNDCG:clicks"])
-    scores, order, row = look(rf.ForceAgreement(graded), data)
+    scores, order, row = look(rf.diagnostics.ForceAgreement(graded), data)
     first = Forces(data, Objective((Term(rf.NDCG()),)), 0).at(scores, order)[0]
     for name, term in {
         "CNDCG:clicks": graded.terms[1],
@@ -42,11 +42,11 @@ def test_agreement(data):
         assert row[name] == pytest.approx(np.mean(agreeing))
         assert 0 < row[name] < 1
     with pytest.raises(rf.SettingsError, match="tiers of an"):
-        rf.ForceAgreement("NDCG")
+        rf.diagnostics.ForceAgreement("NDCG")
 
 
 def test_contributions(data):
-    scores, order, row = look(rf.ContributionsByGrade(least=3), data)
+    scores, order, row = look(rf.diagnostics.ContributionsByGrade(least=3), data)
     grades = data.labels["grades"]
     amounts = np.zeros((data.n_documents, 5))
     for q in range(data.n_queries):
@@ -66,11 +66,11 @@ def test_contributions(data):
     wanted = (high / high.sum(axis=1, keepdims=True)).mean(axis=0)
     assert [row[f"grade {grade}"] for grade in range(5)] == pytest.approx(wanted)
     with pytest.raises(rf.SettingsError, match="at least 9"):
-        look(rf.ContributionsByGrade(least=9), data)
+        look(rf.diagnostics.ContributionsByGrade(least=9), data)
 
 
 def test_grades_at_the_top(data):
-    _, order, row = look(rf.GradesInTop(3), data)
+    _, order, row = look(rf.diagnostics.GradesInTop(3), data)
     shares = np.zeros(5)
     for q in range(data.n_queries):
         top = order[data.query_starts[q] : data.query_starts[q + 1]][:3]
@@ -79,13 +79,13 @@ def test_grades_at_the_top(data):
     assert [row[f"grade {grade}"] for grade in range(5)] == pytest.approx(shares)
     assert sum(row.values()) == pytest.approx(1)
     unlabelled = data.with_label("grades", np.where(np.arange(data.n_documents) < 7, np.nan, 1.0))
-    assert look(rf.GradesInTop(3), unlabelled)[2] == pytest.approx({"grade 1": 0.75, "unlabelled": 0.25})
+    assert look(rf.diagnostics.GradesInTop(3), unlabelled)[2] == pytest.approx({"grade 1": 0.75, "unlabelled": 0.25})
     with pytest.raises(rf.SettingsError, match="'likes'"):
-        look(rf.GradesInTop(label="likes"), data)
+        look(rf.diagnostics.GradesInTop(label="likes"), data)
 
 
 def test_rank_changes(data):
-    instrument = rf.RankChanges(3)
+    instrument = rf.diagnostics.RankChanges(3)
     _, before, first = look(instrument, data, seed=0)
     assert all(np.isnan(value) for value in first.values())
     _, after, row = look(instrument, data, seed=1, iteration=1)
@@ -104,7 +104,12 @@ def test_they_look_while_a_ranker_learns_and_change_nothing(data):
     train = rf.make_artificial(40, documents=12, features=4, seed=0, clicks=True)
     settings = {"n_trees": 6, "n_leaves": 5, "min_documents": 5, "progress": False}
     graded = rf.Graded(["NDCG", "CNDCG:clicks"], [0.8, 0.2])
-    instruments = [rf.ForceAgreement(graded), rf.ContributionsByGrade(), rf.GradesInTop(), rf.RankChanges(every=2)]
+    instruments = [
+        rf.diagnostics.ForceAgreement(graded),
+        rf.diagnostics.ContributionsByGrade(),
+        rf.diagnostics.GradesInTop(),
+        rf.diagnostics.RankChanges(every=2),
+    ]
     looked = rf.LambdaMART("NDCG", **settings).fit(train, instruments=instruments)
     alone = rf.LambdaMART("NDCG", **settings).fit(train)
     assert np.array_equal(looked.predict(train), alone.predict(train))
@@ -122,18 +127,20 @@ def test_they_look_while_a_net_learns_and_change_nothing(settings, data):
     train = rf.make_artificial(40, documents=12, features=4, seed=0, clicks=True)
     settings = {"epochs": 6, "hidden": 2, "learning_rate": 0.05, "keep_weights": True, "progress": False} | settings
     instruments = [
-        rf.ForceAgreement(rf.Graded(["NDCG", "CNDCG:clicks"])), rf.ContributionsByGrade(), rf.GradesInTop(),
-        rf.RankChanges(every=2),
-    ]  # fmt: skip
+        rf.diagnostics.ForceAgreement(rf.Graded(["NDCG", "CNDCG:clicks"])),
+        rf.diagnostics.ContributionsByGrade(),
+        rf.diagnostics.GradesInTop(),
+        rf.diagnostics.RankChanges(every=2),
+    ]
     looked = rf.LambdaRank(**settings).fit(train, instruments=instruments)
     alone = rf.LambdaRank(**settings).fit(train)
     np.testing.assert_array_equal(looked.model_.weights, alone.model_.weights)
     assert [len(one.rows) for one in instruments] == [6, 6, 6, 3]
     # What an epoch begins with is what the last one ended with; the first begins with the weights of the seed.
-    by_hand = rf.GradesInTop()
+    by_hand = rf.diagnostics.GradesInTop()
     for epoch, weights in enumerate([looked.model_.layout.start(looked.seed), *looked.weights_[:-1]]):
         scores = train.by_query(looked.model_.with_weights(weights).predict(train))
-        by_hand.look(epoch, train, scores, Ranking(train, looked.seed).update(scores))
+        by_hand.look(epoch, train, scores, RunningOrder(train, looked.seed).update(scores))
     assert by_hand.rows == instruments[2].rows
     rf.RankNet(epochs=3, progress=False).fit(data, instruments=instruments)  # another training begins another table
     assert [len(one.rows) for one in instruments] == [3, 3, 3, 2]
@@ -142,11 +149,11 @@ def test_they_look_while_a_net_learns_and_change_nothing(settings, data):
 def test_they_look_into_one_training(data):
     with pytest.raises(rf.SettingsError, match="single learning_rate"):
         rf.LambdaRank(learning_rate=[0.1, 0.2], progress=False).fit(
-            data, validation=data, instruments=[rf.GradesInTop()]
+            data, validation=data, instruments=[rf.diagnostics.GradesInTop()]
         )
 
 
-@pytest.mark.parametrize("wrong", [["a"], rf.GradesInTop(3), 5, None, "ab", [rf.GradesInTop]])
+@pytest.mark.parametrize("wrong", [["a"], rf.diagnostics.GradesInTop(3), 5, None, "ab", [rf.diagnostics.GradesInTop]])
 @pytest.mark.parametrize("ranker", [rf.LambdaMART(), rf.LambdaRank(), rf.RankNet()], ids=lambda one: type(one).__name__)
 def test_what_are_no_instruments_is_refused_before_any_work(data, ranker, wrong):
     with pytest.raises(rf.SettingsError, match="instrument"):
@@ -155,7 +162,7 @@ def test_what_are_no_instruments_is_refused_before_any_work(data, ranker, wrong)
 
 def test_plots(data):
     pytest.importorskip("matplotlib").use("Agg")
-    instrument = rf.GradesInTop()
+    instrument = rf.diagnostics.GradesInTop()
     look(instrument, data)
     axes = instrument.plot()
     assert len(axes.lines) == 5
@@ -164,7 +171,7 @@ def test_plots(data):
 @pytest.mark.parametrize("wrong", [{"k": 0}, {"every": 0}, {"every": 1.5}])
 def test_impossible_settings_are_refused(wrong):
     with pytest.raises(rf.SettingsError, match="positive whole number"):
-        rf.RankChanges(**wrong)
+        rf.diagnostics.RankChanges(**wrong)
 
 
 class Spy:
@@ -185,8 +192,11 @@ SETTLED = {
     "sigma": ({"sigma": 2.0}, "NearPairs(sigma=2.0, margin=0.01), normalise=log, anchor=1"),
     "weak anchor": ({"anchor": 0.2}, "NearPairs(sigma=1.0, margin=0.01), normalise=log, anchor=0.2"),
     "leafwise": ({"growth": "leafwise"}, "NearPairs(sigma=1.0, margin=0.01), normalise=log"),
-    "as published": ({"cost": "RankNetWeightPairs", "normalise": "none", "growth": "leafwise"}, "RankNetWeightPairs"),
-    "gradient": ({"step": "gradient", "cost": "SpringSmooth"}, "SpringSmooth"),
+    "as published": (
+        {"lambda_function": "RankNetWeightPairs", "normalise": "none", "growth": "leafwise"},
+        "RankNetWeightPairs",
+    ),
+    "gradient": ({"step": "gradient", "lambda_function": "SpringSmooth"}, "SpringSmooth"),
     "top pairs": ({"pairs": ("top", 4), "growth": "leafwise"}, "NearPairs(sigma=1.0, margin=0.01), normalise=log"),
     "sampled pairs": (
         {"pairs": ("sample", 3), "growth": "leafwise", "seed": 7},
@@ -235,7 +245,7 @@ def test_nets_show_what_they_pull_with(ranker):
     assert str(spy.trained) == {
         "LambdaRank": "RankNetWeightPairs(sigma=0.5) (of the training of LambdaRank)",
         "RankNet": "RankNetCost(sigma=1) (of the training of RankNet)",
-    }[type(ranker).__name__].replace("RankNetCost(sigma=1)", str(spy.trained.cost))
+    }[type(ranker).__name__].replace("RankNetCost(sigma=1)", str(spy.trained.lambda_function))
     assert forces_of(fitted.model_).objective == spy.trained.objective
 
 
@@ -276,8 +286,8 @@ def test_contributions_are_those_of_the_training(growth):
     train = rf.make_artificial(60, documents=20, features=4, seed=0, shares=(0.3, 0.25, 0.2, 0.15, 0.1))
     spy, settled, asked = (
         Spy(),
-        rf.ContributionsByGrade(),
-        rf.ContributionsByGrade(rf.Term("NDCG", "RankNetWeightPairs")),
+        rf.diagnostics.ContributionsByGrade(),
+        rf.diagnostics.ContributionsByGrade(rf.Term("NDCG", "RankNetWeightPairs")),
     )
     rf.LambdaMART(**(FEW_TREES | {"n_trees": 20}), growth=growth).fit(train, instruments=[spy, settled, asked])
     for place in (0, 19):
@@ -285,7 +295,7 @@ def test_contributions_are_those_of_the_training(growth):
     assert ("anchor" in settled.rows[0]) == (growth == "symmetric")
     assert "NearPairs(sigma=1.0, margin=0.01), normalise=log" in str(settled)
     assert abs(settled.rows[19]["grade 0"] - asked.rows[19]["grade 0"]) > 0.02  # another λ-function, other shares
-    by_hand = rf.ContributionsByGrade()
+    by_hand = rf.diagnostics.ContributionsByGrade()
     look(by_hand, train)
     assert "RankNetWeightPairs(sigma=1.0) (assumed)" in str(by_hand)
 
@@ -293,19 +303,19 @@ def test_contributions_are_those_of_the_training(growth):
 def test_agreement_is_of_the_forces_of_the_training():
     train = rf.make_artificial(60, documents=20, features=4, seed=0, clicks=True)
     graded = rf.Graded(["NDCG", "CNDCG:clicks"])
-    spy, instrument = Spy(), rf.ForceAgreement(graded)
+    spy, instrument = Spy(), rf.diagnostics.ForceAgreement(graded)
     rf.LambdaMART(**FEW_TREES).fit(train, instruments=[spy, instrument])
     _, _, scores, order = spy.seen[3]
     first = np.sign(spy.trained.on(train, Term(rf.NDCG())).at(scores, order)[0])  # with its springs
     later = spy.trained.term(rf.CNDCG("clicks"))
-    assert str(later.cost) == "NearPairs(sigma=1.0, margin=0.01)"
+    assert str(later.lambda_function) == "NearPairs(sigma=1.0, margin=0.01)"
     later = np.sign(Forces(train, Objective((later,)), 0, normalise="log").at(scores, order)[0])
     assert instrument.rows[3]["CNDCG:clicks, all pairs"] == np.mean((later == first) | (later == 0))
 
 
 def test_what_has_no_partners_is_refused():
     train = rf.make_artificial(20, documents=8, features=4, seed=0)
-    instrument = rf.ContributionsByGrade()
-    ranker = rf.LambdaMART(**FEW_TREES, step="gradient", cost="FiniteDifference")
+    instrument = rf.diagnostics.ContributionsByGrade()
+    ranker = rf.LambdaMART(**FEW_TREES, step="gradient", lambda_function="FiniteDifference")
     with pytest.raises(rf.SettingsError, match="no partners' grades"):
         ranker.fit(train, instruments=[instrument])

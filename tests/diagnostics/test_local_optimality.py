@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.diagnostics.local_optimality import STEPS, directions_needed
+from rankforce.diagnostics.optimality import STEPS, directions_needed
 from rankforce.diagnostics.weight_space import weight_space
 from rankforce.errors import DataError, NotFittedError, RankforceError, SettingsError
-from rankforce.forces.forces import Ranking
+from rankforce.forces.forces import RunningOrder
 from rankforce.models.net import Net
 from rankforce.models.net_layout import Layout
 from rankforce.models.net_scaling import Scaling
@@ -76,7 +76,7 @@ def slow_means(model: Any, data: rf.Dataset, measure: str, direction: np.ndarray
         else:
             leaves = model.leaf_indices(data) + model.leaf_starts[:-1]
             scores = (model.leaf_value.astype(np.float64) + step * direction)[leaves].sum(axis=1)
-        result.append(watched.mean(Ranking(data, seed).update(data.by_query(scores))))
+        result.append(watched.mean(RunningOrder(data, seed).update(data.by_query(scores))))
     return result
 
 
@@ -124,7 +124,7 @@ def test_number_of_directions() -> None:
 def test_changes_are_those_of_the_directions() -> None:
     data = made()
     model = net(data, 3)
-    found = rf.local_optimality(model, data, "NDCG@3", epsilon=0.2, delta=0.2, seed=3, progress=False)
+    found = rf.diagnostics.local_optimality(model, data, "NDCG@3", epsilon=0.2, delta=0.2, seed=3, progress=False)
     assert len(found.directions) == 8
     assert found.directions.lengths == pytest.approx(np.array(STEPS) * np.linalg.norm(model.weights))
     for number in range(8):
@@ -134,7 +134,7 @@ def test_changes_are_those_of_the_directions() -> None:
         means = slow_means(model, data, "NDCG@3", direction, [0.0, *found.directions.lengths], seed=3)
         assert found.directions.changes[number] == pytest.approx(np.array(means[1:]) - means[0], abs=1e-12)
     assert found.value == pytest.approx(means[0])
-    absolute = rf.local_optimality(
+    absolute = rf.diagnostics.local_optimality(
         model, data, "NDCG@3", epsilon=0.2, delta=0.2, seed=3, relative=False, scale=0.5, progress=False
     )
     assert absolute.directions.lengths == pytest.approx(0.5 * np.array(STEPS))
@@ -144,7 +144,9 @@ def test_changes_are_those_of_the_directions() -> None:
 def test_threads_do_not_matter() -> None:
     data = made(20)
     runs = [
-        rf.local_optimality(net(data, 3), data, epsilon=0.1, delta=0.1, each_weight=True, threads=n, progress=False)
+        rf.diagnostics.local_optimality(
+            net(data, 3), data, epsilon=0.1, delta=0.1, each_weight=True, threads=n, progress=False
+        )
         for n in (1, 2, 3)
     ]
     for other in runs[1:]:
@@ -158,14 +160,14 @@ def test_an_optimum_passes_and_its_opposite_fails() -> None:
     X = rng.normal(size=(1200, 3))
     data = rf.Dataset(X, np.digitize(X @ [1.0, -2.0, 0.5], [-1.0, 0.5, 2.0]), np.repeat(np.arange(60), 20))
     best = net(data, 0, weights=np.array([1.0, -2.0, 0.5, 0.0]) * [*X.std(axis=0), 1.0])
-    found = rf.local_optimality(best, data, each_weight=True, progress=False)
+    found = rf.diagnostics.local_optimality(best, data, each_weight=True, progress=False)
     assert found.passed
     assert found.value == pytest.approx(1.0)
     assert found.verdict.startswith("Local optimum: fewer than 0.01 of the directions ascend, confidence 0.99 (none of")
     assert "One at a time, 0 weights of 3 ascend." in found.verdict
     assert "left out as they change no ranking: 1: output bias" in str(found)
     worst = best.with_weights(-best.weights)
-    lost = rf.local_optimality(worst, data, each_weight=True, progress=False)
+    lost = rf.diagnostics.local_optimality(worst, data, each_weight=True, progress=False)
     assert not lost.passed
     assert lost.directions.share_ascending > 0.9
     assert lost.verdict.startswith("Not a local optimum: ")
@@ -183,10 +185,12 @@ def test_an_optimum_passes_and_its_opposite_fails() -> None:
 def test_a_measure_that_cannot_change_is_flat() -> None:
     data = made()
     flat = data.replace(labels={"grades": np.ones(data.n_documents)})
-    found = rf.local_optimality(net(flat, 0), flat, "NDCG", epsilon=0.1, delta=0.1, progress=False)
+    found = rf.diagnostics.local_optimality(net(flat, 0), flat, "NDCG", epsilon=0.1, delta=0.1, progress=False)
     assert found.passed
     assert len(found.directions.flat) == 22
-    strict = rf.local_optimality(net(flat, 0), flat, "NDCG", epsilon=0.1, delta=0.1, strict=True, progress=False)
+    strict = rf.diagnostics.local_optimality(
+        net(flat, 0), flat, "NDCG", epsilon=0.1, delta=0.1, strict=True, progress=False
+    )
     assert not strict.passed
     assert strict.directions.share_ascending == 1.0
     assert "raise or keep" in strict.verdict
@@ -195,7 +199,9 @@ def test_a_measure_that_cannot_change_is_flat() -> None:
 def test_trees_at_an_optimum_of_their_leaves() -> None:
     data = made(40, 12)
     model = forest(data, trees=2)
-    found = rf.local_optimality(model, data, "NDCG", epsilon=0.1, delta=0.1, each_weight=True, progress=False)
+    found = rf.diagnostics.local_optimality(
+        model, data, "NDCG", epsilon=0.1, delta=0.1, each_weight=True, progress=False
+    )
     assert not found.passed  # leaves drawn at random
     line, step, change = found.weights.steepest()
     assert change > 0.01
@@ -208,29 +214,29 @@ def test_mistakes() -> None:
     model = net(data, 0)
     for wrong in ({"epsilon": 0.0}, {"delta": 1.0}, {"scale": 0.0}, {"seed": -1}, {"measure": "nonsense"}):
         with pytest.raises(RankforceError, match=next(iter(wrong))):
-            rf.local_optimality(model, data, **({"measure": "NDCG"} | wrong))
+            rf.diagnostics.local_optimality(model, data, **({"measure": "NDCG"} | wrong))
     with pytest.raises(DataError, match="must be a Dataset"):
-        rf.local_optimality(model, data.features)
+        rf.diagnostics.local_optimality(model, data.features)
     with pytest.raises(SettingsError, match="only nets and sums of trees"):
-        rf.local_optimality(rf.Dataset, data)
+        rf.diagnostics.local_optimality(rf.Dataset, data)
     for ranker in (rf.LambdaRank(), rf.MART()):
         with pytest.raises(NotFittedError, match="call fit first"):
-            rf.local_optimality(ranker, data)
+            rf.diagnostics.local_optimality(ranker, data)
     blank = data.replace(labels={"grades": np.zeros(data.n_documents)})
     with pytest.raises(DataError, match="no query of the data can score"):
-        rf.local_optimality(model, blank)
+        rf.diagnostics.local_optimality(model, blank)
     with pytest.raises(SettingsError, match="use relative=False"):
-        rf.local_optimality(model.with_weights(np.zeros(4)), data)
+        rf.diagnostics.local_optimality(model.with_weights(np.zeros(4)), data)
     with pytest.raises(SettingsError, match="no weight of the model can change"):
-        rf.local_optimality(model, data.replace(features=np.ones((data.n_documents, 3))))
+        rf.diagnostics.local_optimality(model, data.replace(features=np.ones((data.n_documents, 3))))
     with pytest.raises(SettingsError, match="no trees"):
-        rf.local_optimality(TreeEnsemble.from_trees([], data.feature_names), data)
+        rf.diagnostics.local_optimality(TreeEnsemble.from_trees([], data.feature_names), data)
 
 
 def test_plot(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     data = made()
-    found = rf.local_optimality(net(data, 0), data, epsilon=0.2, delta=0.2, progress=False)
+    found = rf.diagnostics.local_optimality(net(data, 0), data, epsilon=0.2, delta=0.2, progress=False)
     figure = found.plot(tmp_path / "plot.png")
     assert (tmp_path / "plot.png").stat().st_size > 1000
     assert len(figure.axes[0].lines) == 8 + 1
@@ -246,7 +252,9 @@ def test_trained_nets_are_near_an_optimum_and_random_ones_are_not(measure: str) 
         ranker = rf.LambdaRank(measure, hidden=5, epochs=40, learning_rate=0.01, seed=seed, progress=False).fit(data)
         start = ranker.model_.with_weights(ranker.model_.layout.start(seed + 50))
         for model, shares in ((ranker.model_, trained), (start, random)):
-            found = rf.local_optimality(model, data, measure, epsilon=0.06, delta=0.06, seed=seed, progress=False)
+            found = rf.diagnostics.local_optimality(
+                model, data, measure, epsilon=0.06, delta=0.06, seed=seed, progress=False
+            )
             shares.append(found.directions.share_ascending)
     assert max(trained) < 0.15
     assert min(random) > 0.3

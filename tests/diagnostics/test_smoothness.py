@@ -30,7 +30,7 @@ def net(data: rf.Dataset, hidden: int) -> Net:
 @pytest.mark.parametrize(("hidden", "weight"), [(0, 1), (2, "hidden 2 × feature '3'"), (2, "output × hidden 1")])
 def test_curves_are_evaluations_of_moved_weights(data: rf.Dataset, hidden: int, weight: int | str) -> None:
     model = net(data, hidden)
-    found = rf.smoothness(model, data, "NDCG@5", weight=weight, queries=(400,), points=5, width=0.7)
+    found = rf.diagnostics.smoothness(model, data, "NDCG@5", weight=weight, queries=(400,), points=5, width=0.7)
     place = weight if isinstance(weight, int) else model.weight_names.index(weight)
     assert found.positions == pytest.approx(model.weights[place] + np.linspace(-0.7, 0.7, 5))
     for position, value in zip(found.positions, found.curves[max(found.curves)], strict=True):
@@ -41,7 +41,7 @@ def test_curves_are_evaluations_of_moved_weights(data: rf.Dataset, hidden: int, 
 
 @pytest.mark.compiled_only
 def test_more_queries_are_smoother(data: rf.Dataset) -> None:
-    found = rf.smoothness(net(data, 0), data, weight=0, queries=(5, 50, 1000), points=101)
+    found = rf.diagnostics.smoothness(net(data, 0), data, weight=0, queries=(5, 50, 1000), points=101)
     few, more, all_queries = found.curves
     assert (few, more) == (5, 50)
     assert all_queries <= 400
@@ -52,7 +52,7 @@ def test_more_queries_are_smoother(data: rf.Dataset) -> None:
 
 
 def test_table_and_plot(data: rf.Dataset, tmp_path: Path) -> None:
-    found = rf.smoothness(net(data, 0), data, weight=2, queries=(5, 50), points=11)
+    found = rf.diagnostics.smoothness(net(data, 0), data, weight=2, queries=(5, 50), points=11)
     assert str(found).startswith("NDCG while output × feature '3' moves from")
     assert "at the weight" in str(found)
     json.dumps(found.to_dict(), allow_nan=False)
@@ -67,4 +67,4 @@ def test_mistakes(data: rf.Dataset) -> None:
     model = net(data, 0)
     for wrong in ({"weight": 9}, {"weight": "bias"}, {"points": 10}, {"points": 1}, {"width": 0.0}, {"queries": ()}):
         with pytest.raises(SettingsError, match=next(iter(wrong))):
-            rf.smoothness(model, data, **wrong)
+            rf.diagnostics.smoothness(model, data, **wrong)

@@ -14,7 +14,7 @@ import pytest
 import rankforce as rf
 from rankforce.errors import DataError, MeasureError, SettingsError
 from rankforce.measures import judged as judged_module
-from rankforce.measures.judged import Judged, judged
+from rankforce.measures.judged import JudgedMeasure, judged
 
 LABELS = np.array([0, 2, 1, 0, 0, 1, 3, 0, 1, 0], dtype=np.float64)
 QUERIES = ["a", "a", "a", "b", "b", "c", "c", "c", "c", "c"]  # b is blank
@@ -262,7 +262,7 @@ def test_remembered_labels_are_those_of_a_new_judgement_and_die_with_the_data() 
     data = small()
     measure = rf.measure("NDCG@3")
     assert judged(data, measure) is judged(data, rf.measure("NDCG@3"))
-    np.testing.assert_array_equal(judged(data, measure).normalisers, Judged(data, measure).normalisers)
+    np.testing.assert_array_equal(judged(data, measure).normalisers, JudgedMeasure(data, measure).normalisers)
     for cutoff in range(1, judged_module.MOST_KEPT + 5):
         judged(data, rf.NDCG(cutoff))
     assert len(judged_module._judged[data]) == judged_module.MOST_KEPT

@@ -38,8 +38,8 @@ def own_measure(depth):
     return Hits
 
 
-def own_cost(factor):
-    class Own(rf.Cost):
+def own_lambda_function(factor):
+    class Own(rf.lambdas.PairwiseLambdaFunction):
         def pair_of_gap(self, gap, change, normaliser):
             return factor * change, factor * change
 
@@ -74,7 +74,7 @@ def test_they_are_refused_together(data, scores, kind):
         lambda both: rf.evaluate(scores, data, both),
         lambda both: rf.compare(scores, -scores, data, both),
         lambda both: rf.cross_validate(ranker, data, both, folds=2, progress=False),
-        lambda both: rf.effective_pairs(data, scores, both),
+        lambda both: rf.diagnostics.effective_pairs(data, scores, both),
         lambda both: rf.Graded(both),
         lambda both: rf.LambdaMART(objective=both, n_trees=2, progress=False).fit(data),
         lambda both: rf.LambdaMART(validation_measure=both, n_trees=2, progress=False).fit(data, validation=data),
@@ -147,13 +147,15 @@ def test_what_cannot_be_compared_is_computed_anew(data, scores):
 
 def test_lambda_functions_written_alike(data, scores):
     with pytest.raises(SettingsError, match="both written Own"):
-        rf.effective_pairs(data, scores, "NDCG", cost=[own_cost(1.0)(), own_cost(2.0)()])
+        rf.diagnostics.effective_pairs(
+            data, scores, "NDCG", lambda_function=[own_lambda_function(1.0)(), own_lambda_function(2.0)()]
+        )
 
 
 def test_one_measure_in_several_terms_keeps_its_numbers(data):
     data = data.with_label("clicks", data.labels["grades"][::-1].copy())
-    graded = rf.Graded(["NDCG", rf.Term("NDCG:clicks"), rf.Term("NDCG:clicks", cost="Step", rule="all")])
-    agreement = rf.ForceAgreement(graded)
+    graded = rf.Graded(["NDCG", rf.Term("NDCG:clicks"), rf.Term("NDCG:clicks", lambda_function="Step", rule="all")])
+    agreement = rf.diagnostics.ForceAgreement(graded)
     rf.LambdaMART(n_trees=2, min_documents=3, progress=False).fit(data, instruments=[agreement])
     assert list(agreement.columns)[1:] == [
         "NDCG:clicks", "NDCG:clicks, all pairs", "NDCG:clicks (term 3)", "NDCG:clicks (term 3), all pairs",

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from rankforce.errors import DataError, ModelFileError
-from rankforce.files.atomic_writes import check_replaceable, replacing
+from rankforce.files.atomic_writes import atomic_write, check_replaceable
 
 
 def test_the_file_then_the_rename_then_the_folder_reach_the_disk(tmp_path, monkeypatch):
@@ -30,7 +30,7 @@ def test_the_file_then_the_rename_then_the_folder_reach_the_disk(tmp_path, monke
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", replace)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(b"new")
     assert steps == ["file", "rename", "folder"]
     assert path.read_text() == "new"
@@ -41,7 +41,7 @@ def test_a_failure_in_the_block_leaves_the_old_file(tmp_path):
     path.write_text("old")
 
     def write_half():
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             file.write(b"half")
             raise KeyboardInterrupt
 
@@ -56,7 +56,7 @@ def test_links_and_permissions_stay(tmp_path):
     path.write_text("old")
     path.chmod(0o640)
     link.symlink_to(path)
-    with replacing(link) as file:
+    with atomic_write(link) as file:
         file.write(b"new")
     assert link.is_symlink()
     assert path.read_text() == "new"
@@ -64,9 +64,12 @@ def test_links_and_permissions_stay(tmp_path):
 
 
 def test_the_error_is_of_the_kind_asked_for(tmp_path):
-    with pytest.raises(ModelFileError, match="cannot be written"), replacing(tmp_path / "no" / "file", ModelFileError):
+    with (
+        pytest.raises(ModelFileError, match="cannot be written"),
+        atomic_write(tmp_path / "no" / "file", ModelFileError),
+    ):
         pass
-    with pytest.raises(DataError, match="directory"), replacing(tmp_path):
+    with pytest.raises(DataError, match="directory"), atomic_write(tmp_path):
         pass
 
 
@@ -77,7 +80,7 @@ def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path):
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
     check_replaceable(pipe)
-    with replacing(pipe) as file:
+    with atomic_write(pipe) as file:
         file.write(b"through")
     reader.join()
     assert read == [b"through"]
@@ -86,7 +89,7 @@ def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path):
 
 
 def test_a_device_stays_a_device():
-    with replacing(os.devnull) as file:
+    with atomic_write(os.devnull) as file:
         file.write(b"away")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
 

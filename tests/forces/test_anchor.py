@@ -9,7 +9,7 @@ import pytest
 
 import rankforce as rf
 from rankforce.forces.anchor import SPREAD, Anchor
-from rankforce.forces.forces import Forces, Ranking
+from rankforce.forces.forces import Forces, RunningOrder
 
 
 def small_data(**more):
@@ -22,7 +22,7 @@ def small_data(**more):
 def anchored(data, measure="NDCG", stiffness=0.5, sigma=2.0):
     forces = Forces(data, rf.LambdaMART(measure, sigma=sigma)._objective(), 0, normalise="log")
     equal = np.zeros(data.n_documents)
-    _, curvatures = forces.at(equal, Ranking(data, 0).update(equal))
+    _, curvatures = forces.at(equal, RunningOrder(data, 0).update(equal))
     curvatures = curvatures.copy()
     return Anchor(forces.terms[0], stiffness, sigma, curvatures), curvatures
 

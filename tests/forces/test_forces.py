@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.forces.forces import Forces, Ranking, SlowMeasureWarning, TermForces
+from rankforce.forces.forces import Forces, RunningOrder, SlowMeasureWarning, TermForces
 from rankforce.forces.pairs import PairRanges
 from rankforce.lambdas.near_pairs import NearPairs
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.catalogue import measure_classes
-from rankforce.measures.judged import Judged
-from rankforce.objectives.objective import DEFAULT_COST, Objective, Pairs, Term
+from rankforce.measures.judged import JudgedMeasure
+from rankforce.objectives.objective import DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, Term
 
 
 class ValueOnly(rf.Measure):
@@ -44,8 +44,9 @@ def some_data(seed=0, sizes=(1, 2, 5, 9, 12), grades=4, unlabelled=0.0, **parts)
 
 def slow_forces(data, term, scores, order, takes=lambda ranks: True):
     """Forces and curvatures by definition."""
-    judged = Judged(data, term.measure)
-    kernel_measure, cost = term.measure.kernel_tuple(), (term.cost or DEFAULT_COST).kernel_tuple()
+    judged = JudgedMeasure(data, term.measure)
+    kernel_measure = term.measure.kernel_tuple()
+    lambda_function = (term.lambda_function or DEFAULT_LAMBDA_FUNCTION).kernel_tuple()
     forces, curvatures = np.zeros(data.n_documents), np.zeros(data.n_documents)
     weights = np.ones(data.n_documents) if data.weights is None else data.weights
     query_weights = np.ones(data.n_queries) if data.query_weights is None else data.query_weights
@@ -68,7 +69,7 @@ def slow_forces(data, term, scores, order, takes=lambda ranks: True):
                 swapped = worth.copy()
                 swapped[[a, b]] = swapped[[b, a]]
                 change = abs(kernel_measure.value(swapped, normaliser) - before)
-                force, curvature = cost.pair_of_gap(scores[i] - scores[j], change, normaliser)
+                force, curvature = lambda_function.pair_of_gap(scores[i] - scores[j], change, normaliser)
                 scale = term.share * query_weights[q] * weights[i] * weights[j]
                 forces[i] += scale * force
                 forces[j] -= scale * force
@@ -78,13 +79,13 @@ def slow_forces(data, term, scores, order, takes=lambda ranks: True):
 
 
 def forces_of(data, term, scores, seed=3, iteration=0):
-    order = Ranking(data, seed).update(scores)
+    order = RunningOrder(data, seed).update(scores)
     return Forces(data, Objective((term,)), seed).at(scores, order, iteration)
 
 
 def check(data, term, scores, takes=lambda ranks: True):
     got = forces_of(data, term, scores)
-    wanted = slow_forces(data, term, scores, Ranking(data, 3).update(scores), takes)
+    wanted = slow_forces(data, term, scores, RunningOrder(data, 3).update(scores), takes)
     np.testing.assert_allclose(got[0], wanted[0], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(got[1], wanted[1], rtol=1e-9, atol=1e-12)
     sums = np.add.reduceat(got[0], data.query_starts[:-1])
@@ -241,7 +242,7 @@ def test_forces_do_not_depend_on_threads():
 def test_queries_left_out_exert_no_force():
     data = some_data()
     scores = np.random.default_rng(1).normal(size=data.n_documents)
-    order = Ranking(data, 3).update(scores)
+    order = RunningOrder(data, 3).update(scores)
     whole = forces_of(data, Term(rf.NDCG()), scores)[0].copy()
     some = np.array([True, False, True, False, True])
     part = Forces(data, Objective((Term(rf.NDCG()),)), 3).at(scores, order, queries=some)[0]
@@ -251,10 +252,10 @@ def test_queries_left_out_exert_no_force():
 def test_ranking_again_from_the_last_order_gives_the_same():
     data = some_data(sizes=(70, 3, 200))
     rng = np.random.default_rng(1)
-    kept = Ranking(data, 3)
+    kept = RunningOrder(data, 3)
     for _ in range(3):
         scores = rng.integers(0, 9, data.n_documents).astype(float)
-        np.testing.assert_array_equal(kept.update(scores), Ranking(data, 3).update(scores))
+        np.testing.assert_array_equal(kept.update(scores), RunningOrder(data, 3).update(scores))
 
 
 def test_near_pairs_count_most():
@@ -266,7 +267,7 @@ def test_the_log_normalisation_by_hand():
     """One pair per query: the sum of the pairs' forces is the force on the better document."""
     data = some_data(sizes=(2, 2, 2), seed=4)
     scores = np.random.default_rng(1).normal(size=data.n_documents)
-    order = Ranking(data, 3).update(scores)
+    order = RunningOrder(data, 3).update(scores)
     term = Term(rf.NDCG(), share=7.0)
     forces, curvatures = slow_forces(data, term, scores, order)
     got = Forces(data, Objective((term,)), 3, normalise="log").at(scores, order)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.forces.forces import Forces, Ranking
-from rankforce.lambdas.catalogue import cost, cost_classes
-from rankforce.lambdas.cost import Cost
-from rankforce.measures.judged import Judged
+from rankforce.forces.forces import Forces, RunningOrder
+from rankforce.lambdas.catalogue import lambda_function, lambda_function_classes
+from rankforce.lambdas.pairwise import PairwiseLambdaFunction
+from rankforce.measures.judged import JudgedMeasure
 from rankforce.objectives.objective import Objective, Pairs, Term
 
 SETTINGS = {
@@ -21,9 +21,11 @@ SETTINGS = {
     "Spring": [{"cap": 1.0}],
 }
 ALL = [
-    cost_class(**settings) for name, cost_class in cost_classes().items() for settings in [{}, *SETTINGS.get(name, [])]
+    lambda_class(**settings)
+    for name, lambda_class in lambda_function_classes().items()
+    for settings in [{}, *SETTINGS.get(name, [])]
 ]
-PAIRWISE = [one for one in ALL if isinstance(one, Cost)]
+PAIRWISE = [one for one in ALL if isinstance(one, PairwiseLambdaFunction)]
 
 # The cost of a pair whose derivative by the gap is minus the force, at a fixed change, where it has a closed form.
 COSTS = {
@@ -52,7 +54,7 @@ def some_data(seed=0, sizes=(1, 2, 5, 9, 12), unlabelled=0.15):
 
 
 def forces_at(data, term, scores):
-    return Forces(data, Objective((term,)), 3).at(scores, Ranking(data, 3).update(scores))
+    return Forces(data, Objective((term,)), 3).at(scores, RunningOrder(data, 3).update(scores))
 
 
 def moved(worth, a, b):
@@ -61,7 +63,7 @@ def moved(worth, a, b):
     return np.array([*rest[:b], worth[a], *rest[b:]])
 
 
-def discrete_bounded(cost, grades, scores, ranked, value, normaliser):
+def discrete_bounded(lambda_function, grades, scores, ranked, value, normaliser):
     """By definition, by rank: grades, scores and worth in ranked order."""
     ideal = sorted((r for r in range(len(ranked)) if not np.isnan(grades[r])), key=lambda r: (-grades[r], r))
     for r in range(len(ranked)):
@@ -72,16 +74,16 @@ def discrete_bounded(cost, grades, scores, ranked, value, normaliser):
             yield np.nan
 
 
-def finite_difference(cost, grades, scores, ranked, value, normaliser):
-    k = cost.k
+def finite_difference(lambda_function, grades, scores, ranked, value, normaliser):
+    k = lambda_function.k
     for r in range(len(ranked)):
         slopes = []
         if r - k >= 0:
             up = value(moved(ranked, r, r - k)) - value(ranked)
-            slopes.append(up / (scores[r - k] - scores[r] + cost.margin))
+            slopes.append(up / (scores[r - k] - scores[r] + lambda_function.margin))
         if r + k < len(ranked):
             down = value(ranked) - value(moved(ranked, r, r + k))
-            slopes.append(down / (scores[r] - scores[r + k] + cost.margin))
+            slopes.append(down / (scores[r] - scores[r + k] + lambda_function.margin))
         yield np.nan if np.isnan(grades[r]) else np.mean(slopes or [0.0])
 
 
@@ -90,9 +92,9 @@ LISTWISE_TWINS = {"DiscreteBounded": discrete_bounded, "FiniteDifference": finit
 
 def slow_forces(data, term, scores):
     """Forces and curvatures by definition, one list after the other."""
-    judged = Judged(data, term.measure)
-    measure, cost = term.measure.kernel_tuple(), term.cost.kernel_tuple()
-    order = Ranking(data, 3).update(scores)
+    judged = JudgedMeasure(data, term.measure)
+    measure, lambda_function = term.measure.kernel_tuple(), term.lambda_function.kernel_tuple()
+    order = RunningOrder(data, 3).update(scores)
     labels = data.labels["grades"]
     forces, curvatures = np.zeros(data.n_documents), np.zeros(data.n_documents)
     for q in range(data.n_queries):
@@ -105,60 +107,63 @@ def slow_forces(data, term, scores):
         def value(ranked, normaliser=normaliser):
             return measure.value(ranked, normaliser)
 
-        if not isinstance(term.cost, Cost):
-            twin = LISTWISE_TWINS[type(term.cost).__name__]
-            found = np.array(list(twin(term.cost, labels[ranking], scores[ranking], worth, value, normaliser)))
+        if not isinstance(term.lambda_function, PairwiseLambdaFunction):
+            twin = LISTWISE_TWINS[type(term.lambda_function).__name__]
+            found = np.array(
+                list(twin(term.lambda_function, labels[ranking], scores[ranking], worth, value, normaliser))
+            )
             if len(ranking) > 1:
                 forces[ranking] = np.nan_to_num(found - np.nanmean(found))
             continue
         for a, i in enumerate(ranking):
             for b, j in enumerate(ranking):
-                if labels[i] > labels[j] and abs(a - b) <= term.cost.reach:
+                if labels[i] > labels[j] and abs(a - b) <= term.lambda_function.reach:
                     swapped = worth.copy()
                     swapped[[a, b]] = swapped[[b, a]]
                     change = abs(value(swapped) - value(worth))
-                    force, curvature = cost.pair_of_gap(scores[i] - scores[j], change, normaliser)
+                    force, curvature = lambda_function.pair_of_gap(scores[i] - scores[j], change, normaliser)
                     forces[[i, j]] += [force, -force]
                     curvatures[[i, j]] += curvature
     return forces, curvatures
 
 
-@pytest.mark.parametrize("cost", ALL, ids=repr)
-def test_compiled_equals_plain_and_forces_sum_to_zero(cost):
+@pytest.mark.parametrize("lambda_function", ALL, ids=repr)
+def test_compiled_equals_plain_and_forces_sum_to_zero(lambda_function):
     data = some_data()
     scores = np.random.default_rng(1).normal(size=data.n_documents)
-    term = Term(rf.NDCG(), cost)
+    term = Term(rf.NDCG(), lambda_function)
     forces, curvatures = forces_at(data, term, scores)
     slow, slow_curvatures = slow_forces(data, term, scores)
     np.testing.assert_allclose(forces, slow, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(curvatures, slow_curvatures, rtol=1e-9, atol=1e-12)
     assert abs(forces).max() > 0
-    assert (curvatures > 0).any() == cost.HAS_CURVATURE
+    assert (curvatures > 0).any() == lambda_function.HAS_CURVATURE
     assert (forces[np.isnan(data.labels["grades"])] == 0).all()
     np.testing.assert_allclose(np.add.reduceat(forces, data.query_starts[:-1]), 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("cost", ALL, ids=repr)
-def test_the_better_of_two_is_never_pushed_down(cost):
+@pytest.mark.parametrize("lambda_function", ALL, ids=repr)
+def test_the_better_of_two_is_never_pushed_down(lambda_function):
     gaps = np.array([-1e6, -3.0, -0.5, -1e-9, 0.0, 1e-9, 0.5, 3.0, 1e6])
     labels = np.tile([0.0, 3.0], len(gaps))
     scores = np.column_stack([np.zeros(len(gaps)), gaps]).ravel()
     data = rf.Dataset(np.zeros((len(labels), 1)), labels, group=[2] * len(gaps))
-    forces, curvatures = forces_at(data, Term(rf.NDCG(), cost), scores)
+    forces, curvatures = forces_at(data, Term(rf.NDCG(), lambda_function), scores)
     assert (forces[1::2] >= 0).all()
-    beyond = isinstance(cost, rf.FiniteDifference) and cost.k > 1  # there are only two ranks
+    # there are only two ranks
+    beyond = isinstance(lambda_function, rf.lambdas.FiniteDifference) and lambda_function.k > 1
     assert (forces[1::2] > 0).any() != beyond
     np.testing.assert_array_equal(forces[::2], -forces[1::2])
     assert (curvatures >= 0).all()
 
 
-@pytest.mark.parametrize("cost", ALL, ids=repr)
+@pytest.mark.parametrize("lambda_function", ALL, ids=repr)
 @pytest.mark.parametrize("spread", [1e-6, 1e6])
-def test_wide_gaps_and_steep_sigmas_are_safe(cost, spread):
+def test_wide_gaps_and_steep_sigmas_are_safe(lambda_function, spread):
     data = some_data()
     scores = np.random.default_rng(1).normal(size=data.n_documents) * spread
-    for sigma in (1e-3, 1e3) if hasattr(cost, "sigma") else (None,):
-        chosen = cost if sigma is None else dataclasses.replace(cost, sigma=sigma)
+    for sigma in (1e-3, 1e3) if hasattr(lambda_function, "sigma") else (None,):
+        chosen = lambda_function if sigma is None else dataclasses.replace(lambda_function, sigma=sigma)
         term = Term(rf.NDCG(), chosen)
         forces, curvatures = forces_at(data, term, scores)
         slow, slow_curvatures = slow_forces(data, term, scores)
@@ -166,9 +171,9 @@ def test_wide_gaps_and_steep_sigmas_are_safe(cost, spread):
         np.testing.assert_allclose(curvatures, slow_curvatures, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("cost", PAIRWISE, ids=repr)
-def test_no_pair_pushes_its_better_document_down(cost):
-    kernel = cost.kernel_tuple()
+@pytest.mark.parametrize("lambda_function", PAIRWISE, ids=repr)
+def test_no_pair_pushes_its_better_document_down(lambda_function):
+    kernel = lambda_function.kernel_tuple()
     for gap in (-1e6, -2.0, -0.1, 0.0, 0.1, 2.0, 1e6):
         for change in (0.0, 1e-6, 0.3, 1.0):
             force, curvature = kernel.pair_of_gap(gap, change, 7.0)
@@ -177,77 +182,81 @@ def test_no_pair_pushes_its_better_document_down(cost):
             assert np.isfinite([force, curvature]).all()
 
 
-@pytest.mark.parametrize("cost", PAIRWISE, ids=repr)
-def test_the_force_is_minus_the_derivative_of_its_cost(cost):
-    name = type(cost).__name__
+@pytest.mark.parametrize("lambda_function", PAIRWISE, ids=repr)
+def test_the_force_is_minus_the_derivative_of_its_cost(lambda_function):
+    name = type(lambda_function).__name__
     if name not in COSTS:
         assert name in WITHOUT_CLOSED_FORM, f"say in COSTS what {name} derives from, or that it has no closed form"
         pytest.skip("no closed form")
-    kernel = cost.kernel_tuple()
+    kernel = lambda_function.kernel_tuple()
     h = 1e-5
     for gap in (-3.0, -0.7, 0.3, 0.6, 2.5):
-        slope = (COSTS[name](cost, gap + h, 0.3, 7.0) - COSTS[name](cost, gap - h, 0.3, 7.0)) / (2 * h)
+        above, below = (COSTS[name](lambda_function, gap + side * h, 0.3, 7.0) for side in (1, -1))
+        slope = (above - below) / (2 * h)
         assert kernel.pair_of_gap(gap, 0.3, 7.0)[0] == pytest.approx(-slope, rel=1e-8, abs=1e-10)
 
 
-@pytest.mark.parametrize("cost", [one for one in PAIRWISE if one.HAS_CURVATURE], ids=repr)
-def test_the_curvature_is_minus_the_slope_of_the_force(cost):
+@pytest.mark.parametrize("lambda_function", [one for one in PAIRWISE if one.HAS_CURVATURE], ids=repr)
+def test_the_curvature_is_minus_the_slope_of_the_force(lambda_function):
     """Not for NearPairs, which leaves the slope of its divisor out, nor for a capped pull, whose slope is 0."""
-    kernel = cost.kernel_tuple()
+    kernel = lambda_function.kernel_tuple()
     h = 1e-5
     gaps = (-3.0, -0.7, 0.3, 0.6, 2.5)
-    for gap in (0.3, 0.6, 2.5) if getattr(cost, "cap", np.inf) < np.inf else gaps:
+    for gap in (0.3, 0.6, 2.5) if getattr(lambda_function, "cap", np.inf) < np.inf else gaps:
         slope = (kernel.pair_of_gap(gap + h, 0.3, 7.0)[0] - kernel.pair_of_gap(gap - h, 0.3, 7.0)[0]) / (2 * h)
         curvature = kernel.pair_of_gap(gap, 0.3, 7.0)[1]
-        if isinstance(cost, rf.NearPairs):
+        if isinstance(lambda_function, rf.lambdas.NearPairs):
             assert 0 < curvature < -slope if gap > 0 else curvature > 0
         else:
             assert curvature == pytest.approx(-slope, rel=1e-8, abs=1e-10)
 
 
-@pytest.mark.parametrize("cost", PAIRWISE, ids=repr)
-def test_coordinates_and_gaps_say_the_same(cost):
-    cost = cost.kernel_tuple()
+@pytest.mark.parametrize("lambda_function", PAIRWISE, ids=repr)
+def test_coordinates_and_gaps_say_the_same(lambda_function):
+    kernel = lambda_function.kernel_tuple()
     for better, worse in [(0.0, 0.0), (3.0, -4.0), (-100.0, 150.0)]:
         top = max(better, worse)
-        by_coordinate = cost.pair(cost.coordinate(better, top), cost.coordinate(worse, top), better - worse, 0.3, 5.0)
-        np.testing.assert_allclose(by_coordinate, cost.pair_of_gap(better - worse, 0.3, 5.0), rtol=1e-12)
+        x_better, x_worse = kernel.coordinate(better, top), kernel.coordinate(worse, top)
+        by_coordinate = kernel.pair(x_better, x_worse, better - worse, 0.3, 5.0)
+        np.testing.assert_allclose(by_coordinate, kernel.pair_of_gap(better - worse, 0.3, 5.0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("one", ALL, ids=repr)
 def test_the_written_form_is_read_back(one):
-    assert cost(str(one)) == one
-    assert cost(type(one).__name__) == type(one)()
+    assert lambda_function(str(one)) == one
+    assert lambda_function(type(one).__name__) == type(one)()
     held = dataclasses.replace(one, diagonal=0.25)
-    assert cost(str(held)) == held
-    assert getattr(rf, type(one).__name__) is type(one)
-    assert type(one).__name__ in dir(rf)
+    assert lambda_function(str(held)) == held
+    assert getattr(rf.lambdas, type(one).__name__) is type(one)
+    assert type(one).__name__ in dir(rf.lambdas)
 
 
 @pytest.mark.compiled_only
-@pytest.mark.parametrize("cost", ALL, ids=repr)
-def test_every_one_trains_trees(cost):
+@pytest.mark.parametrize("lambda_function", ALL, ids=repr)
+def test_every_one_trains_trees(lambda_function):
     data = some_data(sizes=(12,) * 20, unlabelled=0.0)
     data = rf.Dataset(
         data.labels["grades"][:, None] + np.random.default_rng(2).normal(size=(240, 1)), data.labels["grades"],
         group=[12] * 20,
     )  # fmt: skip
-    step = "newton" if cost.HAS_CURVATURE else "gradient"
-    ranker = rf.LambdaMART(cost=cost, step=step, n_trees=5, n_leaves=4, min_documents=5, progress=False).fit(data)
+    step = "newton" if lambda_function.HAS_CURVATURE else "gradient"
+    ranker = rf.LambdaMART(
+        lambda_function=lambda_function, step=step, n_trees=5, n_leaves=4, min_documents=5, progress=False
+    ).fit(data)
     start = rf.evaluate(np.zeros(240), data, "NDCG").mean["NDCG"]
     assert rf.evaluate(ranker, data, "NDCG").mean["NDCG"] > start + 0.1
-    assert type(cost).__name__ in ranker.model_.provenance.objective
-    if not cost.HAS_CURVATURE:
+    assert type(lambda_function).__name__ in ranker.model_.provenance.objective
+    if not lambda_function.HAS_CURVATURE:
         with pytest.raises(rf.SettingsError, match="gradient"):
-            rf.LambdaMART(cost=str(cost), progress=False).fit(data)
+            rf.LambdaMART(lambda_function=str(lambda_function), progress=False).fit(data)
 
 
 def test_the_diagonal_term_holds_scores_back():
     data = some_data().replace(query_weights=np.array([1.0, 2.0, 3.0, 4.0, 0.0]))
     scores = np.random.default_rng(1).normal(size=data.n_documents)
-    free = [array.copy() for array in forces_at(data, Term(rf.NDCG(), rf.RankNetCost(), 0.5), scores)]
-    held = forces_at(data, Term(rf.NDCG(), rf.RankNetCost(diagonal=0.3), 0.5), scores)
-    blank = Judged(data, rf.NDCG()).normalisers == 0
+    free = [array.copy() for array in forces_at(data, Term(rf.NDCG(), rf.lambdas.RankNetCost(), 0.5), scores)]
+    held = forces_at(data, Term(rf.NDCG(), rf.lambdas.RankNetCost(diagonal=0.3), 0.5), scores)
+    blank = JudgedMeasure(data, rf.NDCG()).normalisers == 0
     alpha = np.where(blank, 0.0, 0.5 * 0.3 * data.query_weights)[data.row_queries]
     np.testing.assert_allclose(held[0], free[0] - alpha * scores, atol=1e-12)
     np.testing.assert_allclose(held[1], free[1] + alpha, atol=1e-12)
@@ -256,15 +265,15 @@ def test_the_diagonal_term_holds_scores_back():
 def test_near_pairs_by_rank_among_the_first():
     data = some_data()
     scores = np.random.default_rng(1).normal(size=data.n_documents)
-    forces, _ = forces_at(data, Term(rf.NDCG(), rf.LocalCost(k=2), pairs=Pairs(top=3)), scores)
-    order = Ranking(data, 3).update(scores)
+    forces, _ = forces_at(data, Term(rf.NDCG(), rf.lambdas.LocalCost(k=2), pairs=Pairs(top=3)), scores)
+    order = RunningOrder(data, 3).update(scores)
     rank = np.empty(data.n_documents, dtype=int)
     rank[order] = np.arange(data.n_documents) - np.repeat(data.query_starts[:-1], np.diff(data.query_starts))
     assert (forces[rank > 4] == 0).all()
     assert (forces[rank == 4] != 0).any()
 
 
-class FixedPull(rf.Cost):
+class FixedPull(rf.lambdas.PairwiseLambdaFunction):
     """A pairwise λ-function of a user."""
 
     width: float = 2.0
@@ -273,14 +282,14 @@ class FixedPull(rf.Cost):
         return (change * self.width if gap < self.width else 0.0), change
 
 
-class Upwards(rf.ListwiseCost):
+class Upwards(rf.lambdas.ListwiseLambdaFunction):
     """A listwise one: towards the mean grade's side, by what a move to the top would bring."""
 
     def forces(self, scores, grades, order, measure, state, out):
         for r in range(1, order.shape[0]):
             if not np.isnan(grades[order[r]]):
-                out[order[r]] = rf.value_if_moved(measure, state, r, 0) - state.value
-        rf.centre(grades, out)
+                out[order[r]] = rf.lambdas.value_if_moved(measure, state, r, 0) - state.value
+        rf.lambdas.centre(grades, out)
 
 
 def test_a_pairwise_one_of_the_users():
@@ -288,15 +297,15 @@ def test_a_pairwise_one_of_the_users():
     scores = np.random.default_rng(1).normal(size=data.n_documents)
     term = Term(rf.NDCG(3), FixedPull(1.5))
     np.testing.assert_allclose(forces_at(data, term, scores)[0], slow_forces(data, term, scores)[0], atol=1e-12)
-    assert cost("FixedPull(width=3)") == FixedPull(3.0)
+    assert lambda_function("FixedPull(width=3)") == FixedPull(3.0)
 
 
 def test_a_listwise_one_of_the_users():
     data = some_data(sizes=(2, 6))
     scores = np.random.default_rng(1).normal(size=data.n_documents)
     forces, _ = forces_at(data, Term(rf.NDCG(3), Upwards()), scores)
-    judged = Judged(data, rf.NDCG(3))
-    order = Ranking(data, 3).update(scores)
+    judged = JudgedMeasure(data, rf.NDCG(3))
+    order = RunningOrder(data, 3).update(scores)
     labels = data.labels["grades"]
     for q in range(2):
         if judged.normalisers[q] == 0:
@@ -324,55 +333,55 @@ def test_a_listwise_one_of_the_users():
         ("FiniteDifference(k=9999999999)", "k must be at least 1 and at most"),
         ("RankNetCost(diagonal=-1)", "diagonal must be a number"),
         ("NearPairs(margin=0)", "margin must be positive"),
-        ("Cost", "unknown λ-function"),
+        ("PairwiseLambdaFunction", "unknown λ-function"),
         (7, "written like"),
-        (rf.Cost, "written like"),
+        (rf.lambdas.PairwiseLambdaFunction, "written like"),
     ],
 )
 def test_mistakes_are_refused(wrong, message):
     with pytest.raises(rf.SettingsError, match=message):
-        cost(wrong)
+        lambda_function(wrong)
 
 
 def test_aliases_and_classes():
-    assert cost("RankNet(sigma=2)") == rf.RankNetCost(2.0)
-    assert cost("LambdaRank") == rf.RankNetWeightPairs()
-    assert cost(rf.Spring) == rf.Spring()
+    assert lambda_function("RankNet(sigma=2)") == rf.lambdas.RankNetCost(2.0)
+    assert lambda_function("LambdaRank") == rf.lambdas.RankNetWeightPairs()
+    assert lambda_function(rf.lambdas.Spring) == rf.lambdas.Spring()
 
 
 def test_pairs_that_make_no_sense_are_refused():
     with pytest.raises(rf.SettingsError, match="whole lists"):
-        Term(rf.NDCG(), rf.DiscreteBounded(), pairs=Pairs(top=3))
+        Term(rf.NDCG(), rf.lambdas.DiscreteBounded(), pairs=Pairs(top=3))
     with pytest.raises(rf.SettingsError, match="cannot be sampled"):
-        Term(rf.NDCG(), rf.LocalCost(), pairs=Pairs(sample=3))
+        Term(rf.NDCG(), rf.lambdas.LocalCost(), pairs=Pairs(sample=3))
 
 
 def test_the_guide_explains_every_one_with_its_parameters():
     guide = (Path(__file__).parents[2] / "docs" / "lambdas.md").read_text(encoding="utf-8")
-    for name, cost_class in cost_classes().items():
+    for name, lambda_class in lambda_function_classes().items():
         section = guide.partition(f"### {name}\n")[2].partition("\n#")[0]
         assert section, f"docs/lambdas.md has no section ### {name}"
-        for field in dataclasses.fields(cost_class):
+        for field in dataclasses.fields(lambda_class):
             assert not field.init or field.name in ("sigma", "diagonal") or f"`{field.name}" in section
-        for alias in cost_class.__dict__.get("ALIASES", ()):
+        for alias in lambda_class.__dict__.get("ALIASES", ()):
             assert f"`{alias}`" in section
 
 
-class Misspelt(rf.Cost):
+class Misspelt(rf.lambdas.PairwiseLambdaFunction):
     def pair_of_gap(self, gap, change, normaliser):
         return chnage, 1.0  # noqa: F821  # that is the mistake
 
 
-class ForceAlone(rf.Cost):
+class ForceAlone(rf.lambdas.PairwiseLambdaFunction):
     def pair_of_gap(self, gap, change, normaliser):
         return change
 
 
-class Empty(rf.Cost):
+class Empty(rf.lambdas.PairwiseLambdaFunction):
     """A pairwise one without its method."""
 
 
-class EmptyList(rf.ListwiseCost):
+class EmptyList(rf.lambdas.ListwiseLambdaFunction):
     """A listwise one without its method."""
 
 

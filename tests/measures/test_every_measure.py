@@ -16,7 +16,7 @@ from rankforce.kernels.ranking.ordering import order_documents
 from rankforce.kernels.ranking.swaps import swap_changes
 from rankforce.kernels.ranking.values import query_expected_values
 from rankforce.measures.catalogue import measure_classes
-from rankforce.measures.judged import Judged as JudgedData
+from rankforce.measures.judged import JudgedMeasure
 
 MORE_SETTINGS = (
     "NDCG@3(gain=linear,discount=letor)",
@@ -214,7 +214,7 @@ def some_data(seed):
 @every_setting
 def test_compiled_equals_plain(measure):
     data = some_data(seed=1)
-    judged = JudgedData(data, measure)
+    judged = JudgedMeasure(data, measure)
     kernel = judged.kernel_tuple
     scores = np.round(np.random.default_rng(2).random(len(judged.worth)), 1)
     order = np.empty(len(scores), dtype=np.int32)

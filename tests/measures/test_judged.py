@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.measures.judged import Judged
+from rankforce.measures.judged import JudgedMeasure
 
 nan = np.nan
 
 
 def test_unlabelled_documents_are_left_out_for_measures_that_say_so():
     data = rf.Dataset(np.zeros((5, 1)), [1, nan, 0, nan, nan], group=[3, 2])
-    judged = Judged(data, rf.BPref())
+    judged = JudgedMeasure(data, rf.BPref())
     assert judged.kept.tolist() == [0, 2]
     assert judged.starts.tolist() == [0, 2, 2]
     assert judged.of_kept(np.arange(5)).tolist() == [0, 2]
@@ -22,14 +22,14 @@ def test_unlabelled_documents_are_left_out_for_measures_that_say_so():
 
 def test_the_ideal_leaves_unlabelled_documents_out_and_the_ranking_keeps_them():
     data = rf.Dataset(np.zeros((3, 1)), [nan, 1, 0], group=[3])
-    judged = Judged(data, rf.MRR())
+    judged = JudgedMeasure(data, rf.MRR())
     assert judged.kept is None
     assert judged.values(np.arange(3, dtype=np.int32)).tolist() == [0.5]
 
 
 def test_rows_of_a_query_need_not_be_adjacent():
     data = rf.Dataset(np.zeros((4, 1)), [1, 0, 0, 1], qid=["a", "b", "a", "b"])
-    judged = Judged(data, rf.WTA())
+    judged = JudgedMeasure(data, rf.WTA())
     assert judged.labels.tolist() == [1, 0, 0, 1]
     assert judged.values(np.arange(4, dtype=np.int32)).tolist() == [1.0, 0.0]
 
@@ -37,7 +37,7 @@ def test_rows_of_a_query_need_not_be_adjacent():
 def test_kernels_see_one_kind_of_array_whether_documents_are_left_out_or_not():
     data = rf.Dataset(np.zeros((3, 1)), [nan, 1, 0], group=[3])
     for measure in (rf.NDCG(), rf.NDCG(judged_only=True)):
-        judged = Judged(data, measure)
+        judged = JudgedMeasure(data, measure)
         assert not judged.starts.flags.writeable
         assert judged.worth.flags.writeable
         assert judged.worth.flags.c_contiguous

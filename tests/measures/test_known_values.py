@@ -66,10 +66,10 @@ KNOWN = [
 
 def value_of(written, labels):
     """A ranking in the order of the rows: the value of one query."""
-    from rankforce.measures.judged import Judged
+    from rankforce.measures.judged import JudgedMeasure
 
     data = rf.Dataset(np.zeros((len(labels), 1)), np.array(labels, dtype=float), group=[len(labels)])
-    judged = Judged(data, rf.measure(written))
+    judged = JudgedMeasure(data, rf.measure(written))
     return judged.values(np.arange(len(judged.worth), dtype=np.int32))[0]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import rankforce as rf
 from rankforce.kernels.ranking.swaps import swap_changes
-from rankforce.measures.judged import Judged
+from rankforce.measures.judged import JudgedMeasure
 
 
 class OwnHits(rf.Measure):
@@ -59,7 +59,7 @@ class HarshHits(OwnHits):
 @pytest.mark.parametrize("measure", [OwnHits(3), SlowHits(3)], ids=str)
 def test_values_on_data(measure):
     data = rf.Dataset(np.zeros((6, 1)), [0, 1, 2, 3, 0, 0], group=[4, 2])
-    values = Judged(data, measure).values(np.arange(6, dtype=np.int32))
+    values = JudgedMeasure(data, measure).values(np.arange(6, dtype=np.int32))
     assert values[0] == 3.0
     assert np.isnan(values[1])
 
@@ -79,7 +79,7 @@ def test_swaps_by_columns_and_by_brute_force_agree():
 def test_a_worth_of_its_own_shares_the_kernels():
     assert HarshHits.Kernel is OwnHits.Kernel
     data = rf.Dataset(np.zeros((3, 1)), [1, 3, 4], group=[3])
-    assert Judged(data, HarshHits(2)).values(np.arange(3, dtype=np.int32))[0] == 1.0
+    assert JudgedMeasure(data, HarshHits(2)).values(np.arange(3, dtype=np.int32))[0] == 1.0
 
 
 def test_its_written_form_is_read_back():
@@ -101,8 +101,8 @@ def test_a_class_defined_again_replaces_the_first():
     data = rf.Dataset(np.zeros((1, 1)), [2.0], group=[1])
     first, second = define(1.0), define(10.0)
     order = np.zeros(1, dtype=np.int32)
-    assert Judged(data, first()).values(order)[0] == 2.0
-    assert Judged(data, second()).values(order)[0] == 20.0
+    assert JudgedMeasure(data, first()).values(order)[0] == 2.0
+    assert JudgedMeasure(data, second()).values(order)[0] == 20.0
     assert type(rf.measure("Again")) is second
 
 

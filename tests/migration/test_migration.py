@@ -20,7 +20,7 @@ def test_lightgbms_defaults():
     one = rf.LambdaMART.from_lightgbm({})
     assert (one.n_trees, one.n_leaves, one.learning_rate, one.min_documents) == (100, 31, 0.1, 20)
     assert one.pairs == ("top", 30)
-    assert one.cost == NearPairs(sigma=1.0, margin=0.01)
+    assert one.lambda_function == NearPairs(sigma=1.0, margin=0.01)
     assert one.normalise == "log"
     assert one.measure == rf.NDCG()
     assert one.validation_measure == rf.NDCG(5)
@@ -45,9 +45,9 @@ def test_lightgbms_defaults():
         ({"colsample_bytree": 0.5}, {"feature_fraction": 0.5}),
         ({"max_bin": 63}, {"max_bins": 63}),
         ({"lambdarank_truncation_level": 10}, {"pairs": ("top", 10)}),
-        ({"lambdarank_norm": False}, {"cost": RankNetWeightPairs(sigma=1.0), "normalise": "none"}),
-        ({"lambdarank_norm": "false"}, {"cost": RankNetWeightPairs(sigma=1.0), "normalise": "none"}),
-        ({"sigmoid": 2.0}, {"sigma": 2.0, "cost": NearPairs(sigma=2.0, margin=0.02)}),
+        ({"lambdarank_norm": False}, {"lambda_function": RankNetWeightPairs(sigma=1.0), "normalise": "none"}),
+        ({"lambdarank_norm": "false"}, {"lambda_function": RankNetWeightPairs(sigma=1.0), "normalise": "none"}),
+        ({"sigmoid": 2.0}, {"sigma": 2.0, "lambda_function": NearPairs(sigma=2.0, margin=0.02)}),
         (
             {"label_gain": [0, 1, 3]},
             {"measure": rf.NDCG(gain=(0, 1, 3)), "validation_measure": rf.NDCG(5, gain=(0, 1, 3))},
@@ -92,8 +92,8 @@ def test_from_lightgbm(params, settings):
         ({"max_delta_step": 2}, {"max_step": 2.0}),
         ({"colsample_bytree": 0.5}, {"feature_fraction": 0.5}),
         ({"objective": "rank:map"}, {"measure": rf.MAP(), "validation_measure": rf.MAP()}),
-        ({"objective": "rank:pairwise"}, {"cost": RankNetCost(sigma=1.0)}),
-        ({"lambdarank_score_normalization": False}, {"cost": RankNetWeightPairs(sigma=1.0)}),
+        ({"objective": "rank:pairwise"}, {"lambda_function": RankNetCost(sigma=1.0)}),
+        ({"lambdarank_score_normalization": False}, {"lambda_function": RankNetWeightPairs(sigma=1.0)}),
         ({"lambdarank_normalization": False}, {"normalise": "none"}),
         ({"lambdarank_pair_method": "mean"}, {"pairs": ("sample", 1)}),
         ({"lambdarank_num_pair_per_sample": 8}, {"pairs": ("top", 8)}),

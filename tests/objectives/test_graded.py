@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.forces.forces import Forces, Ranking
+from rankforce.forces.forces import Forces, RunningOrder
 from rankforce.forces.left_out import left_out
-from rankforce.measures.judged import Judged
+from rankforce.measures.judged import JudgedMeasure
 from rankforce.objectives.objective import Objective, Pairs, Term
 
 
@@ -35,7 +35,7 @@ def slow_forces(data, tiers, scores, order):
     """Σ of (share, measure, earlier, zeros) tiers by definition, with the λ-function σρ|ΔZ|, σ = 1."""
     forces, curvatures = np.zeros(data.n_documents), np.zeros(data.n_documents)
     for share, measure, earlier, zeros in tiers:
-        judged = Judged(data, measure)
+        judged = JudgedMeasure(data, measure)
         kernel = measure.kernel_tuple()
         labels = data.labels[measure.label]
         kept = np.arange(data.n_documents) if judged.kept is None else judged.kept
@@ -65,7 +65,7 @@ def slow_forces(data, tiers, scores, order):
 
 def check(data, objective, tiers, iteration=0):
     scores = np.random.default_rng(7).normal(size=data.n_documents)
-    order = Ranking(data, 3).update(scores)
+    order = RunningOrder(data, 3).update(scores)
     got = Forces(data, objective, 3).at(scores, order, iteration)
     wanted = slow_forces(data, tiers, scores, order)
     assert np.abs(wanted[0]).max() > 0
@@ -100,7 +100,7 @@ def test_all_pairs_of_a_source_and_zero_clicks_on_request():
 
 
 def test_nested_tiers_and_objectives_that_change():
-    changing = rf.Scheduled(NDCG, rf.NDCG(3), rf.Linear(0.1, 0.2))
+    changing = rf.Scheduled(NDCG, rf.NDCG(3), rf.schedules.Linear(0.1, 0.2))
     data = two_sources()
     for iteration, share in ((0, 0.1), (2, 0.5), (9, 1.0)):
         tiers = [
@@ -125,7 +125,7 @@ def test_a_term_in_both_parts_of_a_change_is_computed_once():
 def test_mixed_first_and_normalised_after():
     data = two_sources()
     scores = np.random.default_rng(7).normal(size=data.n_documents)
-    order = Ranking(data, 3).update(scores)
+    order = RunningOrder(data, 3).update(scores)
     objective = rf.Graded([NDCG, CLICKS], [0.8, 0.2])
     plain = Forces(data, objective, 3).at(scores, order)[0].copy()
     divided = Forces(data, objective, 3, normalise="deviation").at(scores, order)[0]
@@ -176,7 +176,7 @@ def test_impossible_tiers_are_refused(tiers, weights, words):
         ({"rule": "some"}, "'tied', 'all'"),
         ({"zeros": 3}, "zeros"),
         ({"pairs": "few"}, "pairs must be"),
-        ({"cost": "NearPears"}, "did you mean NearPairs"),
+        ({"lambda_function": "NearPears"}, "did you mean NearPairs"),
     ],
 )
 def test_impossible_terms_are_refused(settings, words):
@@ -194,9 +194,9 @@ def test_a_source_that_the_data_lacks_is_named():
 
 
 def test_terms_take_what_the_ranker_says_unless_they_say_it_themselves():
-    objective = rf.Graded([NDCG, rf.Term(CLICKS, cost=rf.RankNetCost(2.0), pairs="top 3")])
-    settled = objective.settled(10, rf.NearPairs(0.5), Pairs(sample=4))
-    assert [term.cost for term in settled.terms] == [rf.NearPairs(0.5), rf.RankNetCost(2.0)]
+    objective = rf.Graded([NDCG, rf.Term(CLICKS, lambda_function=rf.lambdas.RankNetCost(2.0), pairs="top 3")])
+    settled = objective.settled(10, rf.lambdas.NearPairs(0.5), Pairs(sample=4))
+    assert [term.lambda_function for term in settled.terms] == [rf.lambdas.NearPairs(0.5), rf.lambdas.RankNetCost(2.0)]
     assert [term.pairs for term in settled.terms] == [Pairs(sample=4), Pairs(top=3)]
 
 

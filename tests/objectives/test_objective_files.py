@@ -12,7 +12,7 @@ GRADED = """
 [[tier]]
 measure = "NDCG"
 weight = 0.8
-cost = "RankNetWeightPairs(sigma=2)"
+lambda_function = "RankNetWeightPairs(sigma=2)"
 
 [[tier]]
 measure = "CNDCG:clicks"
@@ -28,7 +28,7 @@ first = "NDCG"
 
 [[second.tier]]
 measure = "NDCG"
-cost = "SigmoidCost(mu=1.5)"
+lambda_function = "SigmoidCost(mu=1.5)"
 
 [[second.tier]]
 measure = "CNDCG:clicks"
@@ -43,13 +43,13 @@ def written(folder, text):
 
 def test_graded(tmp_path):
     clicks = rf.Term("CNDCG:clicks", rule="all", zeros=True, pairs=("top", 10))
-    wanted = rf.Graded([rf.Term("NDCG", rf.RankNetWeightPairs(2.0)), clicks], [0.8, 0.2])
+    wanted = rf.Graded([rf.Term("NDCG", rf.lambdas.RankNetWeightPairs(2.0)), clicks], [0.8, 0.2])
     assert rf.read_objective(written(tmp_path, GRADED)) == wanted
 
 
 def test_changing(tmp_path):
-    second = rf.Graded([rf.Term("NDCG", rf.SigmoidCost(mu=1.5)), "CNDCG:clicks"])
-    wanted = rf.Scheduled("NDCG", second, rf.Exponential(0.1, 100.0))
+    second = rf.Graded([rf.Term("NDCG", rf.lambdas.SigmoidCost(mu=1.5)), "CNDCG:clicks"])
+    wanted = rf.Scheduled("NDCG", second, rf.schedules.Exponential(0.1, 100.0))
     assert rf.read_objective(written(tmp_path, CHANGING)) == wanted
 
 
@@ -58,8 +58,8 @@ def test_changing(tmp_path):
     [
         rf.Graded(["NDCG@10", rf.Term("CNDCG:clicks", zeros=True), "MAP:fresh"], [5, 3, 2]),
         rf.Graded(["NDCG", "CNDCG:clicks"], "search"),
-        rf.Scheduled(rf.Graded(["NDCG", "MRR"]), [rf.Term("NDCG", share=2.0), "MAP"], rf.Linear(0.0, 0.5)),
-        rf.Graded([rf.Scheduled("NDCG", "NDCG@3", [0.0, 0.1]), "CNDCG:clicks"]).settled(5, rf.NearPairs(0.5)),
+        rf.Scheduled(rf.Graded(["NDCG", "MRR"]), [rf.Term("NDCG", share=2.0), "MAP"], rf.schedules.Linear(0.0, 0.5)),
+        rf.Graded([rf.Scheduled("NDCG", "NDCG@3", [0.0, 0.1]), "CNDCG:clicks"]).settled(5, rf.lambdas.NearPairs(0.5)),
     ],
     ids=["three tiers", "search", "scheduled", "graded and changing"],
 )
@@ -73,7 +73,8 @@ def test_the_written_form_is_read_back(objective):
     [
         ("measure = ", "not TOML"),
         ("meassure = 'NDCG'", "did you mean measure"),
-        ("cost = 'NearPairs'", "needs 'measure'"),
+        ("lambda_function = 'NearPairs'", "needs 'measure'"),
+        ("measure = 'NDCG'\ncost = 'NearPairs'", "has no 'cost': that is lambda_function here. It has: measure"),
         ("measure = 'NDGC'", "did you mean"),
         ("[[tier]]\nmeasure = 'NDCG'\nweight = 1\n[[tier]]\nmeasure = 'MAP'", "tier 2 of the objective has no weight"),
         ("tier = 3", "must be a list of tables"),
@@ -82,9 +83,9 @@ def test_the_written_form_is_read_back(objective):
         ("first = 'NDCG'\nsecond = 'MAP'\nschedule = {kind = 'linear', start = 0.1, rate = 'a'}", "made of numbers"),
         ("first = 'NDCG'\nsecond = 'MAP'", "needs 'schedule'"),
         ("first = 'NDCG'\nsecond = 3\nschedule = [0, 1]", "second of the objective must be a table"),
-        ("measure = 'NDCG'\ncost = 'NearPairs(sgima=1)'", "has no parameter .sgima. .it has: "),
-        ("measure = 'NDCG'\ncost = 'NearPairs(sigma=-1)'", "sigma must be positive"),
-        ("measure = 'NDCG'\ncost = 'import os'", "cannot read the λ-function"),
+        ("measure = 'NDCG'\nlambda_function = 'NearPairs(sgima=1)'", "has no parameter .sgima. .it has: "),
+        ("measure = 'NDCG'\nlambda_function = 'NearPairs(sigma=-1)'", "sigma must be positive"),
+        ("measure = 'NDCG'\nlambda_function = 'import os'", "cannot read the λ-function"),
         ("weights = 'search'\n[[tier]]\nmeasure = 'NDCG'\nweight = 1\n[[tier]]\nmeasure = 'MAP'", "not both"),
     ],
 )

@@ -13,10 +13,10 @@ import pytest
 
 import rankforce as rf
 from rankforce.errors import DataError, RankforceError, SettingsError
-from rankforce.optimising.finite_differences import differences
-from rankforce.optimising.spsa import perturbed, signs
+from rankforce.optimising.differences import differences
+from rankforce.optimising.perturbations import perturbed, signs
 
-METHODS: list[Callable[..., Any]] = [rf.spsa, rf.finite_differences]
+METHODS: list[Callable[..., Any]] = [rf.optimising.spsa, rf.optimising.finite_differences]
 
 
 def mean_estimate(function: Callable[[np.ndarray], float], at: np.ndarray, distance: float) -> np.ndarray:
@@ -79,12 +79,14 @@ def test_the_sequences_are_spalls(method: Callable[..., Any]) -> None:
 
 
 def test_one_step_by_hand() -> None:
-    found = rf.spsa(lambda w: float(w @ [1.0, -3.0]), [0.0, 0.0], steps=1, a=2.0, c=0.5, A=0.0, seed=9)
+    found = rf.optimising.spsa(lambda w: float(w @ [1.0, -3.0]), [0.0, 0.0], steps=1, a=2.0, c=0.5, A=0.0, seed=9)
     delta = signs(2, 1, seed=9)
     slope = (delta @ [1.0, -3.0]) / delta
     assert found.x == pytest.approx(-2.0 * slope)
     assert found.evaluations == 4  # at the start, twice for the step, at the end
-    upwards = rf.spsa(lambda w: float(w @ [1.0, -3.0]), [0.0, 0.0], steps=1, a=2.0, c=0.5, A=0.0, seed=9, maximise=True)
+    upwards = rf.optimising.spsa(
+        lambda w: float(w @ [1.0, -3.0]), [0.0, 0.0], steps=1, a=2.0, c=0.5, A=0.0, seed=9, maximise=True
+    )
     assert upwards.x == pytest.approx(2.0 * slope)
 
 
@@ -106,18 +108,21 @@ def test_the_bottom_is_found(method: Callable[..., Any]) -> None:
 
 def test_evaluations_per_step() -> None:
     for d in (1, 10, 100):
-        assert rf.spsa(lambda w: float(w @ w), np.ones(d), steps=7, a=0.01).evaluations == 2 + 2 * 7
-        assert rf.finite_differences(lambda w: float(w @ w), np.ones(d), steps=7, a=0.01).evaluations == 2 + 14 * d
+        assert rf.optimising.spsa(lambda w: float(w @ w), np.ones(d), steps=7, a=0.01).evaluations == 2 + 2 * 7
+        assert (
+            rf.optimising.finite_differences(lambda w: float(w @ w), np.ones(d), steps=7, a=0.01).evaluations
+            == 2 + 14 * d
+        )
 
 
 def test_a_noisy_function() -> None:
     rng = np.random.default_rng(0)
-    found = rf.spsa(lambda w: float(w @ w) + 0.1 * rng.normal(), np.full(5, 3.0), steps=2000, c=0.5)
+    found = rf.optimising.spsa(lambda w: float(w @ w) + 0.1 * rng.normal(), np.full(5, 3.0), steps=2000, c=0.5)
     assert found.x @ found.x < 0.5
 
 
 def test_the_same_seed_gives_the_same_run() -> None:
-    runs = [rf.spsa(lambda w: float(w @ w), np.ones(6), steps=20, seed=seed) for seed in (1, 1, 2)]
+    runs = [rf.optimising.spsa(lambda w: float(w @ w), np.ones(6), steps=20, seed=seed) for seed in (1, 1, 2)]
     assert runs[0].x.tobytes() == runs[1].x.tobytes()
     assert runs[0].x.tobytes() != runs[2].x.tobytes()
     json.dumps(runs[0].to_dict(), allow_nan=False)
@@ -147,9 +152,9 @@ def test_mistakes(method: Callable[..., Any], wrong: dict[str, Any], message: st
     with pytest.raises(RankforceError, match=message):
         method(arguments.pop("function"), arguments.pop("start"), **arguments)
     with pytest.raises(SettingsError, match="seed"):
-        rf.spsa(lambda w: 0.0, [1.0], seed=-1)
+        rf.optimising.spsa(lambda w: 0.0, [1.0], seed=-1)
 
 
 def test_a_function_that_breaks_off_names_the_step() -> None:
     with pytest.raises(DataError, match="gave inf at step 4"):
-        rf.spsa(lambda w: float(w[0]) if w[0] > -2.5 else math.inf, [0.0], steps=10, a=1.0, c=0.5, A=0.0)
+        rf.optimising.spsa(lambda w: float(w[0]) if w[0] > -2.5 else math.inf, [0.0], steps=10, a=1.0, c=0.5, A=0.0)

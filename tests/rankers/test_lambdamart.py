@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.lambdas.cost import Cost
+from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.measures.catalogue import measure_classes
 from rankforce.rankers.catalogue import ranker_classes
@@ -122,12 +122,12 @@ def test_symmetric_trees_ask_one_question_per_level(data):
 @pytest.mark.parametrize("growth", ["leafwise", "symmetric"])
 def test_newtons_step_is_the_ratio_of_the_sums(data, growth):
     """The first tree by hand: all scores are 0, so ρ = ½ for every pair."""
-    from rankforce.forces.forces import Forces, Ranking
+    from rankforce.forces.forces import Forces, RunningOrder
 
     ranker = fitted(data, n_trees=1, learning_rate=1.0, normalise="none", growth=growth)
     objective = ranker._objective()
     zero = np.zeros(data.n_documents)
-    forces, curvatures = Forces(data, objective, 0).at(zero, Ranking(data, 0).update(zero))
+    forces, curvatures = Forces(data, objective, 0).at(zero, RunningOrder(data, 0).update(zero))
     leaves = ranker.model_.leaf_indices(data)[:, 0]
     for leaf in range(ranker.model_.leaf_value.size):
         inside = leaves == leaf
@@ -163,8 +163,8 @@ def test_few_documents_grow_symmetric_trees(data, monkeypatch):
 def test_sigma_does_not_change_the_ranking(data, sigma, anchor):
     """Newton's step from 0 without regularisation: σ scales the scores by 1/σ, exactly so for powers of two."""
     published = {"normalise": "none", "anchor": anchor}
-    reference = fitted(data, cost=rf.RankNetWeightPairs(1.0), **published).predict(data)
-    scaled = fitted(data, cost=rf.RankNetWeightPairs(sigma), sigma=sigma, **published).predict(data)
+    reference = fitted(data, lambda_function=rf.lambdas.RankNetWeightPairs(1.0), **published).predict(data)
+    scaled = fitted(data, lambda_function=rf.lambdas.RankNetWeightPairs(sigma), sigma=sigma, **published).predict(data)
     np.testing.assert_array_equal(scaled * sigma, reference)
 
 
@@ -178,7 +178,7 @@ def test_an_anchor_holds_symmetric_trees_unless_the_forces_were_chosen(data):
         {"growth": "leafwise"},
         {"step": "gradient"},
         {"normalise": "none"},
-        {"cost": rf.NearPairs()},
+        {"lambda_function": rf.lambdas.NearPairs()},
         {"base_model": data.feature_names[0]},
         {"objective": [rf.Term("NDCG"), rf.Term("ERR")]},
     ):
@@ -212,11 +212,11 @@ def test_anchors_that_cannot_be(data, settings):
 
 
 def test_the_gradient_step_is_the_mean_of_the_scaled_forces(data):
-    from rankforce.forces.forces import Forces, Ranking
+    from rankforce.forces.forces import Forces, RunningOrder
 
     ranker = fitted(data, n_trees=1, learning_rate=1.0, step="gradient")
     zero = np.zeros(data.n_documents)
-    forces, _ = Forces(data, ranker._objective(), 0).at(zero, Ranking(data, 0).update(zero))
+    forces, _ = Forces(data, ranker._objective(), 0).at(zero, RunningOrder(data, 0).update(zero))
     scaled = np.concatenate([f / f.std() if f.any() else f for f in np.split(forces, data.query_starts[1:-1])])
     leaves = ranker.model_.leaf_indices(data)[:, 0]
     means = [scaled[leaves == leaf].mean() for leaf in range(ranker.model_.leaf_value.size)]
@@ -379,11 +379,11 @@ def test_pairs_of_the_top_and_drawn_pairs_learn_too(data, held_out):
 
 
 def test_plain_ranknet_cost(data):
-    ranker = fitted(data, cost=RankNetCost(1.0), n_trees=20)
+    ranker = fitted(data, lambda_function=RankNetCost(1.0), n_trees=20)
     assert ranker.history_["train"][-1] > ranker.history_["train"][0]
 
 
-class NoCurvature(Cost):
+class NoCurvature(PairwiseLambdaFunction):
     """A constant force."""
 
     HAS_CURVATURE = False
@@ -394,8 +394,8 @@ class NoCurvature(Cost):
 
 def test_newton_needs_curvature(data):
     with pytest.raises(rf.SettingsError, match="step='gradient'"):
-        fitted(data, cost=NoCurvature())
-    assert fitted(data, cost=NoCurvature(), step="gradient").model_.n_trees == 10
+        fitted(data, lambda_function=NoCurvature())
+    assert fitted(data, lambda_function=NoCurvature(), step="gradient").model_.n_trees == 10
 
 
 class Best(rf.Measure):
@@ -530,7 +530,7 @@ def test_an_edited_measure_is_seen_and_a_process_without_it_is_not_disturbed(tmp
     subprocess.run([sys.executable, "-c", innocent], check=True, cwd=tmp_path)
 
 
-class Endless(rf.Cost):
+class Endless(rf.lambdas.PairwiseLambdaFunction):
     def pair_of_gap(self, gap, change, normaliser):
         return np.nan, 1.0
 
@@ -539,7 +539,10 @@ class Endless(rf.Cost):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"cost": Endless()}, r"^NDCG \(Endless\(\)\): forces on query \S+ are not finite.*your measure or λ-function"),
+        (
+            {"lambda_function": Endless()},
+            r"^NDCG \(Endless\(\)\): forces on query \S+ are not finite.*your measure or λ-function",
+        ),
         ({"learning_rate": 1e300}, r"learning_rate=1e\+300 is too large"),
         ({"sigma": 1e300}, r"sigma must be a number of at least 1e-30 and at most 1e\+30"),
     ],

@@ -432,7 +432,7 @@ def preferring(data, preferences, *, share=1.0, validation=None, **settings):
 
 
 def test_all_pairs_of_the_grades_are_ranknet(data):
-    reference = rf.LambdaMART(cost=RankNetCost(1.0), **SMALL).fit(data)
+    reference = rf.LambdaMART(lambda_function=RankNetCost(1.0), **SMALL).fit(data)
     ranker = preferring(data, rf.Preferences.from_grades(data))
     np.testing.assert_allclose(ranker.predict(data), reference.predict(data), rtol=1e-6, atol=1e-9)
     assert ranker.model_.provenance.objective == "preferences (sigma=1)"

@@ -241,9 +241,9 @@ def test_forces_of_any_kind_train_a_net(data):
     general = lambdarank(objective=both).fit(data).model_
     np.testing.assert_allclose(general.weights, fused.weights, rtol=1e-6, atol=1e-6)
     for settings in (
-        {"objective": rf.Scheduled("NDCG", rf.Graded(["NDCG", rf.CNDCG("clicks")]), rf.Linear(0.1, 0.2))},
-        {"cost": "LocalCost(k=3)"},
-        {"cost": "FiniteDifference"},
+        {"objective": rf.Scheduled("NDCG", rf.Graded(["NDCG", rf.CNDCG("clicks")]), rf.schedules.Linear(0.1, 0.2))},
+        {"lambda_function": "LocalCost(k=3)"},
+        {"lambda_function": "FiniteDifference"},
         {"pairs": ("top", 5)},
         {"measure": "KendallTau"},
         {"measure": rf.CNDCG("clicks")},
@@ -256,7 +256,7 @@ def test_forces_of_any_kind_train_a_net(data):
 
 def test_pairs_of_the_general_path_are_refused_for_updates_per_pair(data):
     with pytest.raises(SettingsError, match="use update='query'"):
-        lambdarank(update="pair", cost="LocalCost(k=3)").fit(data)
+        lambdarank(update="pair", lambda_function="LocalCost(k=3)").fit(data)
     with pytest.raises(SettingsError, match="use update='query'"):
         ranknet(update="pair", equal_grades=True).fit(data)
 
@@ -395,7 +395,7 @@ def test_impossible_settings(data, other):
         ({"preset": "2010"}, "'2009'"),
         ({"sigma": 0.0}, "sigma"),
         ({"objective": rf.MAP(), "measure": "MAP"}, "leave measure= out"),
-        ({"objective": Term(rf.MAP(), rf.Step()), "cost": "Step"}, "leave cost= out"),
+        ({"objective": Term(rf.MAP(), rf.lambdas.Step()), "lambda_function": "Step"}, "leave lambda_function= out"),
     ):
         with pytest.raises(SettingsError, match=message):
             lambdarank(**settings).fit(data)
@@ -417,8 +417,8 @@ def test_weights_of_documents_and_queries_count(data):
 
 
 def test_the_general_path_is_taken_where_it_must_be(data):
-    def chosen(cost, **settings):
-        ranker = lambdarank(cost=cost, **settings)
+    def chosen(lambda_function, **settings):
+        ranker = lambdarank(lambda_function=lambda_function, **settings)
         source = Source(ranker._objective(), 0)
         return type(updates_of("query", data, np.array(data.features), Layout(6, 2), source, adam=True))
 
@@ -441,7 +441,7 @@ def test_what_never_varied_in_training_changes_no_score_later(tmp_path):
     np.testing.assert_array_equal(rf.load(tmp_path / "net.json").predict(features), before)
 
 
-class Endless(rf.Cost):
+class Endless(rf.lambdas.PairwiseLambdaFunction):
     def pair_of_gap(self, gap, change, normaliser):
         return np.nan, 1.0
 
@@ -450,7 +450,7 @@ class Endless(rf.Cost):
 def test_a_cost_that_gives_no_numbers_is_named():
     data = rf.make_artificial(queries=5, documents=6, features=2, seed=0)
     with pytest.raises(rf.SettingsError, match=r"λ-function of NDCG \(Endless\(\)\) is your own, it must give finite"):
-        rf.LambdaRank(cost=Endless(), epochs=2, progress=False).fit(data)
+        rf.LambdaRank(lambda_function=Endless(), epochs=2, progress=False).fit(data)
 
 
 @pytest.mark.parametrize("scaling", ["auto", "standard", "query"])

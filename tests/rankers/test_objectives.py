@@ -31,7 +31,7 @@ def test_the_model_file_says_what_was_maximised(tmp_path):
         "0.8 × NDCG (NearPairs(sigma=1.0, margin=0.01)) + "
         "0.2 × CNDCG:clicks (NearPairs(sigma=1.0, margin=0.01); tied in grades; without zeros)"
     )
-    assert rf.read_objective(provenance.settings["objective"]) == objective.settled(12, rf.NearPairs(1.0))
+    assert rf.read_objective(provenance.settings["objective"]) == objective.settled(12, rf.lambdas.NearPairs(1.0))
     assert [source["measure"] for source in provenance.settings["label_sources"]] == ["NDCG", "CNDCG:clicks"]
 
 
@@ -52,7 +52,7 @@ def test_a_term_that_changes_into_itself_does_not_change():
 def test_the_change_happens_at_the_tree_it_is_meant_for():
     data = data_with_clicks()
     step = {"step": "gradient"}
-    objective = rf.Scheduled("NDCG", rf.Term("NDCG@3", rf.SigmoidCost()), lambda m: float(m >= 6))
+    objective = rf.Scheduled("NDCG", rf.Term("NDCG@3", rf.lambdas.SigmoidCost()), lambda m: float(m >= 6))
     changing = ranker(objective, **step).fit(data)
     alone = rf.LambdaMART("NDCG", n_trees=12, **step, **SMALL).fit(data)
     assert np.array_equal(changing.predict(data, n_trees=6), alone.predict(data, n_trees=6))
@@ -61,7 +61,7 @@ def test_the_change_happens_at_the_tree_it_is_meant_for():
 
 def test_a_killed_training_with_a_function_schedule_ends_with_the_same_bytes(tmp_path):
     data, held_out = data_with_clicks(), data_with_clicks(seed=1)
-    second = rf.Graded([rf.Term("NDCG", rf.SigmoidCost(mu=1.0)), "CNDCG:clicks"], [0.7, 0.3])
+    second = rf.Graded([rf.Term("NDCG", rf.lambdas.SigmoidCost(mu=1.0)), "CNDCG:clicks"], [0.7, 0.3])
 
     def changing(shape, **settings):
         return ranker(rf.Scheduled("NDCG", second, shape), step="gradient", **settings)
@@ -112,9 +112,12 @@ def test_a_tier_without_pairs_is_said(ranker):
     ("settings", "words"),
     [
         ({"measure": "MAP"}, "leave measure= out"),
-        ({"objective": [rf.Term("NDCG", rf.NearPairs())], "cost": rf.RankNetCost()}, "leave cost= out"),
+        (
+            {"objective": [rf.Term("NDCG", rf.lambdas.NearPairs())], "lambda_function": rf.lambdas.RankNetCost()},
+            "leave lambda_function= out",
+        ),
         ({"objective": rf.Term("NDCG", pairs="all"), "pairs": "top 3"}, "leave pairs= out"),
-        ({"objective": rf.Term("NDCG", rf.SigmoidCost())}, "step='gradient'"),
+        ({"objective": rf.Term("NDCG", rf.lambdas.SigmoidCost())}, "step='gradient'"),
         ({"objective": 3}, "an objective is"),
         ({"objective": rf.Graded(["NDCG", "CNDCG:likes"])}, "'likes'"),
     ],
@@ -130,7 +133,7 @@ SILENT = {
     "a sum": ([NONE, rf.Term("MAP", share=0.0)], 0),
     "a tier": (rf.Graded([NONE, "CNDCG:clicks"], [1.0, 0.0]), 0),
     "at first": (rf.Scheduled(NONE, "MAP", [0.0, 0.5]), 0),
-    "at last": (rf.Scheduled("NDCG", NONE, rf.Linear(0.0, 0.25)), 4),
+    "at last": (rf.Scheduled("NDCG", NONE, rf.schedules.Linear(0.0, 0.25)), 4),
     "now and then": (rf.Scheduled("NDCG", NONE, lambda m: float(m == 3)), 3),
 }
 
@@ -159,10 +162,13 @@ def test_a_schedule_does_not_hide_an_impossible_number_of_trees():
 
 def test_terms_without_a_cost_take_the_rankers():
     data = data_with_clicks(queries=20)
-    settings = {"cost": "RankNetCost(sigma=2)", "pairs": "top 5"}
-    model = ranker(rf.Graded(["NDCG", rf.Term("CNDCG:clicks", rf.NearPairs())]), **settings).fit(data).model_
+    settings = {"lambda_function": "RankNetCost(sigma=2)", "pairs": "top 5"}
+    model = ranker(rf.Graded(["NDCG", rf.Term("CNDCG:clicks", rf.lambdas.NearPairs())]), **settings).fit(data).model_
     tiers = model.provenance.settings["objective"]["tier"]
-    assert [tier["cost"] for tier in tiers] == ["RankNetCost(sigma=2.0)", "NearPairs(sigma=1.0, margin=0.01)"]
+    assert [tier["lambda_function"] for tier in tiers] == [
+        "RankNetCost(sigma=2.0)",
+        "NearPairs(sigma=1.0, margin=0.01)",
+    ]
     assert [tier["pairs"] for tier in tiers] == ["top 5", "top 5"]
 
 
@@ -230,7 +236,7 @@ def test_without_tiers_clicks_cost_the_first_measure(against_ndcg_alone):
 
 @pytest.mark.compiled_only
 def test_forces_of_tied_pairs_without_zero_clicks_agree_better_with_those_of_the_grades(conflicting):
-    instrument = rf.ForceAgreement(rf.Graded(["NDCG", "CNDCG:clicks"], [0.5, 0.5]))
+    instrument = rf.diagnostics.ForceAgreement(rf.Graded(["NDCG", "CNDCG:clicks"], [0.5, 0.5]))
     rf.LambdaMART("NDCG", **LARGER | {"n_trees": 20}).fit(conflicting[0], instruments=[instrument])
     tied, everything = np.mean([list(row.values()) for row in instrument.rows[1:]], axis=0)
     assert tied > everything + 0.05

@@ -104,10 +104,10 @@ def test_settings_come_back_as_given(kind):
 
 
 def test_clones_keep_measures_and_costs():
-    one = ranker(measure=rf.NDCG(5, gain=[0, 1, 5]), cost=RankNetCost(2.0), monotone={"1": 1})
+    one = ranker(measure=rf.NDCG(5, gain=[0, 1, 5]), lambda_function=RankNetCost(2.0), monotone={"1": 1})
     copy = clone(one)
     assert copy.measure == one.measure
-    assert copy.cost == one.cost
+    assert copy.lambda_function == one.lambda_function
     assert copy.monotone == one.monotone
     assert not hasattr(copy, "model_")
 

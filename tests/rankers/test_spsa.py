@@ -12,7 +12,7 @@ import pytest
 import rankforce as rf
 from rankforce.errors import RankforceError
 from rankforce.models.net import Net
-from rankforce.optimising.spsa import signs
+from rankforce.optimising.perturbations import signs
 
 pytestmark = pytest.mark.compiled_only
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import rankforce as rf
-from rankforce.forces.forces import Ranking
+from rankforce.forces.forces import RunningOrder
 from rankforce.models.storage import to_bytes
 from rankforce.training.monitoring import TrainingWarning, WatchedMeasure
 
@@ -165,7 +165,7 @@ def test_the_weight_of_a_graph_is_better_than_any_of_a_grid(data):
     """Two graphs: no mixture of a fine grid has a higher training measure than the one that was chosen."""
     ranker = rf.XRank(n_graphs=2, form="full", **QUICK).fit(data)
     first, second = (graph.predict(data) for graph in ranker.model_.models)
-    watched, ranking = WatchedMeasure(data, rf.NDCG()), Ranking(data, 0)
+    watched, ranking = WatchedMeasure(data, rf.NDCG()), RunningOrder(data, 0)
     grid = np.linspace(0.0, 1.0, 1001)[1:-1] + 1e-7 * np.sqrt(2)  # no crossing of whole numbers
     best = max(watched.mean(ranking.update((1 - a) * first + a * second)) for a in grid)
     assert ranker.history_["train"][1] >= best - 1e-12

@@ -81,7 +81,7 @@ TRAININGS: dict[str, Callable[[], Any]] = {
     "trees, symmetric, no anchor": trees(growth="symmetric", anchor=0.0),
     "trees, leafwise, anchor": trees(growth="leafwise", anchor=1.0),
     "trees, least squares": trees(
-        growth="leafwise", split="least_squares", normalise="none", cost="RankNetWeightPairs"
+        growth="leafwise", split="least_squares", normalise="none", lambda_function="RankNetWeightPairs"
     ),
     "trees, gradient step": trees(step="gradient"),
     "trees, missing, leafwise": trees("missing", growth="leafwise"),
@@ -97,8 +97,8 @@ TRAININGS: dict[str, Callable[[], Any]] = {
     "trees, KendallTau": trees(measure="KendallTau"),
     "trees, sampled pairs": trees(pairs=("sample", 5)),
     "trees, top pairs": trees(pairs=("top", 3)),
-    "trees, Spring": trees(cost="Spring", step="gradient"),
-    "trees, LocalCost": trees(cost="LocalCost(k=2)"),
+    "trees, Spring": trees(lambda_function="Spring", step="gradient"),
+    "trees, LocalCost": trees(lambda_function="LocalCost(k=2)"),
     "trees, graded": trees(objective=rf.Graded(["NDCG@5", "NDCG:clicks"], [0.7, 0.3])),
     "trees, base feature": trees(base_model="5"),
     "trees, line search": trees(line_search=4),

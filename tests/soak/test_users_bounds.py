@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
-from rankforce.forces.forces import Forces, Ranking
+from rankforce.forces.forces import Forces, RunningOrder
 from rankforce.kernels.ranking.swaps import swap_changes
 from rankforce.objectives.objective import Objective, Term
 
@@ -50,7 +50,7 @@ class Faulty(rf.Measure):
         return a[0] - b[0]
 
 
-class FaultyCost(rf.ListwiseCost):
+class FaultyCost(rf.lambdas.ListwiseLambdaFunction):
     def forces(self, scores, grades, order, measure, state, out):
         for r in range(order.shape[0]):
             out[order[r]] = 1.0 - grades[order[r]]
@@ -63,8 +63,8 @@ ARRAYS = {  # per method, arrays and how they are indexed: I stands for the inde
     "PREPARE": ("ranked[I]", "columns[0, I]", "columns[1, I]", "columns[2, r]", "columns[-3, r]"),
     "FORCES": (
         "scores[I]", "grades[I]", "order[I]", "out[I]", "state.ranked[I]", "state.rank[I]",
-        "rf.value_if_moved(measure, state, r, I)", "rf.value_if_moved(measure, state, I, r)",
-        "rf.change_if_swapped(measure, state, r, I)",
+        "rf.lambdas.value_if_moved(measure, state, r, I)", "rf.lambdas.value_if_moved(measure, state, I, r)",
+        "rf.lambdas.change_if_swapped(measure, state, r, I)",
     ),
 }  # fmt: skip
 WRITABLE = ("ideal", "ranked", "tie_ends", "columns", "out")  # a class that writes elsewhere is not compiled
@@ -124,7 +124,7 @@ def run(module, data, method):
         swap_changes(module.Faulty().kernel_tuple(), np.arange(3.0), 1.0, np.zeros((2, 3)), np.zeros((3, 3)))
     elif method == "FORCES":
         forces = Forces(data, Objective((Term(rf.NDCG(), module.FaultyCost()),)), 0)
-        forces.at(np.zeros(9), Ranking(data, 0).update(np.zeros(9)))
+        forces.at(np.zeros(9), RunningOrder(data, 0).update(np.zeros(9)))
     else:
         rf.evaluate(np.zeros(9), data, module.Faulty(), ties="expected" if method == "EXPECTED_VALUE" else "stable")
 

@@ -92,21 +92,21 @@ CASES = {
     ),
     "λ-function": (
         """
-        class OwnPull(rf.Cost):
+        class OwnPull(rf.lambdas.PairwiseLambdaFunction):
             def pair_of_gap(self, gap, change, normaliser): return change, 2.0 * change
-        def made(**more): return rf.LambdaMART(cost=OwnPull(), **TREES, **more)
+        def made(**more): return rf.LambdaMART(lambda_function=OwnPull(), **TREES, **more)
         """,
         ("2.0 *", "4.0 *"),
-        "the code of cost has changed (pair_of_gap of OwnPull)",
+        "the code of lambda_function has changed (pair_of_gap of OwnPull)",
     ),
     "λ-function by its name": (
         """
-        class NamedPull(rf.Cost):
+        class NamedPull(rf.lambdas.PairwiseLambdaFunction):
             def pair_of_gap(self, gap, change, normaliser): return change, 2.0 * change
-        def made(**more): return rf.LambdaMART(cost="NamedPull", **TREES, **more)
+        def made(**more): return rf.LambdaMART(lambda_function="NamedPull", **TREES, **more)
         """,
         ("2.0 *", "4.0 *"),
-        "the code of cost has changed (pair_of_gap of NamedPull)",
+        "the code of lambda_function has changed (pair_of_gap of NamedPull)",
     ),
     "objective": (
         """

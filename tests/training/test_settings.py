@@ -18,7 +18,12 @@ from rankforce.training.settings import kinds_of
 RANKERS = ranker_classes()
 SETTINGS = [(name, setting) for name, kind in RANKERS.items() for setting in kinds_of(kind)]
 SWITCHES = [(name, setting) for name, setting in SETTINGS if isinstance(kinds_of(RANKERS[name])[setting], Switch)]
-NAMED = {"validation_measure": "measure", "cost": "cost must be|λ-function", "target": "target|measure"}
+NAMED = {
+    "validation_measure": "measure",
+    "cost": "cost must be",
+    "lambda_function": "λ-function",
+    "target": "target|measure",
+}
 POSITIONAL = {
     "Bagging": ["ranker", "n_models", "query_fraction"],
     "MART": ["cost"],
@@ -45,8 +50,8 @@ def test_signatures_have_the_first_settings_by_position_and_all_in_a_fixed_order
 def test_the_order_of_lambdamarts_settings():
     assert " ".join(kinds_of(rf.LambdaMART)) == (
         "measure n_trees n_leaves learning_rate min_documents preset split step sigma max_step anchor l2 min_gain "
-        "max_depth growth max_bins normalise pairs feature_fraction query_fraction monotone cost objective base_model "
-        "early_stopping line_search line_search_on validation_measure memory seed threads progress"
+        "max_depth growth max_bins normalise pairs feature_fraction query_fraction monotone lambda_function objective "
+        "base_model early_stopping line_search line_search_on validation_measure memory seed threads progress"
     )
 
 
@@ -127,6 +132,8 @@ def test_rankers_of_users_may_have_their_own_constructor(data):
         ("LambdaMART", "min_child_samples", "that is min_documents here"),
         ("LambdaMART", "eval_set", "give it to fit, as validation="),
         ("MART", "objective", "that is cost here"),
+        ("LambdaMART", "cost", "that is lambda_function here"),
+        ("LambdaRank", "cost", "that is lambda_function here"),
         ("RankNet", "n_estimators", "that is epochs here"),
         ("Bagging", "estimator", "that is ranker here"),
         ("PRank", "larg_margin", "did you mean large_margin?"),

@@ -25,7 +25,7 @@ def test_trees(data):
         "max_step": 10.0,
         "normalise": "log",
         "anchor": 1.0,
-        "cost": str(rf.NearPairs(1.0)),
+        "lambda_function": str(rf.lambdas.NearPairs(1.0)),
         "watched": "NDCG",
     }
     published = settled(rf.LambdaMART("MAP", preset="2011", **quick), data)
@@ -34,7 +34,7 @@ def test_trees(data):
     assert published["step"] == "gradient"
     assert published["normalise"] == "deviation"
     assert published["anchor"] == 0.0
-    assert published["cost"] == str(rf.RankNetWeightPairs(1.0))
+    assert published["lambda_function"] == str(rf.lambdas.RankNetWeightPairs(1.0))
     assert published["watched"] == "MAP"
     assert settled(rf.MART(**quick), data) == {"growth": "symmetric", "split": "least_squares", "watched": "NDCG"}
 
@@ -46,7 +46,7 @@ def test_nets(data):
         "optimiser": "adam",
         "epochs": 2,
         "learning_rate": 0.003,
-        "cost": str(rf.RankNetWeightPairs(1.0)),
+        "lambda_function": str(rf.lambdas.RankNetWeightPairs(1.0)),
         "watched": "NDCG",
     }
 

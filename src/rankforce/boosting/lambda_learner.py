@@ -62,7 +62,7 @@ class LambdaLearner(Learner):
             )  # fmt: skip
         self.trained = TrainedForces(
             objective=settled.objective if self.terms else None,
-            cost=settled.cost,
+            lambda_function=settled.lambda_function,
             pairs=Pairs.read(settings.pairs),
             normalise=settled.normalise,
             anchor=settled.anchor,

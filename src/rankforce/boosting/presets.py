@@ -26,7 +26,7 @@ class TreePreset:
     anchor: float = 0.0
     max_step: float = math.inf
 
-    def cost(self, sigma: float) -> RankNetWeightPairs:
+    def lambda_function(self, sigma: float) -> RankNetWeightPairs:
         """The λ-function of terms that name none: σρ|ΔZ|."""
         return RankNetWeightPairs(sigma)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
 from rankforce.objectives.objective import Objective
 
 
@@ -26,13 +26,13 @@ class SettledLambdas(Settled):
     """And with what forces, of LambdaMART.
 
     objective : with the λ-function and the pairs of every term
-    cost : the λ-function of measures that name none
+    lambda_function : the λ-function of measures that name none
     step : "newton" or "gradient"; of at most ``max_step`` times 1/σ
     normalise, anchor : as ``LambdaMART`` has them
     """
 
     objective: Objective
-    cost: LambdaFunction
+    lambda_function: LambdaFunction
     step: str
     max_step: float
     normalise: str
@@ -44,5 +44,5 @@ class SettledLambdas(Settled):
             "max_step": self.max_step,
             "normalise": self.normalise,
             "anchor": self.anchor,
-            "cost": str(self.cost),
+            "lambda_function": str(self.lambda_function),
         }

@@ -24,10 +24,10 @@ def read_parameters(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: the parameters cannot be read: {getattr(error, 'strerror', error)}") from None
     if text.lstrip().startswith("{"):
         try:
-            read = json.loads(text)
+            document = json.loads(text)
         except ValueError as error:
             raise SettingsError(f"{path}: this is not JSON: {error}") from None
-        return {name: value for name, value in read.items() if name not in _FILES}
+        return {name: value for name, value in document.items() if name not in _FILES}
     parameters: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         line = line.partition("#")[0].strip()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def read_joint_rankings(
-    written: Sequence[str], judgments: Dataset | Qrels, missing_queries: str = "zero"
+    texts: Sequence[str], judgments: Dataset | Qrels, missing_queries: str = "zero"
 ) -> tuple[Dataset, list[Any]]:
     """The data, and for each ranking what ranks it.
 
@@ -32,26 +32,28 @@ def read_joint_rankings(
 
     import rankforce as rf
 
-    meant = {one: kind_and_name(one, judgments) for one in written}
-    runs = {one: rf.read_run(what) for one, (kind, what) in meant.items() if kind == "run"}
+    kinds = {text: kind_and_name(text, judgments) for text in texts}
+    runs = {text: rf.read_run(what) for text, (kind, what) in kinds.items() if kind == "run"}
     if isinstance(judgments, Mapping):
-        others = [one for one in written if one not in runs]
-        if others:
+        other_texts = [text for text in texts if text not in runs]
+        if other_texts:
             raise SettingsError(
-                f"{others[0]}: TREC judgments name documents, not rows or features: combine TREC runs on them"
+                f"{other_texts[0]}: TREC judgments name documents, not rows or features: combine TREC runs on them"
             )
         data = _all_documents(judgments, runs.values())
     else:
         data = judgments
     members = [
-        _scores_of_run(runs[one], data, one) if one in runs else read_ranking(one, data).scores for one in written
+        _scores_of_run(runs[text], data, text) if text in runs else read_ranking(text, data).scores for text in texts
     ]
-    of_runs = {one: scores for one, scores in zip(written, members, strict=True) if one in runs}
+    of_runs = {text: scores for text, scores in zip(texts, members, strict=True) if text in runs}
     left_out = _missing_queries(data, of_runs, missing_queries)
     if not left_out.any():
         return data, members
-    kept = ~left_out[data.row_queries]
-    return data.take_queries(~left_out), [one[kept] if isinstance(one, np.ndarray) else one for one in members]
+    documents_kept = ~left_out[data.row_queries]
+    return data.take_queries(~left_out), [
+        scores[documents_kept] if isinstance(scores, np.ndarray) else scores for scores in members
+    ]
 
 
 def _all_documents(qrels: Qrels, runs: Iterable[Mapping[str, Mapping[str, float]]]) -> Dataset:
@@ -84,8 +86,8 @@ def _missing_queries(data: Dataset, runs: dict[str, np.ndarray], treatment: str)
                 f"{name} lacks {count}, among them {displayed(first)}; --missing-queries skip leaves them "
                 "out for all rankings"
             )
-        told = "left out for all rankings" if treatment == "skip" else "all documents score the same there"
-        output.note(f"{name} lacks {count}: {told}")
+        consequence = "left out for all rankings" if treatment == "skip" else "all documents score the same there"
+        output.note(f"{name} lacks {count}: {consequence}")
         if treatment == "skip":
             left_out |= lacking
     if left_out.all():

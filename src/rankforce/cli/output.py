@@ -55,16 +55,16 @@ def show(*parts: Table | str) -> None:
         if isinstance(part, str):
             console.print(displayed_lines(part), soft_wrap=True)
             continue
-        drawn = Drawn(
+        grid = Drawn(
             box=box.SIMPLE_HEAD, title=part.title and displayed(part.title), title_justify="left", pad_edge=False
         )
-        for place, heading in enumerate(part.headings):
-            drawn.add_column(
-                displayed(heading), justify="left" if place < part.left else "right", no_wrap=place < part.left
+        for index, heading in enumerate(part.headings):
+            grid.add_column(
+                displayed(heading), justify="left" if index < part.left else "right", no_wrap=index < part.left
             )
         for row in part.rows:
-            drawn.add_row(*map(displayed, row))
-        console.print(drawn)
+            grid.add_row(*map(displayed, row))
+        console.print(grid)
 
 
 def write_line(text: str) -> None:

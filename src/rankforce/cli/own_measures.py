@@ -13,7 +13,7 @@ from rankforce.written_forms import how_different
 
 
 def import_measures(paths: Sequence[Path]) -> None:
-    """Run Python files; the measures in them can then be named with ``-m``, the λ-functions with ``--cost``."""
+    """Run Python files; their measures can then be named with ``-m``, their λ-functions with ``--lambda-function``."""
     known: dict[str, tuple[Path, type]] = {}
     for path in paths:
         for member in _import_file(path):
@@ -28,8 +28,9 @@ def import_measures(paths: Sequence[Path]) -> None:
 
 def _import_file(path: Path) -> list[type]:
     """The measures and λ-functions of a file."""
-    from rankforce.lambdas import catalogue as costs
-    from rankforce.lambdas.cost import LambdaFunction
+    from rankforce.compiling.kernel_values import is_complete
+    from rankforce.lambdas import catalogue as lambdas
+    from rankforce.lambdas.base import LambdaFunction
     from rankforce.measures import catalogue as measures
     from rankforce.measures.measure import Measure
 
@@ -47,25 +48,26 @@ def _import_file(path: Path) -> list[type]:
     except Exception as error:
         del sys.modules[name]
         raise SettingsError(f"--import {path}{_place(error, path)}: {type(error).__name__}: {error}") from error
-    mine = [member for member in vars(module).values() if isinstance(member, type) and member.__module__ == name]
-    found = [m for m in mine if issubclass(m, Measure) and measures.is_complete(m)]
-    found_costs = [m for m in mine if issubclass(m, LambdaFunction) and costs.is_complete(m)]
-    if not found and not found_costs:
+    classes = [member for member in vars(module).values() if isinstance(member, type) and member.__module__ == name]
+    own_measures = [m for m in classes if issubclass(m, Measure) and is_complete(m)]
+    own_lambdas = [m for m in classes if issubclass(m, LambdaFunction) and is_complete(m)]
+    if not own_measures and not own_lambdas:
         raise SettingsError(
             f"--import {path}: no measure in it, and no λ-function; a measure is a class derived from "
-            "rankforce.Measure with the methods normaliser and value, a λ-function is derived from rankforce.Cost with "
-            "the method pair_of_gap or from rankforce.ListwiseCost with the method forces"
+            "rankforce.Measure with the methods normaliser and value, a λ-function is derived from "
+            "rankforce.lambdas.PairwiseLambdaFunction with the method pair_of_gap or from "
+            "rankforce.lambdas.ListwiseLambdaFunction with the method forces"
         )
-    for kind, given, known in (
-        ("measure", found, measures.measure_classes()),
-        ("λ-function", found_costs, costs.cost_classes()),
+    for kind, own_classes, ours in (
+        ("measure", own_measures, measures.measure_classes()),
+        ("λ-function", own_lambdas, lambdas.lambda_function_classes()),
     ):
-        for member in given:
-            if member.__name__ in known:
+        for member in own_classes:
+            if member.__name__ in ours:
                 raise SettingsError(
                     f"--import {path}: {member.__name__} is a {kind} of rankforce already; give yours another name"
                 )
-    return [*found, *found_costs]
+    return [*own_measures, *own_lambdas]
 
 
 def _place(error: Exception, path: Path) -> str:

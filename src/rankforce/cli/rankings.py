@@ -32,7 +32,7 @@ _FINITE = "a document that was not retrieved has score -inf, every other a finit
 
 
 @dataclasses.dataclass(frozen=True)
-class Ranking:
+class NamedRanking:
     """A ranking as the user named it, in the form that ``rf.evaluate`` takes: what ranks, and the data it ranks."""
 
     name: str
@@ -58,7 +58,7 @@ def read_judgments(written: str, options: Sequence[str] | None = None) -> Datase
     return rf.read_qrels(path)
 
 
-def read_ranking(written: str, judgments: Dataset | Qrels, missing_queries: str = "zero") -> Ranking:
+def read_ranking(written: str, judgments: Dataset | Qrels, missing_queries: str = "zero") -> NamedRanking:
     """The ranking that a user's word or file stands for. A TREC run is joined with the judgments."""
     kind, what = kind_and_name(written, judgments)
     if kind == "run":
@@ -67,10 +67,10 @@ def read_ranking(written: str, judgments: Dataset | Qrels, missing_queries: str 
         raise SettingsError(
             f"{written}: TREC judgments name documents, not rows or features: give a TREC run to evaluate on them"
         )
-    return Ranking(written, kind, _READERS[kind](what, judgments), judgments)
+    return NamedRanking(written, kind, _READERS[kind](what, judgments), judgments)
 
 
-def read_agreement(path: str, ranking: Ranking, measure: Sequence[str] | None) -> Preferences:
+def read_agreement(path: str, ranking: NamedRanking, measure: Sequence[str] | None) -> Preferences:
     """The preferences between the documents of a ranking that its agreement is measured with."""
     import rankforce as rf
 
@@ -87,7 +87,7 @@ def kind_and_name(written: str, judgments: Dataset | Qrels) -> tuple[str, str]:
     return _kind_of(written, () if isinstance(judgments, Mapping) else judgments.feature_names), written
 
 
-def _joined(written: str, what: str, judgments: Dataset | Qrels, missing_queries: str) -> Ranking:
+def _joined(written: str, what: str, judgments: Dataset | Qrels, missing_queries: str) -> NamedRanking:
     import rankforce as rf
     from rankforce.data.trec import judged_run
 
@@ -101,7 +101,7 @@ def _joined(written: str, what: str, judgments: Dataset | Qrels, missing_queries
     if joined.queries_without_judgments:
         unjudged = counted(len(joined.queries_without_judgments), "query")
         output.note(f"{displayed_path(what)} has {unjudged} without judgments: left out")
-    return Ranking(written, "run", joined.scores, joined.data)
+    return NamedRanking(written, "run", joined.scores, joined.data)
 
 
 def _qrels_of(data: Dataset) -> Qrels:
@@ -202,15 +202,15 @@ def _read_scores(what: str, data: Dataset) -> Any:
     except OSError as error:
         raise FileFormatError(f"the file cannot be read: {error.strerror or error}", path=path) from None
     scores = np.empty(len(lines))
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         try:
-            scores[place] = float(line)
+            scores[index] = float(line)
         except ValueError:
             raise FileFormatError(
-                "not a score", path=path, line=place + 1, text=line, remedy="write one number per line, in row order"
+                "not a score", path=path, line=index + 1, text=line, remedy="write one number per line, in row order"
             ) from None
-        if not scores[place] < math.inf:  # NaN is not, either
-            raise FileFormatError("not a score", path=path, line=place + 1, text=line, remedy=_FINITE)
+        if not scores[index] < math.inf:  # NaN is not, either
+            raise FileFormatError("not a score", path=path, line=index + 1, text=line, remedy=_FINITE)
     if len(scores) != data.n_documents:
         raise FileFormatError(
             f"{counted(len(scores), 'score')} for {counted(data.n_documents, 'document')}",

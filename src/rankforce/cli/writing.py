@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankforce.cli.named_values import named_values
 from rankforce.errors import SettingsError
-from rankforce.files.atomic_writes import check_replaceable, replacing
+from rankforce.files.atomic_writes import atomic_write, check_replaceable
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
@@ -57,9 +57,9 @@ def write_per_query(path: Path, result: Evaluation, **first: Any) -> None:
     """One row per query: its id, further columns by name, and its values; empty where it was left out of the mean."""
     columns = [result.per_query[name].tolist() for name in result.measures]
     more = [list(column) for column in first.values()]
-    with replacing(path) as file, io.TextIOWrapper(file, newline="", encoding="utf-8") as stream:
+    with atomic_write(path) as file, io.TextIOWrapper(file, newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(["query", *first, *result.measures])
-        for place, query in enumerate(result.query_ids.tolist()):
-            values = ["" if math.isnan(column[place]) else repr(column[place]) for column in columns]
-            writer.writerow([query, *(column[place] for column in more), *values])
+        for index, query in enumerate(result.query_ids.tolist()):
+            values = ["" if math.isnan(column[index]) else repr(column[index]) for column in columns]
+            writer.writerow([query, *(column[index] for column in more), *values])

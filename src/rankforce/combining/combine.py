@@ -93,28 +93,28 @@ def combine(
     check_number("starts", starts, 1, whole=True)
     check_number("hidden", hidden, 0, whole=True)
     check_number("folds", folds, 2, whole=True, optional=True)
-    for name, given, belongs in (("hidden", hidden != 0, "net"), ("search", search != "mixture", "sweep")):
-        if given and method != belongs:
+    for name, is_set, belongs in (("hidden", hidden != 0, "net"), ("search", search != "mixture", "sweep")):
+        if is_set and method != belongs:
             raise SettingsError(Argument(name, NAME_ALONE), " goes with ", Argument("method", belongs))
     if validation is not None and folds is not None:
         raise SettingsError("test on validation data or on folds of the data, not on both")
-    wanted = measure_of(measure)
-    members = [Member.of(one) for one in _several(rankers)]
-    called = _names(names, members)
-    how = How(wanted, method, search, hidden, blank, starts, seed)
-    Request.of(wanted, blank=blank, threads=threads).on(data)
+    target = measure_of(measure)
+    members = [Member.of(ranker) for ranker in _several(rankers)]
+    member_names = _names(names, members)
+    how = How(target, method, search, hidden, blank, starts, seed)
+    Request.of(target, blank=blank, threads=threads).on(data)
     if folds is not None:
         data.folds(folds, seed=seed)  # refuses more folds than queries; deals nothing yet
-    tested = None if validation is None else _validation(validation, members, called, wanted, blank)
+    tested = None if validation is None else _validation(validation, members, member_names, target, blank)
     with using_threads(threads):
-        scores = [member.scores(data, name, unretrieved) for member, name in zip(members, called, strict=True)]
-        found = best_weights(scores, data, how, called)
+        scores = [member.scores(data, name, unretrieved) for member, name in zip(members, member_names, strict=True)]
+        combination = best_weights(scores, data, how, member_names)
         held_out, tested_on = None, ""
         if tested is not None:
-            held_out = _on_other_data(found, *tested, called, unretrieved, how)
+            held_out = _on_other_data(combination, *tested, member_names, unretrieved, how)
             tested_on = "validation data"
         elif folds is not None:
-            held_out = _on_folds(scores, data, folds, how, called)
+            held_out = _on_folds(scores, data, folds, how, member_names)
             tested_on = f"{folds} folds"
     settings = {
         "ranker": "combine",
@@ -124,24 +124,24 @@ def combine(
         "blank": blank,
         "unretrieved": unretrieved,
         "starts": starts,
-        "rankers": list(called),
+        "rankers": list(member_names),
     }
     return Combined(
-        measure=wanted,
-        names=called,
-        weights=found.weights,
-        value=found.value,
-        scores=data.by_row(found.applied_to(scores)),
-        singles=found.singles,
-        curves=tuple(one.curve for one in found.chosen),
-        intervals=tuple(one.interval for one in found.chosen),
-        places=tuple(one.place for one in found.chosen),
-        unreached=_highest_unreached(found),
+        measure=target,
+        names=member_names,
+        weights=combination.weights,
+        value=combination.value,
+        scores=data.by_row(combination.applied_to(scores)),
+        singles=combination.singles,
+        curves=tuple(choice.curve for choice in combination.chosen),
+        intervals=tuple(choice.interval for choice in combination.chosen),
+        places=tuple(choice.place for choice in combination.chosen),
+        unreached=_highest_unreached(combination),
         held_out=held_out,
         tested_on=tested_on,
-        net=found.net,
+        net=combination.net,
         _models=tuple(member.model(data) for member in members),
-        _provenance=lambda: Provenance.of_training(data, settings=settings, objective=str(wanted), seed=seed),
+        _provenance=lambda: Provenance.of_training(data, settings=settings, objective=str(target), seed=seed),
     )
 
 
@@ -187,7 +187,7 @@ def _validation(
                         "only models and features rank other data; use --folds",
                     ),
                 )
-        others, data = members, validation
+        other_members, data = members, validation
     else:
         if (
             not isinstance(validation, tuple)
@@ -196,9 +196,9 @@ def _validation(
             or len(validation[0]) != len(members)
         ):
             raise SettingsError("validation must be a Dataset, or a pair ([scores of each ranker], Dataset)")
-        others, data = [Member.of(one) for one in validation[0]], validation[1]
+        other_members, data = [Member.of(ranker) for ranker in validation[0]], validation[1]
     Request.of(measure, blank=blank).on(data)
-    return others, data
+    return other_members, data
 
 
 def _on_other_data(

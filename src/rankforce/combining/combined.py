@@ -107,7 +107,7 @@ class Combined:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values; curves by their number of pieces."""
-        result: dict[str, Any] = {
+        form: dict[str, Any] = {
             "measure": str(self.measure),
             "rankers": list(self.names),
             "weights": None if self.weights is None else self.weights.tolist(),
@@ -115,17 +115,17 @@ class Combined:
             "singles": list(self.singles),
             "axis": self.curves[0].axis if self.curves else None,
             "places": list(self.places),
-            "intervals": [list(one) for one in self.intervals],
-            "pieces": [len(one) for one in self.curves],
+            "intervals": [list(part) for part in self.intervals],
+            "pieces": [len(part) for part in self.curves],
             "unreached": None if self.unreached is None else dataclasses.asdict(self.unreached),
             "held_out": None,
         }
         if self.held_out is not None:
-            result["held_out"] = {
+            form["held_out"] = {
                 "on": self.tested_on,
                 "significantly_better": self.significantly_better,
             } | self.held_out.to_dict()
-        return result
+        return form
 
     def __str__(self) -> str:
         names = [displayed(name) for name in self.names]

@@ -64,7 +64,7 @@ class Curve:
         lines = []
         for row in range(rows - 1, -1, -1):
             label = f"{top:.4f}" if row == rows - 1 else f"{bottom:.4f}" if row == 0 else ""
-            cells = "".join(BLOCKS[int(np.clip(one - 8 * row, 0, 8))] for one in eighths)
+            cells = "".join(BLOCKS[int(np.clip(height - 8 * row, 0, 8))] for height in eighths)
             lines.append(f"{label:>8} ┤{cells}".rstrip())
         left_text, right_text = f"{self.starts[0]:.3g}", f"{right:.3g}"
         lines.append(f"{'':9}└{'─' * columns}")

@@ -103,18 +103,18 @@ def best_pair(
 
     ``mean_at`` says what the mean at some weights is in float64, if that is not the mean of w_0·s + w_1·t.
     """
-    known = target.known
-    scaled = [Scaled.of(known.of_kept(one), name) for one, name in zip((s, t), names, strict=True)]
+    judgement = target.known
+    scaled = [Scaled.of(judgement.of_kept(scores), name) for scores, name in zip((s, t), names, strict=True)]
     axis = "theta" if search == "all" else "alpha"
     arcs = _arcs(scaled[0].paired_with(scaled[1]), scaled[1].paired_with(scaled[0]), search)
     swept = [
-        sweep(arc.p, arc.q, known, target.shares, target.constant, end=arc.end, most_changes=most_changes)
+        sweep(arc.p, arc.q, judgement, target.shares, target.constant, end=arc.end, most_changes=most_changes)
         for arc in arcs
     ]
     curve = _curve(arcs, swept, axis)
     reach = mean_at or (lambda weights: target.mean(weighted_sum(weights, (s, t))))
-    chosen = _reached(arcs, swept, curve, reach)
-    return dataclasses.replace(chosen, unreached=_unreached(arcs, swept, axis, chosen.value))
+    best = _reached(arcs, swept, curve, reach)
+    return dataclasses.replace(best, unreached=_unreached(arcs, swept, axis, best.value))
 
 
 def _reached(

@@ -9,7 +9,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError
 from rankforce.evaluation.request import refuse_blank_queries
-from rankforce.evaluation.ties import Ranking
+from rankforce.evaluation.ties import RankedData
 from rankforce.measures.judged import judged
 from rankforce.measures.mean import weighted_mean, weights_of_queries
 from rankforce.measures.measure import Measure
@@ -43,7 +43,7 @@ class MeanMeasure:
 
     def mean(self, scores: np.ndarray) -> float:
         """The mean of a ranking by these scores (``by_query`` order), as ``rf.evaluate`` computes it."""
-        ranking = Ranking(self.data, scores, "stable", 0)
+        ranking = RankedData(self.data, scores, "stable", 0)
         values = ranking.values([self.known])[0].values
         if self._blank_value is not None:
             values[self._blank] = self._blank_value

@@ -60,7 +60,7 @@ def best_weights(
 ) -> Found:
     """The combination chosen on ``queries``, a mask, or on all of them."""
     target = MeanMeasure(data, how.measure, how.blank, queries)
-    singles = tuple(target.mean(one) for one in scores)
+    singles = tuple(target.mean(member) for member in scores)
     if how.method == "net":
         net = learned_net(scores, data, how.measure, how.hidden, how.seed, queries)
         if how.hidden == 0:
@@ -69,17 +69,17 @@ def best_weights(
         return Found(None, target.mean(stacked_scores(net, scores)), singles, (), net)
     check_sizes(scores, names)
     if len(scores) == 2:
-        chosen = best_pair(scores[0], scores[1], target, how.search, names=(names[0], names[1]))
-        return Found(np.array(chosen.weights), chosen.value, singles, (chosen,))
+        best_of_two = best_pair(scores[0], scores[1], target, how.search, names=(names[0], names[1]))
+        return Found(np.array(best_of_two.weights), best_of_two.value, singles, (best_of_two,))
     generator = Stream.COMBINATION_STARTS.generator(how.seed)
-    best: Found | None = None
+    best_found: Found | None = None
     for start in range(how.starts):
         weights = _start(start, scores, singles, generator)
-        found = _ascend(weights, scores, singles, target, how, names, generator)
-        if best is None or found.value > best.value + BETTER:
-            best = found
-    assert best is not None
-    return best
+        mixture = _ascend(weights, scores, singles, target, how, names, generator)
+        if best_found is None or mixture.value > best_found.value + BETTER:
+            best_found = mixture
+    assert best_found is not None
+    return best_found
 
 
 def _start(
@@ -115,34 +115,36 @@ def _ascend(
     size = len(scores)
     while True:
         improved = False
-        chosen: list[Chosen | None] = [None] * size
-        for one in generator.permutation(size):
-            others = weights.copy()
-            others[one] = 0.0
-            if not others.any():
+        choices: list[Chosen | None] = [None] * size
+        for member in generator.permutation(size):
+            mixture = weights.copy()
+            mixture[member] = 0.0
+            if not mixture.any():
                 continue
-            others /= np.abs(others).sum()
+            mixture /= np.abs(mixture).sum()
 
-            def with_shares(pair: tuple[float, float], others: np.ndarray = others, one: int = one) -> np.ndarray:
-                return pair[0] * others + pair[1] * np.eye(size)[one]
+            def with_shares(
+                pair: tuple[float, float], mixture: np.ndarray = mixture, member: int = member
+            ) -> np.ndarray:
+                return pair[0] * mixture + pair[1] * np.eye(size)[member]
 
             def mean_at(pair: tuple[float, float], with_shares: Any = with_shares) -> float:
                 return target.mean(weighted_sum(with_shares(pair), scores))
 
-            found = best_pair(
-                weighted_sum(others, scores),
-                scores[one],
+            choice = best_pair(
+                weighted_sum(mixture, scores),
+                scores[member],
                 target,
                 how.search,
-                names=("the mixture of the others", names[one]),
+                names=("the mixture of the others", names[member]),
                 mean_at=mean_at,
             )
-            chosen[one] = found
-            if found.value > value + BETTER:
-                weights, value, improved = with_shares(found.weights), found.value, True
+            choices[member] = choice
+            if choice.value > value + BETTER:
+                weights, value, improved = with_shares(choice.weights), choice.value, True
         if not improved:
             total = np.abs(weights).sum()
             exact = weights / total
             if target.mean(weighted_sum(exact, scores)) == value:  # else keep the weights that give the value
                 weights = exact
-            return Found(weights, value, singles, tuple(one for one in chosen if one is not None))
+            return Found(weights, value, singles, tuple(choice for choice in choices if choice is not None))

@@ -25,16 +25,16 @@ getattr(importlib.import_module(sys.argv[2]), sys.argv[3])(*sys.argv[4:])
 """
 
 
-def compile_meanwhile(kernel: jit.Kernel, beside: jit.Kernel, call: Callable[..., None], *arguments: str) -> None:
+def compile_meanwhile(kernel: jit.Kernel, first_kernel: jit.Kernel, call: Callable[..., None], *arguments: str) -> None:
     """Start a process that compiles ``kernel`` by calling a function of ours; the first use of it here will wait.
 
     Nothing is started where the kernel is compiled already, or need not be; where there is no place for compiled code
-    to meet; and where ``beside``, which this process needs before, is on disk: then there is nothing to do meanwhile.
-    If the process fails, the kernel is compiled here.
+    to meet; and where ``first_kernel``, which this process needs before, is on disk: then there is nothing to do
+    meanwhile. If the process fails, the kernel is compiled here.
     """
     if jit.PLAIN or not _is_python(sys.executable):
         return
-    if kernel.compiled or not kernel.is_kept or kernel.is_on_disk or beside.is_on_disk:
+    if kernel.compiled or not kernel.is_kept or kernel.is_on_disk or first_kernel.is_on_disk:
         return
     command = [sys.executable, "-c", _RUN, json.dumps(sys.path), call.__module__, call.__name__, *arguments]
     try:

@@ -53,23 +53,23 @@ def find_folders(package: Path, parents: tuple[Path, ...], first_is_wanted: bool
     """
     candidates: list[Callable[[], Path]] = [functools.partial(_private_folder, parent, package) for parent in parents]
     candidates.insert(int(first_is_wanted), functools.partial(_folder_beside, package))
-    reading, refused, tried = [], [], []
+    reading, untrusted_folders, unwritable = [], [], []
     writing = None
     for candidate in candidates:
         try:
             folder = candidate()
         except _Untrusted as untrusted:
-            refused.append(str(untrusted))
+            untrusted_folders.append(str(untrusted))
             continue
         except OSError as error:
-            tried.append(Path(error.filename or ""))
+            unwritable.append(Path(error.filename or ""))
             continue
         reading.append(folder)
         if os.access(folder, os.W_OK | os.X_OK):
             writing = folder
             break
-        tried.append(folder)
-    return Folders(tuple(reading), writing, tuple(refused), tuple(tried))
+        unwritable.append(folder)
+    return Folders(tuple(reading), writing, tuple(untrusted_folders), tuple(unwritable))
 
 
 class _Untrusted(Exception):

@@ -86,12 +86,12 @@ def method_compiler() -> Any:
 
     class MethodCompiler(function_compiler()):  # type: ignore[misc]  # made at run time
         def define_pipelines(self) -> Any:
-            usual = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
-            made = compiler.PassManager(usual.pipeline_name)
-            for step, description in usual.passes:
-                made.add_pass(Lowering if step is typed_passes.NativeLowering else step, description)
-            made.finalize()
-            return [made]
+            default_passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+            passes = compiler.PassManager(default_passes.pipeline_name)
+            for step, description in default_passes.passes:
+                passes.add_pass(Lowering if step is typed_passes.NativeLowering else step, description)
+            passes.finalize()
+            return [passes]
 
     return MethodCompiler
 

@@ -37,10 +37,10 @@ def _make_prefetch_row() -> Any:
         signature = numba.types.void(array, numba.types.intp, numba.types.intp)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            made = context.make_array(signature.args[0])(context, builder, arguments[0])
-            strides = cgutils.unpack_tuple(builder, made.strides)
+            view = context.make_array(signature.args[0])(context, builder, arguments[0])
+            strides = cgutils.unpack_tuple(builder, view.strides)
             byte_pointer = ir.IntType(8).as_pointer()
-            start = builder.ptrtoint(made.data, ir.IntType(64))
+            start = builder.ptrtoint(view.data, ir.IntType(64))
             offset = builder.add(builder.mul(arguments[1], strides[0]), arguments[2])
             pointer = builder.inttoptr(builder.add(start, offset), byte_pointer)
             number = ir.IntType(32)
@@ -129,8 +129,8 @@ def _make_failed_tests() -> Any:
 
             def in_all_lanes(scalar: Any, vector: Any) -> Any:
                 nothing = ir.Constant(vector, ir.Undefined)
-                one = builder.insert_element(nothing, scalar, number(0))
-                return builder.shuffle_vector(one, nothing, ir.Constant(words, [0] * lanes))
+                first_lane = builder.insert_element(nothing, scalar, number(0))
+                return builder.shuffle_vector(first_lane, nothing, ir.Constant(words, [0] * lanes))
 
             def lanes_at(start: Any, group: int, vector: Any) -> Any:
                 return builder.bitcast(builder.gep(start, [offset(group * lanes)]), vector.as_pointer())
@@ -155,10 +155,10 @@ def _make_failed_tests() -> Any:
                 compared = builder.load(lanes_at(row_start, group, floats), align=4)
                 failed = builder.sext(builder.fcmp_ordered(">", compared, threshold), words)
                 union.append(builder.or_(so_far[group], builder.and_(failed, mask)))
-            following = builder.add(p, offset(1))
-            builder.cbranch(builder.icmp_signed("<", following, end), loop, after)
+            next_p = builder.add(p, offset(1))
+            builder.cbranch(builder.icmp_signed("<", next_p, end), loop, after)
             p.add_incoming(begin, before)
-            p.add_incoming(following, loop)
+            p.add_incoming(next_p, loop)
 
             builder.position_at_end(after)
             final = [builder.phi(words) for _ in groups]
@@ -192,8 +192,8 @@ def _make_atomic_add() -> Any:
         signature = numba.types.int64(counters, numba.types.intp, numba.types.int64)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            made = context.make_array(signature.args[0])(context, builder, arguments[0])
-            return builder.atomic_rmw("add", builder.gep(made.data, [arguments[1]]), arguments[2], "seq_cst")
+            view = context.make_array(signature.args[0])(context, builder, arguments[0])
+            return builder.atomic_rmw("add", builder.gep(view.data, [arguments[1]]), arguments[2], "seq_cst")
 
         return signature, generate
 

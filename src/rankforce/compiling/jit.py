@@ -208,9 +208,9 @@ def _pause_garbage_collection(numba: Any) -> None:
         depth = 0  # kernels call subroutines, which are compiled meanwhile; one thread compiles at a time
         resume = False
 
-        def on_start(self, started: Any) -> None:
-            compiled = getattr(started.data["dispatcher"], "py_func", None)
-            if self.depth == 0 and all(compiled is not each.py_func for each in KERNELS):
+        def on_start(self, event: Any) -> None:
+            compiled = getattr(event.data["dispatcher"], "py_func", None)
+            if self.depth == 0 and all(compiled is not kernel.py_func for kernel in KERNELS):
                 return  # somebody else's
             if self.depth == 0:
                 self.resume = gc.isenabled()

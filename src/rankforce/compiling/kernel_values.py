@@ -35,7 +35,7 @@ MOST_COLUMNS = 6
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 class KernelValue:
-    """Base of measures and costs: a frozen value class that kernels can use.
+    """Base of measures and λ-functions: a frozen value class that kernels can use.
 
     Subclasses are data classes: equality and hash include the class. ``kernel_tuple()`` is what a kernel is given:
     the fields annotated ``int``, ``float``, ``bool`` or ``int | None`` (None means no limit) as numbers, and each
@@ -74,7 +74,7 @@ class KernelValue:
         cls.Kernel = _kernel_tuple_class(cls, names)
 
     def __post_init__(self) -> None:
-        missing = [name for name in self.REQUIRED if not callable(getattr(type(self), name, None))]
+        missing = _missing_methods(type(self))
         if missing:
             raise self.ERROR(
                 f"{type(self).__name__} has no method {' and no method '.join(missing)}: define "
@@ -102,6 +102,15 @@ class KernelValue:
             _see_edits(type(self))
         numbers = [coerce(getattr(self, name)) for name, coerce in self._kernel_fields]
         return self.Kernel(*(numbers or [0]))
+
+
+def _missing_methods(value_class: type[KernelValue]) -> list[str]:
+    return [name for name in value_class.REQUIRED if not callable(getattr(value_class, name, None))]
+
+
+def is_complete(value_class: type[KernelValue]) -> bool:
+    """Whether a class is more than a base of others: it has the methods that it must have."""
+    return bool(value_class.REQUIRED) and not _missing_methods(value_class)
 
 
 def choice(*options: str, default: str | None = None) -> Any:
@@ -189,12 +198,12 @@ def _kernel_tuple_class(cls: type[KernelValue], names: list[str]) -> Any:
     columns = getattr(cls, "COLUMNS", 0)
     if columns > MOST_COLUMNS:
         raise SettingsError(f"{cls.__name__}.COLUMNS is {columns}; at most {MOST_COLUMNS} columns are possible")
-    plain = collections.namedtuple("Kernel", names)  # type: ignore[misc]  # the names are known at run time only
-    # Numba's dispatcher tells named tuples apart by name and fields alone, so the name is made unique: two costs
+    field_tuple = collections.namedtuple("Kernel", names)  # type: ignore[misc]  # the names are known at run time only
+    # Numba's dispatcher tells named tuples apart by name and fields alone, so the name is made unique: two λ-functions
     # with one field sigma, and a class that is defined again in a notebook, must not share compiled code.
-    made = type(
+    tuple_class = type(
         f"{cls.__module__}.{cls.__qualname__}.Kernel{next(_kernel_classes)}",
-        (KernelTuple, plain),
+        (KernelTuple, field_tuple),
         {
             "__slots__": (),
             "__module__": cls.__module__,
@@ -208,7 +217,7 @@ def _kernel_tuple_class(cls: type[KernelValue], names: list[str]) -> Any:
     )
     for method in methods.values():
         once_compiling(functools.partial(_make_callable, method, is_foreign(cls)))
-    return made
+    return tuple_class
 
 
 _kernel_classes = itertools.count()
@@ -227,20 +236,22 @@ def _make_callable(method: Callable[..., Any], foreign: bool, numba: Any) -> Non
     _callable_methods.add((foreign, name))
     fastmath = set(VECTOR) if name in VECTOR_METHODS else set()
     options = {"fastmath": fastmath, "pipeline_class": function_compiler(), **NOT_FROM_C}
-    checked = options | {"boundscheck": True, "pipeline_class": method_compiler()}
+    checked_options = options | {"boundscheck": True, "pipeline_class": method_compiler()}
 
     def own(self: Any, *arguments: Any) -> Any:
         return getattr(self.instance_class, name, None)
 
     def users(self: Any, *arguments: Any) -> Any:
-        found = own(self)
-        if found is None:
+        source = own(self)
+        if source is None:
             return None
         # Of a copy: what Numba knows of a function it knows for good, also after an edit in place.
         copy = types.FunctionType(
-            found.__code__, found.__globals__, found.__name__, found.__defaults__, found.__closure__
+            source.__code__, source.__globals__, source.__name__, source.__defaults__, source.__closure__
         )
-        compiled = numba.extending.register_jitable(**(checked if self.instance_class.BOUNDS_CHECKS else options))(copy)
+        compiled = numba.extending.register_jitable(
+            **(checked_options if self.instance_class.BOUNDS_CHECKS else options)
+        )(copy)
 
         def implementation(self: Any, *arguments: Any) -> Any:
             return compiled(self, *arguments)

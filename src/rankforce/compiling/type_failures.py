@@ -32,22 +32,22 @@ def explained(error: Exception, classes: Sequence[Any]) -> RankforceError:
     if at is None or _PLACE.match(lines[at]):  # nothing but calls that did not fit: the innermost says most
         at = max((place for place, line in enumerate(lines) if line.startswith(">>> ")), default=0)
     calls = [call for line in lines[: at + 1] if (call := _CALL.match(line))]
-    names = {f"{one.__module__}.{one.__qualname__.removesuffix('.Kernel')}": one for one in classes}
+    names = {f"{owner.__module__}.{owner.__qualname__.removesuffix('.Kernel')}": owner for owner in classes}
     calls = [call for call in calls if call["owner"] in names]
     owners = [names[calls[-1]["owner"]]] if calls else list(names.values())
-    called = " and ".join(one.__qualname__.removesuffix(".Kernel") for one in owners)
+    subject = " and ".join(owner.__qualname__.removesuffix(".Kernel") for owner in owners)
     methods = [call["method"] for call in calls if hasattr(names[call["owner"]], call["method"])]
     method = None
     if methods:
-        called += f".{methods[-1]}"
+        subject += f".{methods[-1]}"
         method = getattr(owners[0], methods[-1])
-    place = next((found for line in lines[at:] if (found := _PLACE.match(line))), None)
+    place = next((match for line in lines[at:] if (match := _PLACE.match(line))), None)
     if place is not None and _IN_KERNELS.search(place["file"]):
         what, where = f"what a method returns does not fit where it is used: {_cause(lines, at)}", ""
     else:
         what, where = _cause(lines, at), "" if method is None else _where(method, place)
     raised: type[RankforceError] = owners[0].ERROR
-    return raised(f"{called} cannot be compiled: {what}{where}\n  {ALLOWED}")
+    return raised(f"{subject} cannot be compiled: {what}{where}\n  {ALLOWED}")
 
 
 def _where(method: Any, place: re.Match[str] | None) -> str:

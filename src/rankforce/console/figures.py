@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rankforce.errors import SettingsError, missing_dependency
-from rankforce.files.atomic_writes import check_replaceable, replacing
+from rankforce.files.atomic_writes import atomic_write, check_replaceable
 
 
 def figure_class() -> Any:
@@ -43,5 +43,5 @@ def check_picture(path: str | os.PathLike[str]) -> None:
 def save_picture(figure: Any, path: str | os.PathLike[str]) -> None:
     """Write a figure into a file whose ending says the format, whole or not at all."""
     check_picture(path)
-    with replacing(path, SettingsError) as file:
+    with atomic_write(path, SettingsError) as file:
         figure.savefig(file, format=Path(path).suffix.removeprefix(".").lower())

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 def html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
     """A table with its title above and its notes below."""
-    heads = "".join(f'<th style="text-align:{_side(place)}">{html.escape(h)}</th>' for place, h in enumerate(header))
+    heads = "".join(f'<th style="text-align:{_side(index)}">{html.escape(h)}</th>' for index, h in enumerate(header))
     body = "".join(
         "<tr>"
-        + "".join(f'<td style="text-align:{_side(place)}">{html.escape(c)}</td>' for place, c in enumerate(row))
+        + "".join(f'<td style="text-align:{_side(index)}">{html.escape(c)}</td>' for index, c in enumerate(row))
         + "</tr>"
         for row in rows
     )

@@ -69,18 +69,18 @@ class Progress:
         if self._bar is not None:
             self._bar.update(done, self.in_words(values))
             return
-        now = time.monotonic()
+        moment = time.monotonic()
         if self._first is None:  # the first step may have compiled kernels: it says nothing of the others
-            self._first = (done, now)
+            self._first = (done, moment)
             return
-        if now - self._said >= SECONDS_BETWEEN_LINES:
-            self._said = now
+        if moment - self._said >= SECONDS_BETWEEN_LINES:
+            self._said = moment
             if self._settled:
                 self.say(self._settled)
                 self._settled = ""
-            left = (now - self._first[1]) / max(done - self._first[0], 1) * (self.total - done)
+            seconds = (moment - self._first[1]) / max(done - self._first[0], 1) * (self.total - done)
             print(
-                f"{self.name}: {done}/{self.total} {self.unit}; {self.in_words(values)}; about {left:.0f} s left",
+                f"{self.name}: {done}/{self.total} {self.unit}; {self.in_words(values)}; about {seconds:.0f} s left",
                 file=sys.stderr,
                 flush=True,
             )

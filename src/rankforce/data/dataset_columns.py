@@ -79,7 +79,7 @@ def as_query_weights(values: Any, data: Dataset) -> np.ndarray | None:
 
 def as_feature_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if names is None:
-        return tuple(str(place) for place in range(1, n + 1))  # as LETOR files count
+        return tuple(str(index) for index in range(1, n + 1))  # as LETOR files count
     if isinstance(names, (str, bytes)) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) != 1:
         raise DataError(f"feature_names must be one name per feature, not {names!r:.80}")
     result = tuple(str(name) for name in names)

@@ -146,29 +146,29 @@ def _from_objects(array: np.ndarray) -> np.ndarray:
         return array
 
 
-def without_columns(frame: Any, wanted: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Take columns out of a frame: every entry of ``wanted`` that is text names a column and is replaced by it."""
-    named = {role: name for role, name in wanted.items() if isinstance(name, str)}
-    if not named:
-        return frame, dict(wanted)
+def without_columns(frame: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Take columns out of a frame: every entry of ``roles`` that is text names a column and is replaced by it."""
+    column_of = {role: name for role, name in roles.items() if isinstance(name, str)}
+    if not column_of:
+        return frame, dict(roles)
     if not is_frame(frame):
-        role, name = next(iter(named.items()))
+        role, name = next(iter(column_of.items()))
         raise DataError(f"{role}={name!r} names a column, but X has no named columns")
-    known = column_names(frame)
-    taken = dict(wanted)
-    for name, count in Counter(named.values()).items():
+    columns = column_names(frame)
+    values = dict(roles)
+    for name, count in Counter(column_of.values()).items():
         if count > 1:
-            both = " and ".join(role for role, one in named.items() if one == name)
-            raise DataError(f"the column {name!r} is given {count} roles, {both}: a column has one")
-    for role, name in named.items():
-        if name not in known:
-            shown = ", ".join(map(displayed, known[:20])) + (", ..." if len(known) > 20 else "")
-            raise DataError(f"{role}={name!r}: there is no such column (there are: {shown})")
-        if known.count(name) > 1:
-            raise DataError(f"{role}={name!r}: {known.count(name)} columns have this name; rename all but one")
-        taken[role] = _column_at(frame, known.index(name))
-    dropped = set(named.values())
-    return _columns_at(frame, [place for place, name in enumerate(known) if name not in dropped]), taken
+            doubled = " and ".join(role for role, column in column_of.items() if column == name)
+            raise DataError(f"the column {name!r} is given {count} roles, {doubled}: a column has one")
+    for role, name in column_of.items():
+        if name not in columns:
+            listing = ", ".join(map(displayed, columns[:20])) + (", ..." if len(columns) > 20 else "")
+            raise DataError(f"{role}={name!r}: there is no such column (there are: {listing})")
+        if columns.count(name) > 1:
+            raise DataError(f"{role}={name!r}: {columns.count(name)} columns have this name; rename all but one")
+        values[role] = _column_at(frame, columns.index(name))
+    dropped = set(column_of.values())
+    return _columns_at(frame, [index for index, name in enumerate(columns) if name not in dropped]), values
 
 
 def as_matrix(X: Any) -> tuple[np.ndarray, list[str] | None]:
@@ -182,7 +182,7 @@ def as_matrix(X: Any) -> tuple[np.ndarray, list[str] | None]:
     elif names is not None:
         remedy = "; encode it as numbers, drop it, or name it as qid=, labels= or document_ids="
         columns = [
-            as_numbers(_column_at(X, place), f"column {name!r}", remedy=remedy) for place, name in enumerate(names)
+            as_numbers(_column_at(X, index), f"column {name!r}", remedy=remedy) for index, name in enumerate(names)
         ]
         for name, values in zip(names, columns, strict=True):
             if values.ndim != 1:
@@ -204,8 +204,8 @@ def stack(columns: list[np.ndarray], rows: int) -> np.ndarray:
     for first in range(0, rows, _ROWS_AT_A_TIME):
         block = slice(first, first + _ROWS_AT_A_TIME)
         with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, which is refused
-            for place, column in enumerate(columns):
-                matrix[block, place] = column[block]
+            for index, column in enumerate(columns):
+                matrix[block, index] = column[block]
     return matrix
 
 

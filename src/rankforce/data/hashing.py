@@ -41,13 +41,13 @@ def hash_ids(ids: np.ndarray) -> np.ndarray:
     if ids.dtype.kind in "iu":
         return mix(ids.astype(np.int64).view(dtypes.HASH))
     words = np.empty(len(ids), dtype=dtypes.HASH)
-    for place, text in enumerate(map(str, ids)):
+    for index, text in enumerate(map(str, ids)):
         number = _whole_number(text)
         if number is None:
             digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
-            words[place] = int.from_bytes(digest, "little")
+            words[index] = int.from_bytes(digest, "little")
         else:
-            words[place] = _mix_one(number)
+            words[index] = _mix_one(number)
     return words
 
 

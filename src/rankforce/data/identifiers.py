@@ -23,8 +23,8 @@ def as_ids(values: Any, n: int, what: str) -> np.ndarray:
     if array.shape != (n,):
         raise DataError(f"{what} must have one entry per document ({n}), not shape {array.shape}")
     kind = array.dtype.kind
-    listed = isinstance(values, (list, tuple))
-    if listed and (kind in "US" or (kind == "f" and all(map(_is_whole, values)))):
+    is_list = isinstance(values, (list, tuple))
+    if is_list and (kind in "US" or (kind == "f" and all(map(_is_whole, values)))):
         # NumPy drops NUL characters from the end of text, and takes 64 bits with and without sign for floats
         return _from_objects(list(values), what)
     if kind == "f":

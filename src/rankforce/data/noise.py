@@ -40,9 +40,9 @@ def confuse_labels(data: Dataset, matrix: Any, seed: int = 0, label: str = MAIN_
     seed = checked_seed(seed)
     check_number("times", times, 1, whole=True)
     grades = data.by_query(data.label(label))
-    named, documents = hash_ids(np.array([label], dtype=object)), document_hashes(data)
+    label_hash, documents = hash_ids(np.array([label], dtype=object)), document_hashes(data)
     for _ in range(times):
-        draws = Stream.LABEL_NOISE.uniform(seed, named, _content(documents, grades), documents)
+        draws = Stream.LABEL_NOISE.uniform(seed, label_hash, _content(documents, grades), documents)
         grades = _confused(grades, cumulated, draws, f"label {label!r}")
     return data.with_label(label, data.by_row(grades))
 
@@ -88,18 +88,18 @@ def confusion_from_repeats(first: Any, second: Any, grades: int | None = None) -
     )
     if a.ndim != 1 or a.shape != b.shape:
         raise DataError(f"first and second must be equally long: they have shapes {a.shape} and {b.shape}")
-    both = ~(np.isnan(a) | np.isnan(b))
-    if not both.any():
+    graded_twice = ~(np.isnan(a) | np.isnan(b))
+    if not graded_twice.any():
         raise DataError("no item was judged twice")
     if grades is None:
-        top = max(a[both].max(), b[both].max())
+        top = max(a[graded_twice].max(), b[graded_twice].max())
         if not top < MOST_GRADES:
             raise DataError(f"grades must be whole numbers from 0 to {MOST_GRADES - 1}, not {top:g}")
         grades = max(int(top), 0) + 1
     elif not Whole(1, MOST_GRADES).holds(grades):
         raise DataError(f"grades must be a positive whole number of at most {MOST_GRADES}, not {shown(grades)}")
-    firsts, _ = _grades(a[both], int(grades), "first")
-    seconds, _ = _grades(b[both], int(grades), "second")
+    firsts, _ = _grades(a[graded_twice], int(grades), "first")
+    seconds, _ = _grades(b[graded_twice], int(grades), "second")
     counts = np.bincount(firsts * grades + seconds, minlength=grades * grades).reshape(grades, grades).astype(float)
     counts += counts.T
     unseen = counts.sum(axis=1) == 0

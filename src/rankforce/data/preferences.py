@@ -141,10 +141,10 @@ class Preferences:
         for rows in data.each_query():
             rows = rows[~np.isnan(labels[rows])]
             above, below = labels[rows][:, None], labels[rows][None, :]
-            wanted = above > below
+            preferred = above > below
             if ties:
-                wanted |= np.triu(above == below, 1)
-            i, j = np.nonzero(wanted)
+                preferred |= np.triu(above == below, 1)
+            i, j = np.nonzero(preferred)
             better.append(rows[i])
             worse.append(rows[j])
         first, second = np.concatenate(better), np.concatenate(worse)
@@ -255,7 +255,7 @@ def _read_pairs(file: Path, separator: str, data: Dataset) -> Preferences:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Columns:
+class _PreferenceColumns:
     """Where the columns of a file of preferences are; −1 for one that is absent."""
 
     count: int
@@ -271,7 +271,7 @@ class _Columns:
         return tuple(name for name, place in places.items() if name != "count" and place >= 0)
 
 
-def _columns(lines: Iterator[tuple[int, list[str]]], path: Path, separator: str) -> _Columns:
+def _columns(lines: Iterator[tuple[int, list[str]]], path: Path, separator: str) -> _PreferenceColumns:
     first = next(lines, None)
     remedy = f"the first line names the columns: {separator.join(('qid', 'better', 'worse', 'probability'))}"
     if first is None:
@@ -288,7 +288,7 @@ def _columns(lines: Iterator[tuple[int, list[str]]], path: Path, separator: str)
             problem = f"there is no column {name!r}"
             raise FileFormatError(problem, path=path, line=first[0], text=separator.join(first[1]), remedy=remedy)
     places = {name: header.index(name) if name in header else -1 for name in known}
-    return _Columns(len(header), **places)
+    return _PreferenceColumns(len(header), **places)
 
 
 def _number(cells: list[str], place: int, what: str, most: float) -> float:
@@ -313,27 +313,27 @@ def consistent_posteriors(adjacent: Any) -> np.ndarray:
     (documents, documents), with ½ on the diagonal and P̄_ji = 1 − P̄_ij. A chain of ½ stays at ½; above ½ it grows
     with its length, below it falls; 0 and 1 stay. A chain that holds both 0 and 1 has no answer and is an error.
     """
-    given = np.atleast_1d(as_numbers(adjacent, "adjacent").astype(np.float64))
-    if given.ndim != 1 or not ((given >= 0) & (given <= 1)).all():
+    steps = np.atleast_1d(as_numbers(adjacent, "adjacent").astype(np.float64))
+    if steps.ndim != 1 or not ((steps >= 0) & (steps <= 1)).all():
         raise DataError("adjacent must hold one probability from 0 to 1 for every two neighbours")
-    zeros, ones = np.flatnonzero(given == 0), np.flatnonzero(given == 1)
+    zeros, ones = np.flatnonzero(steps == 0), np.flatnonzero(steps == 1)
     if len(zeros) and len(ones):
         raise DataError(
             f"adjacent[{zeros[0]}] is 0 and adjacent[{ones[0]}] is 1: no probability is consistent with both; "
             "use probabilities inside (0, 1)"
         )
-    n = len(given) + 1
+    n = len(steps) + 1
     with np.errstate(divide="ignore"):
-        logits = np.log(given) - np.log1p(-given)
-    result = np.full((n, n), 0.5)
+        logits = np.log(steps) - np.log1p(-steps)
+    posteriors = np.full((n, n), 0.5)
     for i in range(n - 1):
         chain = np.cumsum(logits[i:])
         e = np.exp(-np.abs(chain))
         likelier = 1.0 / (1.0 + e)
         less_likely = e / (1.0 + e)
-        result[i, i + 1 :] = np.where(chain >= 0, likelier, less_likely)
-        result[i + 1 :, i] = np.where(chain >= 0, less_likely, likelier)
-    return result
+        posteriors[i, i + 1 :] = np.where(chain >= 0, likelier, less_likely)
+        posteriors[i + 1 :, i] = np.where(chain >= 0, less_likely, likelier)
+    return posteriors
 
 
 def _rows(values: Any, data: Dataset, what: str) -> np.ndarray:

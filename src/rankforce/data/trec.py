@@ -18,7 +18,7 @@ from rankforce import dtypes
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.frames import as_numbers
 from rankforce.errors import DataError, FileFormatError
-from rankforce.files.atomic_writes import replacing
+from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.decompression import lines, opened
 from rankforce.files.limits import ID_REMEDY, longest_id, within_memory
 from rankforce.files.streams import file_name
@@ -60,7 +60,7 @@ def read_qrels(path: str | Path) -> dict[str, dict[str, float]]:
     Any white space separates, gzip is recognised, blank lines are skipped, ids are text, the iteration is ignored.
     A document judged twice for a query is an error, and so is a grade that is not a finite number.
     """
-    what = _Columns(4, 2, 3, "grade", "query, iteration, document, grade", "a run (use read_run)", 6)
+    what = _TrecColumns(4, 2, 3, "grade", "query, iteration, document, grade", "a run (use read_run)", 6)
     return _read(Path(file_name(path)), what)
 
 
@@ -69,7 +69,7 @@ def read_run(path: str | Path) -> dict[str, dict[str, float]]:
 
     The ranks are ignored, as trec_eval does: scores decide. Otherwise as ``read_qrels``.
     """
-    what = _Columns(6, 2, 4, "score", "query, Q0, document, rank, score, tag", "judgments (use read_qrels)", 4)
+    what = _TrecColumns(6, 2, 4, "score", "query, Q0, document, rank, score, tag", "judgments (use read_qrels)", 4)
     return _read(Path(file_name(path)), what)
 
 
@@ -89,10 +89,10 @@ def write_run(
         raise DataError(f"score of row {int(np.flatnonzero(~(values < np.inf))[0])} (from 0) is not a number")
     names, queries = names_in_run(data, tag)
     check_number("depth", depth, 1, whole=True, optional=True)
-    with replacing(file_name(path)) as raw, _text_to(raw, Path(file_name(path))) as file:
+    with atomic_write(file_name(path)) as raw, _text_to(raw, Path(file_name(path))) as file:
         for query, rows in zip(queries, data.each_query(), strict=True):
-            ranked = rows[np.argsort(-values[rows], kind="stable")][:depth]
-            for rank, row in enumerate(ranked, start=1):
+            ranking = rows[np.argsort(-values[rows], kind="stable")][:depth]
+            for rank, row in enumerate(ranking, start=1):
                 if values[row] > -np.inf:
                     file.write(f"{query} Q0 {names[row]} {rank} {float(values[row])!r} {tag}\n")
 
@@ -129,20 +129,20 @@ def judged_run(
             Argument("missing_queries", "skip"),
             " leaves them out",
         )
-    kept = [query for query in qrels if missing_queries == "zero" or query in run]
+    queries = [query for query in qrels if missing_queries == "zero" or query in run]
     if len(without_run) == len(qrels):
         raise DataError("the run and the judgments have no query in common: are their ids written alike?")
     ids: list[str] = []
     documents: list[str] = []
     grades: list[float] = []
     scores: list[float] = []
-    for query in kept:
-        judged, ranked = _numbers(qrels[query], query, "grade"), _numbers(run.get(query, {}), query, "score")
-        by_score = sorted(ranked.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
-        entries = by_score + [(name, -math.inf) for name in judged if name not in ranked]
+    for query in queries:
+        grade_of, score_of = _numbers(qrels[query], query, "grade"), _numbers(run.get(query, {}), query, "score")
+        by_score = sorted(score_of.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
+        entries = by_score + [(name, -math.inf) for name in grade_of if name not in score_of]
         ids += [str(query)] * len(entries)
         documents += [str(name) for name, _ in entries]
-        grades += [judged.get(name, math.nan) for name, _ in entries]
+        grades += [grade_of.get(name, math.nan) for name, _ in entries]
         scores += [score for _, score in entries]
     values = np.array(scores, dtype=dtypes.SCORE)
     labels = np.array(grades, dtype=dtypes.LABEL)
@@ -167,7 +167,7 @@ def _numbers(of_query: Mapping[str, Any], query: str, what: str) -> dict[str, fl
 
 
 @dataclasses.dataclass(frozen=True)
-class _Columns:
+class _TrecColumns:
     """Where a kind of file has what."""
 
     count: int
@@ -179,13 +179,13 @@ class _Columns:
     lookalike_count: int
 
 
-def _read(path: Path, columns: _Columns) -> dict[str, dict[str, float]]:
+def _read(path: Path, columns: _TrecColumns) -> dict[str, dict[str, float]]:
     with within_memory(path):
         return _numbers_by_document(path, columns)
 
 
-def _numbers_by_document(path: Path, columns: _Columns) -> dict[str, dict[str, float]]:
-    result: dict[str, dict[str, float]] = {}
+def _numbers_by_document(path: Path, columns: _TrecColumns) -> dict[str, dict[str, float]]:
+    by_query: dict[str, dict[str, float]] = {}
     longest = longest_id()
     for line, text in _lines(path):
         parts = text.split()
@@ -214,7 +214,7 @@ def _numbers_by_document(path: Path, columns: _Columns) -> dict[str, dict[str, f
             if "\0" in parts[place]:
                 problem = "the id holds a NUL character"
                 raise FileFormatError(problem, path=path, line=line, column=place + 1, text=parts[place])
-        of_query = result.setdefault(parts[0], {})
+        of_query = by_query.setdefault(parts[0], {})
         if parts[columns.document] in of_query:
             raise FileFormatError(
                 f"a second {columns.number_name} for this document and query {parts[0]!r}",
@@ -225,9 +225,9 @@ def _numbers_by_document(path: Path, columns: _Columns) -> dict[str, dict[str, f
                 remedy="remove one of the two lines",
             )
         of_query[parts[columns.document]] = number
-    if not result:
+    if not by_query:
         raise FileFormatError("the file is empty", path=path, remedy=f"each line is: {columns.written}")
-    return result
+    return by_query
 
 
 def _number(text: str) -> float | None:

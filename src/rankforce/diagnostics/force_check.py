@@ -1,6 +1,6 @@
 """Do forces derive from a cost? What a λ-function really does to the scores of a list.
 
-    print(rf.check_forces("RankNetWeightPairs", "NDCG"))
+    print(rf.diagnostics.check_forces("RankNetWeightPairs", "NDCG"))
 
 With λ = −∂C/∂s the Hessian of the cost C is H_jk = −∂λ_j/∂s_k. Where H is symmetric a cost exists; where it is positive
 semidefinite too, the cost is convex. Symmetry at points without ties is not enough: forces that jump when two documents
@@ -22,10 +22,10 @@ from rankforce.data.dataset_columns import MAIN_LABEL
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
-from rankforce.forces.forces import Forces, Ranking
+from rankforce.forces.forces import Forces, RunningOrder
 from rankforce.kinds import check_choice, check_number, shown
-from rankforce.lambdas.catalogue import cost as lambda_function
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
+from rankforce.lambdas.catalogue import lambda_function as read_lambda_function
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.measures.measure import Measure
 from rankforce.measures.ndcg import NDCG
@@ -92,7 +92,7 @@ class ForceCheck:
 
 
 def check_forces(
-    cost: str | LambdaFunction | Objective | Term,
+    lambda_function: str | LambdaFunction | Objective | Term,
     measure: str | Measure = "NDCG",
     *,
     labels: Any = None,
@@ -107,7 +107,7 @@ def check_forces(
 
     Parameters
     ----------
-    cost : a λ-function, written or as an object; or, without ``measure``, a whole objective, a term or a list of terms
+    lambda_function : written or as an object; or, without ``measure``, a whole objective, a term or a list of terms
     measure : the measure whose changes the λ-function sees
     labels : one label per document of the list, or a mapping of label source to labels
         Default: grades 3, 2, 1, 1, 0, 0, and some values between 0 and 1 for every other label source.
@@ -127,10 +127,10 @@ def check_forces(
     _check_distance("spread", spread, SPREADS)
     _check_distance("radius", radius, RADII)
     seed = checked_seed(seed)
-    if isinstance(cost, (Objective, Term, list, tuple)):
-        objective = as_part(cost)
+    if isinstance(lambda_function, (Objective, Term, list, tuple)):
+        objective = as_part(lambda_function)
     else:
-        objective = Objective((Term(read_measure(measure), lambda_function(cost)),))
+        objective = Objective((Term(read_measure(measure), read_lambda_function(lambda_function)),))
     if any(term.pairs is not None and term.pairs.sample for term in objective.terms):
         raise SettingsError("forces of sampled pairs are random: check them with ", Argument("pairs", "all"))
     if not any(objective.shares(iteration)):
@@ -193,11 +193,11 @@ class _Field:
         self.size = len(next(iter(labels.values())))
         self._prepared = functools.lru_cache(maxsize=4)(self._prepare)
 
-    def _prepare(self, count: int) -> tuple[Ranking, Forces]:
+    def _prepare(self, count: int) -> tuple[RunningOrder, Forces]:
         labels = {name: np.tile(values, count) for name, values in self.labels.items()}
         features = np.zeros((count * self.size, 1), dtype=np.float32)
         data = Dataset(features, labels.pop(MAIN_LABEL, None), group=[self.size] * count, labels=labels)
-        return Ranking(data, 0), Forces(data, self.objective, 0, normalise=self.normalise)
+        return RunningOrder(data, 0), Forces(data, self.objective, 0, normalise=self.normalise)
 
     def at(self, points: np.ndarray) -> np.ndarray:
         """(points, documents) forces at (points, documents) scores."""
@@ -267,24 +267,24 @@ def _circulations(
     centres = _points(rng, count, field.size, spread, radius)
     order = np.argsort(centres, axis=1)
     place = rng.integers(0, field.size - 1, count)
-    each = np.arange(count)
-    a, b = order[each, place], order[each, place + 1]
-    middle = 0.5 * (centres[each, a] + centres[each, b])
-    centres[each, a] = middle
-    centres[each, b] = middle
+    samples = np.arange(count)
+    a, b = order[samples, place], order[samples, place + 1]
+    middle = 0.5 * (centres[samples, a] + centres[samples, b])
+    centres[samples, a] = middle
+    centres[samples, b] = middle
     across = np.zeros_like(centres)  # across the change of order of a and b ...
-    across[each, a], across[each, b] = np.sqrt(0.5), -np.sqrt(0.5)
+    across[samples, a], across[samples, b] = np.sqrt(0.5), -np.sqrt(0.5)
     along = rng.normal(size=centres.shape)  # ... and along it, not moving the list as a whole
     along -= along.mean(axis=1, keepdims=True)
     along -= (along * across).sum(axis=1, keepdims=True) * across
     along /= np.linalg.norm(along, axis=1, keepdims=True)
     radii = (radius, radius / 2, radius / 4)
-    found = [abs(_integrals(field, centres, across, along, one, LOOP_NODES)) for one in radii]
+    by_radius = [abs(_integrals(field, centres, across, along, size, LOOP_NODES)) for size in radii]
     # A force that jumps within a half of a loop (Step) spoils the quadrature there: more nodes show by how much.
     finer = abs(_integrals(field, centres, across, along, radius, 4 * LOOP_NODES))
-    sure = (finer > 1e-7 * radius * largest) & (abs(finer - found[0]) < 0.02 * finer)
-    largest_ones = [float(np.where(sure, integrals, 0.0).max()) for integrals in found]
-    exponent = float(np.median(np.log2(found[0][sure] / found[1][sure]))) if sure.any() else np.nan
+    sure = (finer > 1e-7 * radius * largest) & (abs(finer - by_radius[0]) < 0.02 * finer)
+    largest_ones = [float(np.where(sure, integrals, 0.0).max()) for integrals in by_radius]
+    exponent = float(np.median(np.log2(by_radius[0][sure] / by_radius[1][sure]))) if sure.any() else np.nan
     return tuple(zip(radii, largest_ones, strict=True)), exponent, bool(sure.any())
 
 

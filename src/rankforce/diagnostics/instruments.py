@@ -24,12 +24,12 @@ from rankforce.forces.pairs import PairRanges
 from rankforce.forces.trained_forces import ASSUMED, AnchoredForces, TrainedForces
 from rankforce.kernels.forces.pair_forces import scale_by_log
 from rankforce.kinds import MOST, Text, Whole, check_number, shown
-from rankforce.lambdas.cost import Cost
+from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 from rankforce.objectives.graded import Graded
 from rankforce.objectives.objective import Term
 
 
-class Instrument(abc.ABC):
+class TableInstrument(abc.ABC):
     """Base of all instruments: one row of numbers per look.
 
     every : look before iteration (tree, epoch) 0, ``every``, 2 × ``every``, ...
@@ -111,13 +111,13 @@ class Instrument(abc.ABC):
         names = list(self.rows[0])
         places = sorted({*range(0, len(self.rows), max(1, len(self.rows) // 10)), len(self.rows) - 1})
         rows = [
-            [str(self.iterations[place]), *(tables.per_cent(self.rows[place][name]) for name in names)]
-            for place in places
+            [str(self.iterations[index]), *(tables.per_cent(self.rows[index][name]) for name in names)]
+            for index in places
         ]
         return f"{self.title}\n{tables.text_table(['iteration', *names], rows)}"
 
 
-class ForceAgreement(Instrument):
+class ForceAgreement(TableInstrument):
     """The share of documents whose forces from the first tier and from a later one have the same sign, or the later
     one's is 0.
 
@@ -146,7 +146,7 @@ class ForceAgreement(Instrument):
             if name in self._later:  # a measure may stand in several terms
                 name = f"{name} (term {number})"
             self._later[name] = self.trained.on(data, term)
-            everything = Term(term.measure, term.cost, pairs=term.pairs)
+            everything = Term(term.measure, term.lambda_function, pairs=term.pairs)
             self._later[f"{name}, all pairs"] = self.trained.on(data, everything)
 
     def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
@@ -158,7 +158,7 @@ class ForceAgreement(Instrument):
         return found
 
 
-class ContributionsByGrade(Instrument):
+class ContributionsByGrade(TableInstrument):
     """For documents of a high grade: the share of Σ_k |λ_jk| that comes from partners k of each grade, its mean over
     those documents that are pulled at all. Where an anchor ties scores to the grades, the size of its force is part of
     the sum, and its share a column.
@@ -178,8 +178,10 @@ class ContributionsByGrade(Instrument):
 
     def _start(self, data: Dataset) -> None:
         term = self.trained.term(self.term)
-        if not isinstance(term.cost, Cost) or term.cost.diagonal:
-            raise SettingsError(f"{term.cost} does not pull pairs apart alone: its forces have no partners' grades")
+        if not isinstance(term.lambda_function, PairwiseLambdaFunction) or term.lambda_function.diagonal:
+            raise SettingsError(
+                f"{term.lambda_function} does not pull pairs apart alone: its forces have no partners' grades"
+            )
         self._forces = self.trained.on(data, term)
         whole = self._forces.forces.terms[0]
         labels, starts = whole.judged.labels, whole.judged.starts
@@ -243,7 +245,7 @@ class ContributionsByGrade(Instrument):
         amounts["anchor"] = np.abs(judged.of_kept(springing))
 
 
-class GradesInTop(Instrument):
+class GradesInTop(TableInstrument):
     """The share of each grade among the first ``k`` documents, the mean over queries; unlabelled ones are a column."""
 
     TITLE = "grades at the top"
@@ -270,7 +272,7 @@ class GradesInTop(Instrument):
         return found
 
 
-class RankChanges(Instrument):
+class RankChanges(TableInstrument):
     """The share of documents whose rank changed since the last look, and of the first ``k`` places whose document did;
     each the mean over queries. The first look has nothing to compare with.
     """
@@ -306,8 +308,8 @@ def _checked_k(k: Any) -> int:
 
 def _top_places(data: Dataset, k: int) -> np.ndarray:
     """The first k places of every query, within the ranking of all documents."""
-    places = np.arange(data.n_documents) - np.repeat(data.query_starts[:-1], data.query_sizes)
-    return np.flatnonzero(places < k)
+    indices = np.arange(data.n_documents) - np.repeat(data.query_starts[:-1], data.query_sizes)
+    return np.flatnonzero(indices < k)
 
 
 def _per_query_weights(data: Dataset, k: int) -> np.ndarray:

@@ -71,9 +71,9 @@ def compare(
     if isinstance(a, Evaluation) or isinstance(b, Evaluation):
         raise SettingsError("compare two evaluations, or two rankings, not one of each")
 
-    def evaluated(one: Any) -> Evaluation:
+    def evaluated(ranking: Any) -> Evaluation:
         return evaluate(
-            one,
+            ranking,
             data,
             measures,
             ties=ties,
@@ -195,7 +195,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as numbers, text, lists and dictionaries that JSON can hold; None where there is no number."""
-        result: dict[str, Any] = {
+        form: dict[str, Any] = {
             "names": list(self.names),
             "n_queries": self.a.n_queries,
             "level": self.level,
@@ -215,17 +215,18 @@ class Comparison:
                     **dataclasses.asdict(self.counts[name]),
                     "n_compared": self.n_compared[name],
                     "changed": [
-                        {"query": _plain(one.query), "difference": one.difference} for one in self.changed(name)
+                        {"query": _plain(change.query), "difference": change.difference}
+                        for change in self.changed(name)
                     ],
                 }
                 for name in self.measures
             },
         }
         if self.verdict is not None:
-            result["verdict"] = self.verdict.to_dict()
+            form["verdict"] = self.verdict.to_dict()
         if self.by_segment:
-            result["segments"] = {str(segment): part.to_dict() for segment, part in self.by_segment.items()}
-        return result
+            form["segments"] = {str(segment): part.to_dict() for segment, part in self.by_segment.items()}
+        return form
 
     def to_pandas(self) -> Any:
         """A data frame of one row per query: the values of both and their difference, for each measure."""

@@ -67,24 +67,24 @@ class Convention:
             raise SettingsError(f"convention {self.name!r}: {self.tool} has {name} without a cut-off only")
         return rule
 
-    def applied(self, measure: Measure, written: Collection[str] = ()) -> Measure:
+    def applied(self, measure: Measure, spelt_out: Collection[str] = ()) -> Measure:
         """The measure with the parameters that this convention fixes.
 
-        A parameter is asked for if it is not the measure's default, or stands in its written form (``written``).
+        A parameter is asked for if it is not the measure's default, or stands in its written form (``spelt_out``).
         """
         rule = self.rule(measure)
         changes = dict(rule.fixed)
         for field in dataclasses.fields(measure):
-            name, given = field.name, getattr(measure, field.name)
-            asked = given != field.default or name in written
-            if not field.init or name in ("cutoff", "label") or not asked:
+            name, value = field.name, getattr(measure, field.name)
+            is_asked = value != field.default or name in spelt_out
+            if not field.init or name in ("cutoff", "label") or not is_asked:
                 continue
-            if name in rule.free and ((options := rule.free[name]) is None or given in options):
-                changes[name] = given
-            elif given != changes.get(name, field.default):
+            if name in rule.free and ((options := rule.free[name]) is None or value in options):
+                changes[name] = value
+            elif value != changes.get(name, field.default):
                 raise SettingsError(
                     f"convention {self.name!r} fixes {name} of {type(measure).__name__}, and {measure} asks for "
-                    f"{name}={given}; leave the parameter or the convention out"
+                    f"{name}={value}; leave the parameter or the convention out"
                 )
         if measure.label != MAIN_LABEL:
             changes["judged_only"] = False  # these tools know no unlabelled documents but not relevant ones

@@ -20,9 +20,9 @@ from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import Evaluation, MeasuredQueries
 from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.significance import check_level
-from rankforce.evaluation.ties import POLICIES, QueryValues, Ranking
+from rankforce.evaluation.ties import POLICIES, QueryValues, RankedData
 from rankforce.kinds import check_choice
-from rankforce.measures.judged import Judged, judged
+from rankforce.measures.judged import JudgedMeasure, judged
 from rankforce.measures.measure import Measure
 from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.threads import using_threads
@@ -92,19 +92,22 @@ def evaluate(
         threads=threads,
     )
     segments = None if by is None else _segments(by, data)
-    known = request.on(data)
-    tool, asked = request.tool, list(request.measures)
+    judgements = request.on(data)
+    tool, measures_asked = request.tool, list(request.measures)
     scores = scores_of(model_or_scores, data)
     if tool is not None and tool.single_precision:
         scores = _single_precision(scores)
     with using_threads(threads):
-        ranking = Ranking(data, scores, request.ties, request.seed)
+        ranking = RankedData(data, scores, request.ties, request.seed)
         measured = {
-            str(one): _measured(one, ranking, of, values, request.blank, tool)
-            for one, of, values in zip(asked, known, ranking.values(known), strict=True)
+            str(measure): _measured(measure, ranking, of, values, request.blank, tool)
+            for measure, of, values in zip(measures_asked, judgements, ranking.values(judgements), strict=True)
         }
     policies = Policies(
-        request.ties, _blank_words(tool, asked) or request.blank, convention, _weight_words(data, tool, asked)
+        request.ties,
+        _blank_words(tool, measures_asked) or request.blank,
+        convention,
+        _weight_words(data, tool, measures_asked),
     )
     return Evaluation(
         measured,
@@ -126,12 +129,12 @@ def _evaluate_agreement(
     check_choice("ties", ties, POLICIES)
     level, seed = check_level(level), checked_seed(seed)
     segments = None if by is None else _segments(by, data)
-    listed = ListedAgreement(preferences)
+    agreement = ListedAgreement(preferences)
     with using_threads(threads):
-        values = listed.per_query(scores_of(model_or_scores, data), ties, seed)
-    none, weights = np.zeros(data.n_queries, dtype=np.int64), listed.query_weights
+        values = agreement.per_query(scores_of(model_or_scores, data), ties, seed)
+    none, weights = np.zeros(data.n_queries, dtype=np.int64), agreement.query_weights
     measured = MeasuredQueries(
-        listed.measure, listed.measure, values, np.isnan(values), none, none, None, weights, None
+        agreement.measure, agreement.measure, values, np.isnan(values), none, none, None, weights, None
     )
     return Evaluation(
         {str(AGREEMENT): measured},
@@ -154,73 +157,78 @@ def _refuse_for_preferences(**options: Any) -> None:
 
 
 def _measured(
-    asked: Measure, ranking: Ranking, known: Judged, found: QueryValues, blank: str, tool: Convention | None
+    measure: Measure,
+    ranking: RankedData,
+    judgement: JudgedMeasure,
+    query_values: QueryValues,
+    blank: str,
+    tool: Convention | None,
 ) -> MeasuredQueries:
-    data, one = ranking.data, known.measure
-    values, variances = found
-    is_blank = known.normalisers == 0.0
-    rule = None if tool is None else tool.rule(one)
+    data, computed = ranking.data, judgement.measure
+    values, variances = query_values
+    is_blank = judgement.normalisers == 0.0
+    rule = None if tool is None else tool.rule(computed)
     numerator_weights = None
     if is_blank.any():
         policy = blank if rule is None else rule.blank
         values[is_blank] = {"skip": np.nan, "zero": 0.0, "one": 1.0}[policy]
         if rule is not None and rule.blank_weighs_one and data.query_weights is not None:
             numerator_weights = np.where(is_blank, 1.0, data.query_weights)
-    if rule is not None and rule.short_list_is_zero and one.cut is not None:
-        values[data.query_sizes < one.cut] = 0.0
-    unlabelled, top = _unlabelled_in_top(ranking, known)
+    if rule is not None and rule.short_list_is_zero and computed.cut is not None:
+        values[data.query_sizes < computed.cut] = 0.0
+    unlabelled, top = _unlabelled_in_top(ranking, judgement)
     used = tool is None or (tool.query_weights and rule is not None and not rule.ignores_weights)
     weights = data.query_weights if used else None
-    return MeasuredQueries(asked, one, values, is_blank, unlabelled, top, variances, weights, numerator_weights)
+    return MeasuredQueries(measure, computed, values, is_blank, unlabelled, top, variances, weights, numerator_weights)
 
 
-def _unlabelled_in_top(ranking: Ranking, known: Judged) -> tuple[np.ndarray, np.ndarray]:
+def _unlabelled_in_top(ranking: RankedData, judgement: JudgedMeasure) -> tuple[np.ndarray, np.ndarray]:
     """For each query: unlabelled documents down to the measure's cut-off, and documents down to it.
 
     Counted in the whole ranking, also where the measure leaves unlabelled documents out.
     """
     ranked = ranking.documents()
     sizes = np.diff(ranked.starts)
-    top = sizes if known.measure.cut is None else np.minimum(sizes, known.measure.cut)
-    if known.kept is None and not known.source.any_missing:
+    top = sizes if judgement.measure.cut is None else np.minimum(sizes, judgement.measure.cut)
+    if judgement.kept is None and not judgement.source.any_missing:
         return np.zeros(len(sizes), dtype=np.int64), top
-    missing = np.isnan(ranking.data.by_query(known.measure.labels_of(ranking.data.labels)))
-    order = ranked.order if known.kept is not None else ranking.order(known)
+    missing = np.isnan(ranking.data.by_query(judgement.measure.labels_of(ranking.data.labels)))
+    order = ranked.order if judgement.kept is not None else ranking.order(judgement)
     ranks = np.arange(len(order)) - np.repeat(ranked.starts[:-1], sizes)
     counted = ranked.of(missing)[order] & (ranks < np.repeat(top, sizes))
     sums = np.concatenate([[0], np.cumsum(counted)])
     return np.diff(sums[ranked.starts]), top
 
 
-def _explainer(ranking: Ranking) -> Callable[[Measure, int], list[dict[str, Any]]]:
-    def explain(one: Measure, q: int) -> list[dict[str, Any]]:
+def _explainer(ranking: RankedData) -> Callable[[Measure, int], list[dict[str, Any]]]:
+    def explain(measure: Measure, q: int) -> list[dict[str, Any]]:
         data = ranking.data
-        known = judged(data, one)
-        ranked = ranking.documents(known)
-        start, end = int(ranked.starts[q]), int(ranked.starts[q + 1])
-        order = ranking.order(known)[start:end]
-        worth = ranked.worth(known)[order]
-        labels = ranked.of(known.labels)[order]
-        places = order if ranked.places is None else ranked.places[order]
-        places = places if known.kept is None else known.kept[places]
-        rows = data.rows[places]
-        normaliser = known.normalisers[q]
-        kernel = known.kernel_tuple
-        result = []
+        judgement = judged(data, measure)
+        documents = ranking.documents(judgement)
+        start, end = int(documents.starts[q]), int(documents.starts[q + 1])
+        order = ranking.order(judgement)[start:end]
+        worth = documents.worth(judgement)[order]
+        labels = documents.of(judgement.labels)[order]
+        rows_by_rank = order if documents.places is None else documents.places[order]
+        rows_by_rank = rows_by_rank if judgement.kept is None else judgement.kept[rows_by_rank]
+        rows = data.rows[rows_by_rank]
+        normaliser = judgement.normalisers[q]
+        kernel = judgement.kernel_tuple
+        entries = []
         for r in range(end - start):
             so_far = np.where(np.arange(end - start) <= r, worth, 0.0)
             value = kernel.value(so_far, normaliser) if normaliser != 0.0 else 0.0
-            result.append(
+            entries.append(
                 {
                     "rank": r + 1,
                     "document": f"row {rows[r]}" if data.document_ids is None else data.document_ids[rows[r]],
-                    "score": float(ranked.scores[order[r]]),
+                    "score": float(documents.scores[order[r]]),
                     "label": None if np.isnan(labels[r]) else float(labels[r]),
                     "worth": float(worth[r]),
                     "value": float(value),
                 }
             )
-        return result
+        return entries
 
     return explain
 
@@ -228,23 +236,24 @@ def _explainer(ranking: Ranking) -> Callable[[Measure, int], list[dict[str, Any]
 def _segments(by: Any, data: Dataset) -> np.ndarray:
     if isinstance(by, Mapping):
         ids = data.query_ids.tolist()
-        missing = [one for one in ids if one not in by]
-        if missing:
+        without_segment = [name for name in ids if name not in by]
+        if without_segment:
             raise DataError(
-                f"by= names no segment for {len(missing)} of {data.n_queries} queries, the first is {missing[0]!r}"
+                f"by= names no segment for {len(without_segment)} of {data.n_queries} queries, the first is "
+                f"{without_segment[0]!r}"
             )
-        given = [by[one] for one in ids]
+        names = [by[name] for name in ids]
     else:
-        given = np.asarray(frames.as_vector(by)).tolist()
-        if not isinstance(given, list) or len(given) != data.n_queries:
+        names = np.asarray(frames.as_vector(by)).tolist()
+        if not isinstance(names, list) or len(names) != data.n_queries:
             raise DataError(
                 f"by= must name one segment per query ({data.n_queries}, following data.query_ids), or map query ids "
                 "to segments"
             )
     segments = np.empty(data.n_queries, dtype=object)
-    segments[:] = [one if isinstance(one, (str, int)) else str(one) for one in given]
-    if len({type(one) for one in segments}) > 1:
-        segments[:] = [str(one) for one in segments]
+    segments[:] = [name if isinstance(name, (str, int)) else str(name) for name in names]
+    if len({type(name) for name in segments}) > 1:
+        segments[:] = [str(name) for name in segments]
     return segments
 
 

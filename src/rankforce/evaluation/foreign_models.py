@@ -109,17 +109,17 @@ def _by_module(module: Any, features: Any) -> Any:
 
 def _features(model: Any, data: Dataset, name: str) -> Any:
     """The features as the model knows them: a data frame if it knows names, else the matrix."""
-    wanted = _feature_names(model)
-    if wanted is None:
+    model_features = _feature_names(model)
+    if model_features is None:
         count = attribute(model, "n_features_in_")
         if isinstance(count, (int, np.integer)) and count != data.n_features:
             raise DataError(f"the data has {data.n_features} features, {name} was fitted on {count}")
         return data.features
     names: tuple[str, ...] = tuple(data.feature_names)
     if from_library(model, "lightgbm"):
-        names = tuple(one.replace(" ", "_") for one in names)  # as LightGBM writes them
+        names = tuple(feature.replace(" ", "_") for feature in names)  # as LightGBM writes them
     places = feature_places(
-        wanted,
+        model_features,
         names,
         named=not are_numbered(names),
         what="the data",
@@ -132,7 +132,7 @@ def _features(model: Any, data: Dataset, name: str) -> Any:
         import pandas as pd
     except ImportError:
         return matrix
-    return pd.DataFrame(matrix, columns=list(wanted), copy=False)
+    return pd.DataFrame(matrix, columns=list(model_features), copy=False)
 
 
 def _feature_names(model: Any) -> list[str] | None:

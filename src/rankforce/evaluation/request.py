@@ -17,7 +17,7 @@ from rankforce.evaluation.significance import check_level
 from rankforce.evaluation.ties import BY_DOCUMENT_ID, POLICIES, document_id_keys
 from rankforce.kinds import check_choice
 from rankforce.measures.catalogue import measure, written_parameters
-from rankforce.measures.judged import Judged, judged
+from rankforce.measures.judged import JudgedMeasure, judged
 from rankforce.measures.measure import Measure
 from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.threads import using_threads
@@ -69,15 +69,15 @@ class Request:
             checked_seed(seed),
             threads,
         )
-        for asked in request.measures:
-            request.applied(asked)
+        for requested in request.measures:
+            request.applied(requested)
         return request
 
     def applied(self, asked: Measure) -> Measure:
         """A measure as the convention computes it."""
         return asked if self.tool is None else self.tool.applied(asked, self.measures[asked])
 
-    def on(self, data: Dataset) -> list[Judged]:
+    def on(self, data: Dataset) -> list[JudgedMeasure]:
         """The measures with the labels of a data set; an error where they do not fit."""
         check_dataset(data)
         with using_threads(self.threads):
@@ -92,7 +92,7 @@ class Request:
         return known
 
 
-def refuse_blank_queries(known: Judged, data: Dataset, queries: np.ndarray | None = None) -> None:
+def refuse_blank_queries(known: JudgedMeasure, data: Dataset, queries: np.ndarray | None = None) -> None:
     """Raise if there are blank queries, among those of a mask if there is one."""
     is_blank = known.normalisers == 0.0
     if queries is not None:

@@ -81,19 +81,21 @@ class Evaluation:
         self.segments = segments
         self._explainer = explainer
         by_measure = self._by_measure
-        self.per_query: ByMeasure[np.ndarray] = by_measure(lambda one: one.values)
+        self.per_query: ByMeasure[np.ndarray] = by_measure(lambda entry: entry.values)
         self.mean: ByMeasure[float] = by_measure(self._mean)
         self.standard_error: ByMeasure[float] = by_measure(
-            lambda one: significance.standard_error(*self._counted_values(one))
+            lambda entry: significance.standard_error(*self._counted_values(entry))
         )
         self.interval: ByMeasure[Interval] = by_measure(
-            lambda one: significance.t_interval(*self._counted_values(one), level=self.level)
+            lambda entry: significance.t_interval(*self._counted_values(entry), level=self.level)
         )
         self.bootstrap_interval: ByMeasure[Interval] = by_measure(
-            lambda one: significance.bootstrap_interval(*self._counted_values(one), level=self.level, seed=self.seed)
+            lambda entry: significance.bootstrap_interval(
+                *self._counted_values(entry), level=self.level, seed=self.seed
+            )
         )
-        self.counted: ByMeasure[int] = by_measure(lambda one: int((~np.isnan(one.values)).sum()))
-        self.blank: ByMeasure[int] = by_measure(lambda one: int(one.blank.sum()))
+        self.counted: ByMeasure[int] = by_measure(lambda entry: int((~np.isnan(entry.values)).sum()))
+        self.blank: ByMeasure[int] = by_measure(lambda entry: int(entry.blank.sum()))
         self.unlabelled: ByMeasure[float] = by_measure(_unlabelled_share)
         self.tie_error: ByMeasure[float] = by_measure(self._tie_error)
 
@@ -121,15 +123,15 @@ class Evaluation:
     def explain(self, query: Any, of: str | Measure | None = None) -> Explanation:
         """How the value of one query arises, rank by rank; ``of`` is the measure (the first one if left out)."""
         name = self.measures[0] if of is None else self.mean.name(of)
-        places = np.flatnonzero(self.query_ids == query)
-        if not len(places):
+        indices = np.flatnonzero(self.query_ids == query)
+        if not len(indices):
             raise DataError(f"there is no query {query!r}; query_ids lists those that there are")
         one = self._measured[name]
         if isinstance(one.measure, Agreement):
             raise DataError("an agreement with preferences is about pairs: it has no ranks to explain")
         if self._explainer is None:
             raise DataError("this evaluation no longer has its ranking: evaluate again to explain a query")
-        q = int(places[0])
+        q = int(indices[0])
         ranks = self._explainer(one.measure, q)
         return Explanation(name, query, float(one.values[q]), ranks, self.policies, _settings(one.measure))
 
@@ -148,15 +150,15 @@ class Evaluation:
 
     def to_dict(self, per_query: bool = False) -> dict[str, Any]:
         """Everything as numbers, text, lists and dictionaries that JSON can hold; None where there is no number."""
-        result: dict[str, Any] = {
+        form: dict[str, Any] = {
             "n_queries": self.n_queries,
             "n_documents": self.n_documents,
             "level": self.level,
             **dataclasses.asdict(self.policies),
             "measures": {
                 name: {
-                    "computed_as": str(one.measure),
-                    "settings": _settings(one.measure),
+                    "computed_as": str(measured.measure),
+                    "settings": _settings(measured.measure),
                     "mean": _json(self.mean[name]),
                     "standard_error": _json(self.standard_error[name]),
                     "interval": [_json(end) for end in self.interval[name]],
@@ -165,16 +167,16 @@ class Evaluation:
                     "blank": self.blank[name],
                     "unlabelled": _json(self.unlabelled[name]),
                 }
-                for name, one in self._measured.items()
+                for name, measured in self._measured.items()
             },
         }
         if per_query:
-            result["query_ids"] = self.query_ids.tolist()
-            for name, one in self._measured.items():
-                result["measures"][name]["per_query"] = [_json(value) for value in one.values.tolist()]
+            form["query_ids"] = self.query_ids.tolist()
+            for name, measured in self._measured.items():
+                form["measures"][name]["per_query"] = [_json(value) for value in measured.values.tolist()]
         if self.segments is not None:
-            result["segments"] = {str(segment): part.to_dict() for segment, part in self.by_segment.items()}
-        return result
+            form["segments"] = {str(segment): part.to_dict() for segment, part in self.by_segment.items()}
+        return form
 
     def to_pandas(self, summary: bool = False) -> Any:
         """A data frame: one row per query and one column per measure, or with ``summary=True`` one row per measure."""
@@ -185,7 +187,7 @@ class Evaluation:
                 columns["segment"] = self.segments
             if self.query_weights is not None:
                 columns["weight"] = self.query_weights
-            columns |= {name: one.values for name, one in self._measured.items()}
+            columns |= {name: measured.values for name, measured in self._measured.items()}
             return pandas.DataFrame(columns, index=pandas.Index(self.query_ids, name="query"))
         parts: dict[Any, Evaluation] = {None: self} | self.by_segment
         records = []
@@ -300,24 +302,24 @@ def _settings(of: Measure | Agreement) -> dict[str, str]:
     if isinstance(of, Agreement):
         return of.settings()
     gains = {"exponential": "2^label − 1", "linear": "label"} | of.GAIN_WORDS
-    result = {}
+    settings = {}
     for field in dataclasses.fields(of):
         value = getattr(of, field.name)
         if field.name in ("cutoff", "label", "judged_only") or not field.init:
             continue
         if field.name == "relevant":
-            result["relevant"] = f"label ≥ {value:g}"
+            settings["relevant"] = f"label ≥ {value:g}"
         elif field.name == "gain" and isinstance(value, tuple):
-            result["gain"] = "/".join(f"{entry:g}" for entry in value)
+            settings["gain"] = "/".join(f"{entry:g}" for entry in value)
         elif field.name == "gain" and isinstance(value, str):
-            result["gain"] = gains[value]
+            settings["gain"] = gains[value]
         elif isinstance(value, (int, float)):
-            result[field.name] = f"{value:g}"
+            settings[field.name] = f"{value:g}"
         else:
-            result[field.name] = name_of(value) if callable(value) else str(value)
+            settings[field.name] = name_of(value) if callable(value) else str(value)
     if of.leaves_out_unlabelled:
-        result["unlabelled documents"] = "left out"
-    return result
+        settings["unlabelled documents"] = "left out"
+    return settings
 
 
 def _json(value: float) -> float | None:

@@ -39,8 +39,8 @@ def _feature(name: Any, data: Dataset) -> str:
     raise DataError(f"the data has no feature {name!r} to rank by (it has: {known})", model)
 
 
-def _checked(what: str, given: Any, data: Dataset) -> np.ndarray:
-    values = _numbers(what, given)
+def _checked(what: str, ranking: Any, data: Dataset) -> np.ndarray:
+    values = _numbers(what, ranking)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.shape != (data.n_documents,):

@@ -74,12 +74,12 @@ def bootstrap_interval(
     generator = Stream.BOOTSTRAP.generator(seed)
     means = np.empty(resamples)
     for first, last in _chunks(resamples, n):
-        drawn = generator.integers(0, n, size=(last - first, n), dtype=np.int32)
+        samples = generator.integers(0, n, size=(last - first, n), dtype=np.int32)
         if weights is None:
-            means[first:last] = values[drawn].mean(axis=1)
+            means[first:last] = values[samples].mean(axis=1)
         else:
             with np.errstate(invalid="ignore"):
-                means[first:last] = (weights * values)[drawn].sum(axis=1) / weights[drawn].sum(axis=1)
+                means[first:last] = (weights * values)[samples].sum(axis=1) / weights[samples].sum(axis=1)
     low, high = np.nanquantile(means, [0.5 - level / 2.0, 0.5 + level / 2.0])
     return Interval(float(low), float(high))
 
@@ -109,31 +109,31 @@ def randomisation_test(
         return Significance(math.nan, math.nan)
     shares = differences if weights is None else differences * weights
     shares = shares[shares != 0.0]
-    found = weighted_mean(differences, weights)
+    observed_mean = weighted_mean(differences, weights)
     n = len(shares)
     if n == 0:
-        return Significance(found, 1.0)
+        return Significance(observed_mean, 1.0)
     # A sum that is equal in exact arithmetic must count as equally large however its terms are rounded.
     bound = abs(math.fsum(shares.tolist())) - 1e-12 * math.fsum(np.abs(shares).tolist())
     tables = _signed_sums(shares)
     if n <= EXACT_UP_TO:
         patterns = np.arange(2**n, dtype="<u8").view(np.uint8).reshape(-1, 8)[:, : len(tables)]
-        return Significance(found, float((np.abs(_sums(tables, patterns)) >= bound).mean()))
+        return Significance(observed_mean, float((np.abs(_sums(tables, patterns)) >= bound).mean()))
     generator = Stream.SIGN_FLIPS.generator(seed)
     as_large = 0
     for first, last in _chunks(flips, len(tables)):
         patterns = generator.integers(0, 256, size=(last - first, len(tables)), dtype=np.uint8)
         as_large += int((np.abs(_sums(tables, patterns)) >= bound).sum())
-    return Significance(found, (1 + as_large) / (1 + flips))
+    return Significance(observed_mean, (1 + as_large) / (1 + flips))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down correction: p-values that hold for all of several tests together. NaN stays NaN."""
-    places = [place for place, p in enumerate(p_values) if not math.isnan(p)]
+    indices = [place for place, p in enumerate(p_values) if not math.isnan(p)]
     corrected = [math.nan] * len(p_values)
     largest = 0.0
-    for step, place in enumerate(sorted(places, key=lambda place: p_values[place])):
-        largest = max(largest, min(1.0, (len(places) - step) * p_values[place]))
+    for step, place in enumerate(sorted(indices, key=lambda place: p_values[place])):
+        largest = max(largest, min(1.0, (len(indices) - step) * p_values[place]))
         corrected[place] = largest
     return corrected
 

@@ -32,7 +32,7 @@ from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
 from rankforce.kernels.ranking.ordering import order_documents
 from rankforce.kernels.ranking.values import query_expected_values, query_values
-from rankforce.measures.judged import Judged
+from rankforce.measures.judged import JudgedMeasure
 from rankforce.remedies import DOCUMENT_IDS
 from rankforce.threads import over_queries
 
@@ -92,7 +92,7 @@ class RankedDocuments:
         """Values of the measure's documents, for those that are ranked."""
         return values if self.places is None else np.ascontiguousarray(values[self.places])
 
-    def worth(self, judged: Judged) -> np.ndarray:
+    def worth(self, judged: JudgedMeasure) -> np.ndarray:
         """What each ranked document earns its query."""
         worth = self.of(judged.worth)
         return worth if self.unretrieved is None else np.where(self.unretrieved, 0.0, worth)
@@ -109,11 +109,11 @@ class RankedDocuments:
         sizes = np.diff(self.starts)[queries]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(dtypes.OFFSET)
         starts.setflags(write=False)
-        places = np.arange(starts[-1]) + np.repeat(self.starts[queries] - starts[:-1], sizes)
-        return RankedDocuments(self.scores[places], starts, self.keys[places]), places
+        indices = np.arange(starts[-1]) + np.repeat(self.starts[queries] - starts[:-1], sizes)
+        return RankedDocuments(self.scores[indices], starts, self.keys[indices]), indices
 
 
-class Ranking:
+class RankedData:
     """A data set under one set of scores and one tie policy; orders are shared between measures.
 
     ``scores`` are in ``by_query`` order, float64, without NaN.
@@ -131,7 +131,7 @@ class Ranking:
             self._keys = tie_breakers(data, seed)
         self._ranked: dict[tuple[int, bool], RankedDocuments] = {}
 
-    def documents(self, judged: Judged | None = None) -> RankedDocuments:
+    def documents(self, judged: JudgedMeasure | None = None) -> RankedDocuments:
         """What a measure ranks; without a measure, all documents that were retrieved."""
         kept = None if judged is None else judged.kept
         keep_unretrieved = judged is not None and judged.measure.COUNTS_UNRETRIEVED
@@ -144,7 +144,7 @@ class Ranking:
             self._ranked[which] = RankedDocuments(scores, starts, keys, keep_unretrieved)
         return self._ranked[which]
 
-    def order(self, judged: Judged) -> np.ndarray:
+    def order(self, judged: JudgedMeasure) -> np.ndarray:
         """The documents of each query in the order in which their values are counted."""
         ranked = self.documents(judged)
         if self.ties == "pessimistic":
@@ -153,19 +153,19 @@ class Ranking:
             return ranked.ordered_by(~rising(ranked.worth(judged)))
         return ranked.order
 
-    def values(self, judgements: Sequence[Judged]) -> list[QueryValues]:
+    def values(self, judgements: Sequence[JudgedMeasure]) -> list[QueryValues]:
         """The value of every query under the tie policy, for each of several measures.
 
         Measures that share an order are computed in the same walk over the queries that makes it.
         """
         jobs = [_Job(judged, self.documents(judged), self.ties == "expected") for judged in judgements]
-        walks: dict[int, _Walk] = {}
+        walks: dict[int, _OrderWalk] = {}
         for number, job in enumerate(jobs):
             if self.ties in ("pessimistic", "optimistic"):
                 keys = rising(job.worth)
-                walks[-number - 1] = _Walk(job.ranked, ~keys if self.ties == "optimistic" else keys, [job])
+                walks[-number - 1] = _OrderWalk(job.ranked, ~keys if self.ties == "optimistic" else keys, [job])
             else:
-                walks.setdefault(id(job.ranked), _Walk(job.ranked, job.ranked.keys, [])).jobs.append(job)
+                walks.setdefault(id(job.ranked), _OrderWalk(job.ranked, job.ranked.keys, [])).jobs.append(job)
         for number, walk in walks.items():
             over_queries(walk.ranked.starts, walk.run)
             if number >= 0:
@@ -205,7 +205,7 @@ class Ranking:
 class _Job:
     """One measure on the documents it ranks: ``run`` fills ``values`` for a range of queries."""
 
-    def __init__(self, judged: Judged, ranked: RankedDocuments, expected: bool) -> None:
+    def __init__(self, judged: JudgedMeasure, ranked: RankedDocuments, expected: bool) -> None:
         self.judged = judged
         self.ranked = ranked
         self.worth = ranked.worth(judged)
@@ -225,7 +225,7 @@ class _Job:
             query_values(measure, worth, order, self.normalisers, ranked.starts, first, last, out)
 
 
-class _Walk:
+class _OrderWalk:
     """One order and the measures computed from it."""
 
     def __init__(self, ranked: RankedDocuments, keys: np.ndarray, jobs: list[_Job]) -> None:

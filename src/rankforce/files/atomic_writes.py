@@ -20,7 +20,7 @@ _CANNOT_FLUSH_FOLDERS = (errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES)
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], error: type[RankforceError] = DataError) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | os.PathLike[str], error: type[RankforceError] = DataError) -> Iterator[IO[bytes]]:
     """Open a file beside ``path`` that takes its place when the block ends.
 
     The file is flushed to the disk before it is renamed and its folder afterwards: whenever the power fails, ``path``
@@ -58,7 +58,7 @@ def replacing(path: str | os.PathLike[str], error: type[RankforceError] = DataEr
 
 
 def check_replaceable(path: str | os.PathLike[str], error: type[RankforceError] = DataError) -> None:
-    """Raise what ``replacing`` would, before the work whose result is to be written."""
+    """Raise what ``atomic_write`` would, before the work whose result is to be written."""
     if _is_stream(path):
         return
     target = Path(os.path.realpath(path))

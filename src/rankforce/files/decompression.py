@@ -22,7 +22,7 @@ class Decompressed(io.RawIOBase):
     """The content of a gzip stream; raises where it grows beyond what compressed data can mean."""
 
     def __init__(self, compressed: IO[bytes], path: object) -> None:
-        self._source = _Counted(compressed)
+        self._source = _CountedBytes(compressed)
         self._content = gzip.GzipFile(fileobj=self._source, mode="rb")  # type: ignore[call-overload]
         self._path = path
         self._decompressed = 0
@@ -39,7 +39,7 @@ class Decompressed(io.RawIOBase):
         return int(count)
 
 
-class _Counted:
+class _CountedBytes:
     """A stream that counts what is read from it."""
 
     def __init__(self, stream: IO[bytes]) -> None:

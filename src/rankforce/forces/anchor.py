@@ -45,9 +45,9 @@ class Anchor:
         means = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0.0)
         self.targets = grades - means[query_of]
         # Exact sums, which do not depend on the order of the queries.
-        counted = self.weights * term.query_weights[query_of]
-        total = math.fsum(counted)
-        deviation = math.sqrt(math.fsum(counted * self.targets**2) / total) if total > 0.0 else 0.0
+        total_weights = self.weights * term.query_weights[query_of]
+        total = math.fsum(total_weights)
+        deviation = math.sqrt(math.fsum(total_weights * self.targets**2) / total) if total > 0.0 else 0.0
         if deviation > 0.0:
             self.targets *= SPREAD / sigma / deviation
         self.stiffness = term.query_weights * (stiffness * math.fsum(curvatures) / total if total > 0.0 else 0.0)

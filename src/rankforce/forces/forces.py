@@ -20,11 +20,12 @@ from rankforce.kernels.forces.pair_forces import (
     scale_by_log,
 )
 from rankforce.kernels.ranking.ordering import reorder_documents
-from rankforce.lambdas.cost import Cost, LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
+from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 from rankforce.measures.judged import judged
 from rankforce.measures.mean import weights_of_queries
 from rankforce.measures.measure import Measure
-from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, Term
 from rankforce.threads import FEW_IN_A_PASS, over_queries
 
 _slow_measures: set[type] = set()
@@ -34,7 +35,7 @@ class SlowMeasureWarning(RankforceWarning):
     """A measure gives no swap: it is found by brute force."""
 
 
-class Ranking:
+class RunningOrder:
     """The documents of every query in ranked order, kept up to date from one iteration to the next.
 
     Equal scores are ordered by a hash of seed, query id and position in the query.
@@ -68,34 +69,36 @@ class TermForces:
     """The forces of one term of an objective."""
 
     def __init__(self, data: Dataset, term: Term, seed: int) -> None:
-        self.term = term = term.settled(DEFAULT_COST, ALL_PAIRS)
+        self.term = term = term.settled(DEFAULT_LAMBDA_FUNCTION, ALL_PAIRS)
         assert term.pairs is not None
-        assert term.cost is not None
+        assert term.lambda_function is not None
         self.pairs: Pairs = term.pairs
-        self.function: LambdaFunction = term.cost
-        self.judged = applied = judged(data, term.measure)
-        self.longest = int(np.diff(applied.starts).max(initial=0))
+        self.lambda_function: LambdaFunction = term.lambda_function
+        self.judged = judgement = judged(data, term.measure)
+        self.longest = int(np.diff(judgement.starts).max(initial=0))
         self.all_pairs = not term.pairs.sample and term.pairs.top >= self.longest
-        self.reach = term.cost.reach if isinstance(term.cost, Cost) else None  # None: listwise
+        self.reach = (
+            term.lambda_function.reach if isinstance(term.lambda_function, PairwiseLambdaFunction) else None
+        )  # None: listwise
         earlier = [labels_of(data, source, term.measure) for source in term.earlier]
-        self.tied_in = tuple(applied.of_kept(data.by_query(labels)) for labels in earlier)
+        self.tied_in = tuple(judgement.of_kept(data.by_query(labels)) for labels in earlier)
         self.ranges = PairRanges.of(
-            applied.labels,
-            applied.starts,
+            judgement.labels,
+            judgement.starts,
             earlier=self.tied_in,
-            active=applied.labels != 0.0 if term.zeros is False else None,
+            active=judgement.labels != 0.0 if term.zeros is False else None,
             with_better=not self.all_pairs,
         )
         self.query_weights = weights_of_queries(data)
         # a copy that can be written to, as the ones are: kernels are compiled for one kind of array
         weights = np.ones(data.n_documents) if data.weights is None else np.array(data.by_query(data.weights))
-        self.document_weights = applied.of_kept(weights)
-        self.cost = term.cost.kernel_tuple()
-        self.column_count = applied.column_count
+        self.document_weights = judgement.of_kept(weights)
+        self.lambda_tuple = term.lambda_function.kernel_tuple()
+        self.column_count = judgement.column_count
         self.seed = seed
-        self._draws = np.zeros(len(applied.worth), dtype=dtypes.HASH)
+        self._draws = np.zeros(len(judgement.worth), dtype=dtypes.HASH)
         if term.pairs.sample:
-            self._document_hashes = applied.of_kept(document_hashes(data))
+            self._document_hashes = judgement.of_kept(document_hashes(data))
         if term.measure.swap_kind == "brute":
             _warn_of_slow_measure(term)
 
@@ -123,16 +126,16 @@ class TermForces:
         """Add share × force and share × curvature of every document (``by_query`` order)."""
         if share == 0.0:
             return
-        kept = self.judged.kept
-        if kept is None:
+        members = self.judged.kept
+        if members is None:
             self._add(order, scores, share, iteration, queries, pulls, forces, curvatures)
             return
         own_order = self.judged.order_of_kept(order)
-        own_forces = np.zeros(len(kept))
-        own_curvatures = np.zeros(len(kept))
-        self._add(own_order, scores[kept], share, iteration, queries, pulls, own_forces, own_curvatures)
-        forces[kept] += own_forces
-        curvatures[kept] += own_curvatures
+        own_forces = np.zeros(len(members))
+        own_curvatures = np.zeros(len(members))
+        self._add(own_order, scores[members], share, iteration, queries, pulls, own_forces, own_curvatures)
+        forces[members] += own_forces
+        curvatures[members] += own_curvatures
 
     def _add(
         self,
@@ -146,7 +149,7 @@ class TermForces:
         curvatures: np.ndarray,
     ) -> None:
         scales = share * (self.query_weights if queries is None else self.query_weights * queries)
-        if self.function.diagonal:
+        if self.lambda_function.diagonal:
             self._add_diagonal(scores, scales, forces, curvatures)
         if self.reach is None:
             self._add_listwise(order, scores, scales, pulls, forces)
@@ -157,15 +160,15 @@ class TermForces:
         if not self.by_columns:
             self._add_by_rank(order, scores, scales, iteration, pulls, forces, curvatures)
             return
-        applied, ranges = self.judged, self.ranges
-        normalisers = applied.normalisers
+        judgement, ranges = self.judged, self.ranges
+        normalisers = judgement.normalisers
         wide = np.zeros(len(normalisers), dtype=np.uint8)
         over_queries(
-            applied.starts,
+            judgement.starts,
             lambda a, b: add_forces_by_columns(
-                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
-                ranges.worse, applied.starts, normalisers, self.document_weights, scales, a, b, wide, pulls, forces,
-                curvatures,
+                judgement.kernel_tuple, self.lambda_tuple, self.column_count, judgement.worth, scores, order,
+                ranges.members, ranges.worse, judgement.starts, normalisers, self.document_weights, scales, a, b, wide,
+                pulls, forces, curvatures,
             ),
         )  # fmt: skip
         if wide.any():
@@ -173,7 +176,7 @@ class TermForces:
 
     def _add_diagonal(self, scores: np.ndarray, scales: np.ndarray, forces: np.ndarray, curvatures: np.ndarray) -> None:
         applied = self.judged
-        alphas = self.function.diagonal * scales * (applied.normalisers != 0.0)
+        alphas = self.lambda_function.diagonal * scales * (applied.normalisers != 0.0)
         weights = np.repeat(alphas, np.diff(applied.starts)) * self.document_weights
         forces -= weights * scores
         curvatures += weights
@@ -186,8 +189,8 @@ class TermForces:
         over_queries(
             applied.starts,
             lambda a, b: add_listwise_forces(
-                applied.kernel_tuple, self.cost, self.column_count, applied.worth, applied.labels, scores, order,
-                applied.starts, normalisers, self.document_weights, scales, a, b, pulls, forces,
+                applied.kernel_tuple, self.lambda_tuple, self.column_count, applied.worth, applied.labels, scores,
+                order, applied.starts, normalisers, self.document_weights, scales, a, b, pulls, forces,
             ),
         )  # fmt: skip
 
@@ -205,8 +208,8 @@ class TermForces:
         over_queries(
             applied.starts,
             lambda a, b: add_forces_nearby(
-                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
-                ranges.worse, applied.starts, normalisers, self.document_weights, scales, self.reach,
+                applied.kernel_tuple, self.lambda_tuple, self.column_count, applied.worth, scores, order,
+                ranges.members, ranges.worse, applied.starts, normalisers, self.document_weights, scales, self.reach,
                 self.pairs.top, a, b, pulls, forces, curvatures,
             ),
         )  # fmt: skip
@@ -221,16 +224,16 @@ class TermForces:
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
-        applied, ranges, pairs = self.judged, self.ranges, self.pairs
-        normalisers = applied.normalisers
+        judgement, ranges, pairs = self.judged, self.ranges, self.pairs
+        normalisers = judgement.normalisers
         if pairs.sample:
             self._draws = Stream.PAIR_SAMPLE.words(self.seed, iteration, self._document_hashes)
         over_queries(
-            applied.starts,
+            judgement.starts,
             lambda a, b: add_forces_by_rank(
-                applied.kernel_tuple, self.cost, self.column_count, applied.worth, scores, order, ranges.members,
-                ranges.worse, ranges.better, applied.starts, normalisers, self.document_weights, scales, pairs.top,
-                pairs.sample, self._draws, a, b, pulls, forces, curvatures,
+                judgement.kernel_tuple, self.lambda_tuple, self.column_count, judgement.worth, scores, order,
+                ranges.members, ranges.worse, ranges.better, judgement.starts, normalisers, self.document_weights,
+                scales, pairs.top, pairs.sample, self._draws, a, b, pulls, forces, curvatures,
             ),
         )  # fmt: skip
 
@@ -273,8 +276,8 @@ class Forces:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(forces, curvatures) at these scores, in ``by_query`` order; positive force = up.
 
-        ``order`` is the ranking by these scores (``Ranking.update``). ``queries``, a mask, leaves the others without
-        force. The arrays returned are reused by the next call.
+        ``order`` is the ranking by these scores (``RunningOrder.update``). ``queries``, a mask, leaves the others
+        without force. The arrays returned are reused by the next call.
         """
         self.forces.fill(0.0)
         self.curvatures.fill(0.0)

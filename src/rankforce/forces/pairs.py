@@ -50,13 +50,13 @@ class PairRanges:
         cuts = np.searchsorted(starts, np.arange(0, n, DOCUMENTS_AT_A_TIME))
         for first, last in itertools.pairwise([*np.unique(cuts).tolist(), len(starts) - 1]):
             begin, end = int(starts[first]), int(starts[last])
-            here = slice(begin, end)
-            usable = ~np.isnan(labels[here]) if active is None else active[here] & ~np.isnan(labels[here])
-            found = _ranges(labels[here], usable, stratum[here], starts[first : last + 1] - begin)
-            members[here] = found[0] + begin
-            worse[here] = found[1]
+            part = slice(begin, end)
+            usable = ~np.isnan(labels[part]) if active is None else active[part] & ~np.isnan(labels[part])
+            ranges = _ranges(labels[part], usable, stratum[part], starts[first : last + 1] - begin)
+            members[part] = ranges[0] + begin
+            worse[part] = ranges[1]
             if with_better:
-                better[here] = found[2]
+                better[part] = ranges[2]
         return cls(members, worse, better, n_pairs=int((worse[:, 1] - worse[:, 0]).sum(dtype=np.int64)))
 
 

@@ -32,18 +32,18 @@ class PreferenceForces:
         normalise: str = "none",
     ) -> None:
         data = preferences.data
-        listed = preferences.listed
-        self.listed = listed
+        pairs = preferences.listed
+        self.listed = pairs
         self.sigma = float(sigma)
         self.share = share
         self.objective = objective
         self.normalise = normalise
         self.starts = data.query_starts
         self.query_weights = weights_of_queries(data)
-        self.weight = listed.weight
+        self.weight = pairs.weight
         if data.weights is not None:
             weights = data.by_query(data.weights)
-            self.weight = listed.weight * weights[listed.better] * weights[listed.worse]
+            self.weight = pairs.weight * weights[pairs.better] * weights[pairs.worse]
         self.pulls = np.zeros(data.n_queries)
         self.forces = np.zeros(data.n_documents, dtype=dtypes.FORCE)
         self.curvatures = np.zeros(data.n_documents, dtype=dtypes.CURVATURE)
@@ -60,11 +60,11 @@ class PreferenceForces:
         for array in (self.forces, self.curvatures, self.pulls):
             array.fill(0.0)
         scales = self.query_weights if queries is None else self.query_weights * queries
-        listed = self.listed
+        pairs = self.listed
         over_queries(
             self.starts,
             lambda a, b: add_preference_forces(
-                listed.better, listed.worse, listed.probability, self.weight, listed.starts, self.sigma, scores,
+                pairs.better, pairs.worse, pairs.probability, self.weight, pairs.starts, self.sigma, scores,
                 scales, a, b, self.pulls, self.forces, self.curvatures,
             ),
         )  # fmt: skip

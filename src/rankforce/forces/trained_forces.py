@@ -12,13 +12,13 @@ from rankforce import dtypes
 from rankforce.data.dataset import Dataset
 from rankforce.errors import RankforceError, SettingsError
 from rankforce.forces.anchor import Anchor
-from rankforce.forces.forces import Forces, Ranking
-from rankforce.lambdas.catalogue import cost as lambda_function
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.forces.forces import Forces, RunningOrder
+from rankforce.lambdas.base import LambdaFunction
+from rankforce.lambdas.catalogue import lambda_function as read_lambda_function
 from rankforce.measures.catalogue import measure as read_measure
 from rankforce.models.bagged import Bagged
 from rankforce.models.model import Model
-from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, Term
 from rankforce.objectives.objective_files import read_objective
 from rankforce.remedies import Argument
 
@@ -30,13 +30,13 @@ class TrainedForces:
     """How a training pulls at documents: what its settings left open is settled.
 
     objective : its terms, each with its λ-function and its pairs; None where preferences alone pull
-    cost, pairs : of a measure that is not the objective's
+    lambda_function, pairs : of a measure that is not the objective's
     normalise, anchor, sigma, seed : as ``LambdaMART`` has them
     ranker : whose training it is; "" if nobody's: then these are assumptions
     """
 
     objective: Objective | None = None
-    cost: LambdaFunction = DEFAULT_COST
+    lambda_function: LambdaFunction = DEFAULT_LAMBDA_FUNCTION
     pairs: Pairs = ALL_PAIRS
     normalise: str = "none"
     anchor: float = 0.0
@@ -54,10 +54,10 @@ class TrainedForces:
         given = wanted if isinstance(wanted, Term) else Term(read_measure("NDCG" if wanted is None else wanted))
         mine = next((one for one in trained if one.measure == given.measure), None)
         if mine is None:
-            return given.settled(self.cost, self.pairs)
-        assert mine.cost is not None
+            return given.settled(self.lambda_function, self.pairs)
+        assert mine.lambda_function is not None
         assert mine.pairs is not None
-        return given.settled(mine.cost, mine.pairs) if isinstance(wanted, Term) else mine.alone()
+        return given.settled(mine.lambda_function, mine.pairs) if isinstance(wanted, Term) else mine.alone()
 
     def trains(self, objective: Objective) -> bool:
         """Whether this is what the training maximises."""
@@ -80,7 +80,7 @@ class TrainedForces:
         """As a model file keeps them."""
         return {
             "objective": None if self.objective is None else self.objective.written(),
-            "cost": str(self.cost),
+            "lambda_function": str(self.lambda_function),
             "pairs": str(self.pairs),
             "normalise": self.normalise,
             "anchor": self.anchor,
@@ -93,7 +93,7 @@ class TrainedForces:
 
     def __str__(self) -> str:
         trained = () if self.objective is None else self.objective.terms
-        parts = [", ".join(dict.fromkeys(str(term.cost) for term in trained)) or str(self.cost)]
+        parts = [", ".join(dict.fromkeys(str(term.lambda_function) for term in trained)) or str(self.lambda_function)]
         if self.normalise != "none":
             parts.append(f"normalise={self.normalise}")
         if self.anchor > 0.0:
@@ -111,7 +111,7 @@ class TrainedForces:
 
 def _pull(term: Term) -> tuple[Any, ...]:
     """What decides the forces of a term, but for its share."""
-    return term.measure, term.cost, term.pairs, term.zeros is False, term.earlier
+    return term.measure, term.lambda_function, term.pairs, term.zeros is False, term.earlier
 
 
 ASSUMED = TrainedForces()
@@ -142,7 +142,7 @@ def springs_on(
 ) -> Anchor:
     """The springs of an anchor, measured against the forces of the first term at equal scores, which ``check`` sees."""
     equal = np.zeros(data.n_documents, dtype=dtypes.SCORE)
-    at_rest, curvatures = forces.at(equal, Ranking(data, seed).update(equal))
+    at_rest, curvatures = forces.at(equal, RunningOrder(data, seed).update(equal))
     if check is not None:
         check(at_rest, curvatures)
     return Anchor(forces.terms[0], stiffness, sigma, curvatures)
@@ -150,30 +150,35 @@ def springs_on(
 
 def forces_of(ranker_or_model: Any) -> TrainedForces:
     """The forces that a fitted ranker or a model was trained with; ``ASSUMED`` where there were none, or none known."""
-    trained = getattr(ranker_or_model, "trained_forces_", None)
-    if isinstance(trained, TrainedForces):
-        return trained
+    training_forces = getattr(ranker_or_model, "trained_forces_", None)
+    if isinstance(training_forces, TrainedForces):
+        return training_forces
     model = getattr(ranker_or_model, "model_", ranker_or_model)
     if isinstance(model, Bagged):
         return forces_of(model.models[0])
     if not isinstance(model, Model):
         return ASSUMED
-    written = model.provenance.settings.get(SETTING)
-    if not isinstance(written, Mapping):
+    form = model.provenance.settings.get(SETTING)
+    if not isinstance(form, Mapping):
         return ASSUMED
     try:
         return TrainedForces(
-            objective=None if written["objective"] is None else read_objective(written["objective"]),
-            cost=lambda_function(written["cost"]),
-            pairs=Pairs.read(written["pairs"]),
-            normalise=str(written["normalise"]),
-            anchor=float(written["anchor"]),
-            sigma=float(written["sigma"]),
+            objective=None if form["objective"] is None else read_objective(form["objective"]),
+            lambda_function=read_lambda_function(form["lambda_function"]),
+            pairs=Pairs.read(form["pairs"]),
+            normalise=str(form["normalise"]),
+            anchor=float(form["anchor"]),
+            sigma=float(form["sigma"]),
             seed=model.provenance.seed or 0,
             ranker=str(model.provenance.settings.get("ranker", "a ranker")),
         )
+    except KeyError as missing:
+        raise SettingsError(
+            f"the model was written before there was a {missing.args[0]} of its forces: give ",
+            Argument("lambda_function"),
+        ) from None
     except RankforceError as error:
         raise SettingsError(
             f"the model was trained with forces that are not known here: {error}. Define what is missing, or give ",
-            Argument("cost"),
+            Argument("lambda_function"),
         ) from None

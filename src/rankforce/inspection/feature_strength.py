@@ -75,12 +75,12 @@ def feature_strengths(
         helped += decides.sum(axis=0) - (decides[0] & (seen_until == numbers[0]))
         seen_until = np.where(decides[-1], numbers[-1], seen_until)
     decided = right + wrong
-    judged = np.flatnonzero((decided >= _ENOUGH_PAIRS) & (helped >= _ENOUGH_QUERIES))
-    result = [
+    features = np.flatnonzero((decided >= _ENOUGH_PAIRS) & (helped >= _ENOUGH_QUERIES))
+    strengths = [
         FeatureStrength(data.feature_names[j], float(right[j] / decided[j]), float(decided[j] / len(better)))
-        for j in judged
+        for j in features
     ]
-    return sorted(result, key=lambda one: -abs(one.accuracy - 0.5) * one.decided)
+    return sorted(strengths, key=lambda strength: -abs(strength.accuracy - 0.5) * strength.decided)
 
 
 def _pairs(labels: np.ndarray, starts: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

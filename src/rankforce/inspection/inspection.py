@@ -24,7 +24,7 @@ from rankforce.inspection import duplicates, rules
 from rankforce.inspection.duplicates import Duplicates
 from rankforce.inspection.feature_strength import FeatureStrength, feature_strengths
 from rankforce.inspection.findings import Finding
-from rankforce.inspection.labels import LabelSource, label_source
+from rankforce.inspection.labels import LabelSummary, label_summary
 from rankforce.inspection.leaks import Leak, leaks
 
 _CHUNK = 16_384  # rows looked at together: small beside the features
@@ -43,7 +43,7 @@ class Inspection:
     single_document_queries: int
     contiguous: bool
     has_document_ids: bool
-    labels: tuple[LabelSource, ...]
+    labels: tuple[LabelSummary, ...]
     missing_share: float
     missing_features: Mapping[str, float]  # share of missing values, where it is not 0
     never_seen_features: tuple[str, ...]  # 0 in every document, or missing in every one
@@ -108,8 +108,8 @@ class Inspection:
             yield (
                 "best features",
                 "; ".join(
-                    f"{displayed(one.feature)}: {_rightly(one)} on {one.decided:.0%} of the pairs"
-                    for one in self.strongest_features[:3]
+                    f"{displayed(strength.feature)}: {_rightly(strength)} on {strength.decided:.0%} of the pairs"
+                    for strength in self.strongest_features[:3]
                 ),
             )
 
@@ -119,7 +119,7 @@ def inspect(data: Dataset) -> Inspection:
     check_dataset(data)
     strengths = feature_strengths(data)
     sizes = data.query_sizes
-    result = Inspection(
+    report = Inspection(
         documents=data.n_documents,
         queries=data.n_queries,
         features=data.n_features,
@@ -127,15 +127,15 @@ def inspect(data: Dataset) -> Inspection:
         single_document_queries=int((sizes == 1).sum()),
         contiguous=data.contiguous,
         has_document_ids=data.document_ids is not None,
-        labels=tuple(label_source(data, name) for name in data.labels),
+        labels=tuple(label_summary(data, name) for name in data.labels),
         duplicates=duplicates.find(data),
         strongest_features=tuple(strengths[:5]),
-        answering_features=tuple(one for one in strengths if one.gives_answer_away),
+        answering_features=tuple(strength for strength in strengths if strength.gives_answer_away),
         leaks=tuple(leaks(data)),
         origins=dict(data.origins),
         **_feature_facts(data),
     )
-    return dataclasses.replace(result, findings=tuple(rules.findings(result)))
+    return dataclasses.replace(report, findings=tuple(rules.findings(report)))
 
 
 def _feature_facts(data: Dataset) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def _features_line(report: Inspection) -> str:
     return text
 
 
-def _values_line(source: LabelSource, documents: int) -> str:
+def _values_line(source: LabelSummary, documents: int) -> str:
     if source.distinct == 0:
         return "no values"
     if not source.values:
@@ -202,6 +202,6 @@ def _values_line(source: LabelSource, documents: int) -> str:
     return spread + (f"   unlabelled: {source.unlabelled:,}" if source.unlabelled else "")
 
 
-def _queries_line(source: LabelSource) -> str:
+def _queries_line(source: LabelSummary) -> str:
     text = f"{counted(source.mixed_queries, 'query')} with different labels, {source.blank_queries:,} blank"
     return text + (f", {source.unlabelled_queries:,} unlabelled" if source.unlabelled_queries else "")

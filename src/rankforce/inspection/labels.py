@@ -13,7 +13,7 @@ from rankforce.data.pair_counts import ManyPairs, many_pairs
 
 
 @dataclasses.dataclass(frozen=True)
-class LabelSource:
+class LabelSummary:
     """One label source: how its values are spread, and which queries can teach nothing.
 
     ``values`` maps each value to its number of documents if there are at most 32 different ones, else it is empty.
@@ -42,7 +42,7 @@ class LabelSource:
         }
 
 
-def label_source(data: Dataset, name: str) -> LabelSource:
+def label_summary(data: Dataset, name: str) -> LabelSummary:
     labels = data.by_query(data.labels[name])
     starts = data.query_starts[:-1]
     labelled = ~np.isnan(labels)
@@ -51,7 +51,7 @@ def label_source(data: Dataset, name: str) -> LabelSource:
     highest = np.fmax.reduceat(labels, starts)
     mixed = lowest < highest  # NaN compares false
     values, frequency = np.unique(labels[labelled], return_counts=True)
-    return LabelSource(
+    return LabelSummary(
         name=name,
         unlabelled=int((~labelled).sum()),
         distinct=len(values),

@@ -68,24 +68,24 @@ def leaks(data: Dataset, labels: Iterable[str] | None = None, *, quick: bool = F
 
     Sampled with a fixed seed where the data is large; ``quick`` looks at a twentieth of that.
     """
-    found: list[Leak] = []
+    every_leak: list[Leak] = []
     for label in data.labels if labels is None else labels:
         shrink = _QUICK if quick else 1
         strengths = feature_strengths(data, label, most_pairs=MOST_PAIRS // shrink)
         ordering = [
-            Leak(one.feature, label, "orders", one.certainty, one.decided, one.accuracy > 0.5)
-            for one in strengths
-            if one.gives_answer_away
+            Leak(strength.feature, label, "orders", strength.certainty, strength.decided, strength.accuracy > 0.5)
+            for strength in strengths
+            if strength.gives_answer_away
         ]
-        known = {one.feature for one in ordering}
+        ordering_features = {strength.feature for strength in ordering}
         shares = explained_shares(data, data.label(label), _DOCUMENTS // shrink)
         determining = [
             Leak(data.feature_names[j], label, "determines", float(shares[j]), 1.0, True)
             for j in np.flatnonzero(shares >= _DETERMINES)
-            if data.feature_names[j] not in known
+            if data.feature_names[j] not in ordering_features
         ]
-        found += sorted(ordering + determining, key=lambda leak: -leak.certainty)
-    return found
+        every_leak += sorted(ordering + determining, key=lambda leak: -leak.certainty)
+    return every_leak
 
 
 def explained_shares(data: Dataset, labels: np.ndarray, documents: int) -> np.ndarray:
@@ -98,18 +98,18 @@ def explained_shares(data: Dataset, labels: np.ndarray, documents: int) -> np.nd
     rows = np.flatnonzero(~np.isnan(labels))
     if len(rows) > documents:
         rows = np.sort(Stream.LEAK_SAMPLE.generator(0).choice(rows, documents, replace=False))
-    result = np.zeros(data.n_features)
+    shares = np.zeros(data.n_features)
     count = min(_GROUPS, len(rows) // _IN_A_GROUP)
     if count < 2 or np.ptp(labels[rows]) == 0.0:
-        return result
+        return shares
     deviations = labels[rows] - labels[rows].mean()
     total = float(deviations @ deviations)
     for j in range(data.n_features):
         group = _groups(data.features[rows, j], count)
         sums, sizes = np.bincount(group, deviations), np.bincount(group)
-        seen = sizes > 0
-        result[j] = float((sums[seen] ** 2 / sizes[seen]).sum()) / total
-    return result
+        occupied = sizes > 0
+        shares[j] = float((sums[occupied] ** 2 / sizes[occupied]).sum()) / total
+    return shares
 
 
 def _groups(values: np.ndarray, count: int) -> np.ndarray:

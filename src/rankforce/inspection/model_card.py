@@ -76,9 +76,9 @@ class ModelCard:
         length = max(map(len, self.history.values()))
         steps = max(1, math.ceil(length / _HISTORY_SHOWN))
         places = sorted({*range(steps - 1, length, steps), length - 1})
-        header = ["iteration", *(str(place + 1) for place in places)]
+        header = ["iteration", *(str(index + 1) for index in places)]
         rows = [
-            [name, *(tables.number(values[place]) if place < len(values) else "–" for place in places)]
+            [name, *(tables.number(values[index]) if index < len(values) else "–" for index in places)]
             for name, values in self.history.items()
         ]
         best = [
@@ -111,7 +111,7 @@ class ModelCard:
             "missing": ["" if one.missing is None else tables.per_cent(one.missing) for one in shown],
         }
         columns = {name: cells for name, cells in columns.items() if any(cells)}  # without a value it says nothing
-        rows = [[one.name, *(cells[place] or "–" for cells in columns.values())] for place, one in enumerate(shown)]
+        rows = [[one.name, *(cells[index] or "–" for cells in columns.values())] for index, one in enumerate(shown)]
         lines = [tables.text_table(["feature", *columns], rows)]
         rest = len(self.features) - len(shown)
         if rest:
@@ -158,16 +158,16 @@ def _features(model: Model) -> tuple[FeatureCard, ...]:
     total = math.fsum(gains.values()) if gains else 0.0
     known = model.provenance
     cards = []
-    for place, name in enumerate(model.feature_names):
+    for index, name in enumerate(model.feature_names):
         ranged = len(known.feature_lows) == model.n_features
         cards.append(
             FeatureCard(
                 name=name,
                 gain=None if gains is None else (gains[name] / total if total > 0 else 0.0),
                 splits=None if splits is None else round(splits[name]),
-                low=_finite(known.feature_lows[place]) if ranged else None,
-                high=_finite(known.feature_highs[place]) if ranged else None,
-                missing=known.missing_shares[place] if ranged else None,
+                low=_finite(known.feature_lows[index]) if ranged else None,
+                high=_finite(known.feature_highs[index]) if ranged else None,
+                missing=known.missing_shares[index] if ranged else None,
             )
         )
     return tuple(cards)
@@ -182,17 +182,17 @@ def _importance(model: Model, kind: str) -> dict[str, float] | None:
     if isinstance(model, TreeEnsemble):
         return model.feature_importance(kind)
     if isinstance(model, Bagged):
-        parts = [_importance(one, kind) for one in model.models]
+        parts = [_importance(submodel, kind) for submodel in model.models]
         if any(part is None for part in parts):
             return None
         return {
             name: math.fsum(part.get(name, 0.0) for part in parts if part is not None) for name in model.feature_names
         }
     shares = []
-    for one in _split_models(model):
-        found = _importance(one, kind) or {}
-        total = math.fsum(found.values()) if kind == "gain" else 1.0
-        shares.append({name: value / total for name, value in found.items()} if total > 0 else found)
+    for submodel in _split_models(model):
+        importance = _importance(submodel, kind) or {}
+        total = math.fsum(importance.values()) if kind == "gain" else 1.0
+        shares.append({name: value / total for name, value in importance.items()} if total > 0 else importance)
     return {name: math.fsum(part.get(name, 0.0) for part in shares) for name in model.feature_names} if shares else None
 
 

@@ -139,24 +139,29 @@ def _feature_findings(report: Inspection) -> Iterator[Finding]:
 
 
 def _duplicate_findings(report: Inspection) -> Iterator[Finding]:
-    found = report.duplicates
-    if found.documents:
+    duplicates = report.duplicates
+    if duplicates.documents:
         yield Finding(
             "duplicate_documents",
-            f"{counted(found.documents, 'document repeats', 'documents repeat')} the features of another one of the "
-            f"same query ({counted(found.queries, 'query', 'queries')}).",
+            f"{counted(duplicates.documents, 'document repeats', 'documents repeat')} the features of another one of "
+            f"the same query ({counted(duplicates.queries, 'query', 'queries')}).",
             "No ranker can tell them apart: their order is decided by ties. Remove them, or add features.",
         )
-    if found.conflicting_documents:
+    if duplicates.conflicting_documents:
         yield Finding(
             "conflicting_duplicates",
-            f"{counted(found.conflicting_documents, 'of them has', 'of them have')} another label than the first one"
-            + (f", for example rows {found.example[0]} and {found.example[1]} (from 0)." if found.example else "."),
+            f"{counted(duplicates.conflicting_documents, 'of them has', 'of them have')} another label than the first "
+            "one"
+            + (
+                f", for example rows {duplicates.example[0]} and {duplicates.example[1]} (from 0)."
+                if duplicates.example
+                else "."
+            ),
             "The judgments disagree, or the features miss what the judges saw; this bounds what can be learned.",
         )
-    if found.repeated_ids:
+    if duplicates.repeated_ids:
         yield Finding(
             "repeated_document_ids",
-            f"{counted(found.repeated_ids, 'document id appears', 'document ids appear')} twice within a query.",
+            f"{counted(duplicates.repeated_ids, 'document id appears', 'document ids appear')} twice within a query.",
             "Keep one row per document and query; TREC tools refuse or overwrite the second.",
         )

@@ -31,10 +31,10 @@ class SharedQueries:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        result = []
+        list_of_findings = []
         first, second = displayed(self.first), displayed(self.second)
         if self.same_id:
-            result.append(
+            list_of_findings.append(
                 Finding(
                     "query_in_two_splits",
                     f"{counted(len(self.same_id), 'query is', 'queries are')} in both {first} and {second}: "
@@ -44,7 +44,7 @@ class SharedQueries:
             )
         if self.renumbered:
             pairs = [f"{a} = {b}" for a, b in self.renumbered]
-            result.append(
+            list_of_findings.append(
                 Finding(
                     "query_in_two_splits_renumbered",
                     f"{counted(len(pairs), 'query', 'queries')} of {first} and {second} hold the same "
@@ -53,7 +53,7 @@ class SharedQueries:
                 )
             )
         if self.other_documents:
-            result.append(
+            list_of_findings.append(
                 Finding(
                     "query_id_in_two_splits",
                     f"{counted(len(self.other_documents), 'query id is', 'query ids are')} in both {first} and "
@@ -62,7 +62,7 @@ class SharedQueries:
                     "which; torn queries leak.",
                 )
             )
-        return tuple(result)
+        return tuple(list_of_findings)
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self) | {"findings": [finding.to_dict() for finding in self.findings]}
@@ -75,29 +75,29 @@ def shared_queries(first: Dataset, second: Dataset, names: tuple[str, str] = ("f
         first, second = _widened(first, width), _widened(second, width)
     documents = [row_hashes(data.features) for data in (first, second)]
     contents = [_query_contents(data, hashes) for data, hashes in zip((first, second), documents, strict=True)]
-    places = [{str(one): place for place, one in enumerate(data.query_ids.tolist())} for data in (first, second)]
+    indices = [{str(query): index for index, query in enumerate(data.query_ids.tolist())} for data in (first, second)]
     same: list[str] = []
-    other: list[str] = []
-    for name in places[0].keys() & places[1].keys():
-        a = documents[0][first.rows[_span(first, places[0][name])]]
-        b = documents[1][second.rows[_span(second, places[1][name])]]
-        (same if np.isin(a, b).any() else other).append(name)
+    different: list[str] = []
+    for name in indices[0].keys() & indices[1].keys():
+        a = documents[0][first.rows[_span(first, indices[0][name])]]
+        b = documents[1][second.rows[_span(second, indices[1][name])]]
+        (same if np.isin(a, b).any() else different).append(name)
     telling = [_telling(data, hashes) for data, hashes in zip((first, second), documents, strict=True)]
     by_content = {
-        int(content): str(first.query_ids[place]) for place, content in enumerate(contents[0]) if telling[0][place]
+        int(content): str(first.query_ids[index]) for index, content in enumerate(contents[0]) if telling[0][index]
     }
     renumbered = []
-    for place in np.flatnonzero(telling[1]):
-        twin = by_content.get(int(contents[1][place]))
-        mine = str(second.query_ids[place])
-        if twin is not None and twin != mine and twin not in same and mine not in same:
-            renumbered.append((twin, mine))
-    order = {name: place for place, name in enumerate(places[0])}
+    for index in np.flatnonzero(telling[1]):
+        twin = by_content.get(int(contents[1][index]))
+        name_here = str(second.query_ids[index])
+        if twin is not None and twin != name_here and twin not in same and name_here not in same:
+            renumbered.append((twin, name_here))
+    order = {name: index for index, name in enumerate(indices[0])}
     return SharedQueries(
         *names,
         same_id=tuple(sorted(same, key=order.__getitem__)),
         renumbered=tuple(sorted(renumbered, key=lambda pair: order[pair[0]])),
-        other_documents=tuple(sorted(other, key=order.__getitem__)),
+        other_documents=tuple(sorted(different, key=order.__getitem__)),
     )
 
 

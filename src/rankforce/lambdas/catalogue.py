@@ -13,25 +13,21 @@ import re
 from typing import Any
 
 import rankforce.lambdas
+from rankforce.compiling.kernel_values import is_complete
 from rankforce.errors import RankforceError, SettingsError
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
 from rankforce.written_forms import classes_by_name, classes_in, parameter_value, unknown_name
 
 _WRITTEN_FORM = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?:\((?P<parameters>.*)\))?$")
 
 
 @functools.cache
-def cost_classes() -> dict[str, type[LambdaFunction]]:
+def lambda_function_classes() -> dict[str, type[LambdaFunction]]:
     """Every λ-function of the package by the name of its class, in alphabetical order."""
     return classes_in(rankforce.lambdas, LambdaFunction, is_complete)
 
 
-def is_complete(cost_class: type[LambdaFunction]) -> bool:
-    """Whether a class is a λ-function and not only a base of some."""
-    return bool(cost_class.REQUIRED) and all(hasattr(cost_class, name) for name in cost_class.REQUIRED)
-
-
-def cost(written: str | LambdaFunction) -> LambdaFunction:
+def lambda_function(written: str | LambdaFunction) -> LambdaFunction:
     """Read a λ-function: ``NAME[(parameter=value,...)]``. A λ-function is returned as it is."""
     if isinstance(written, LambdaFunction):
         return written
@@ -39,8 +35,8 @@ def cost(written: str | LambdaFunction) -> LambdaFunction:
         if inspect.isclass(written) and issubclass(written, LambdaFunction) and is_complete(written):
             return written()
         raise SettingsError(
-            f"a λ-function is written like 'RankNetWeightPairs' or 'Spring(delta=2)', or is an instance of rf.Cost or "
-            f"rf.ListwiseCost, not {written!r}"
+            "a λ-function is written like 'RankNetWeightPairs' or 'Spring(delta=2)', or is an instance of "
+            f"rf.lambdas.LambdaFunction, pairwise or listwise, not {written!r}"
         )
     match = _WRITTEN_FORM.match(written.strip())
     if match is None:
@@ -48,10 +44,10 @@ def cost(written: str | LambdaFunction) -> LambdaFunction:
             f"cannot read the λ-function {written!r}: write NAME[(parameter=value,...)], for example "
             "RankNetWeightPairs(sigma=2), LocalCost(k=3)"
         )
-    names = classes_by_name(cost_classes(), LambdaFunction, is_complete)
+    names = classes_by_name(lambda_function_classes(), LambdaFunction, is_complete)
     name = match["name"]
     if name not in names:
-        raise SettingsError(unknown_name("λ-function", name, names, cost_classes()))
+        raise SettingsError(unknown_name("λ-function", name, names, lambda_function_classes()))
     fields = {field.name for field in dataclasses.fields(names[name]) if field.init}
     arguments: dict[str, Any] = {}
     for parameter in filter(None, (match["parameters"] or "").split(",")):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from rankforce.kernels.forces.listwise_forces import centre, value_if_moved
-from rankforce.lambdas.listwise import ListwiseCost
+from rankforce.lambdas.listwise import ListwiseLambdaFunction
 
 
-class DiscreteBounded(ListwiseCost):
+class DiscreteBounded(ListwiseLambdaFunction):
     """sign(r − r*)·min(|Ẑ(moved from r to r*) − Ẑ|, 1), minus the query's mean; listwise, no curvature.
 
     r* is the rank of the document in the ideal order (falling grade, equal grades as they stand now), Ẑ the measure

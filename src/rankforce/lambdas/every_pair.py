@@ -10,7 +10,7 @@ from rankforce.measures.measure import Measure
 class EveryPair(Measure):
     """No measure: it says of every query that it counts, whatever its labels, and of every swap that it changes 0.
 
-    For costs that do not look at the change, such as ``RankNetCost``.
+    For λ-functions that do not look at the change, such as ``RankNetCost``.
     """
 
     COLUMNS: ClassVar[int] = 0

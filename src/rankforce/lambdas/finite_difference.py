@@ -9,10 +9,10 @@ import numpy as np
 from rankforce.compiling.kernel_values import NO_CUTOFF
 from rankforce.errors import SettingsError
 from rankforce.kernels.forces.listwise_forces import centre, change_if_swapped, value_if_moved
-from rankforce.lambdas.listwise import ListwiseCost
+from rankforce.lambdas.listwise import ListwiseLambdaFunction
 
 
-class FiniteDifference(ListwiseCost):
+class FiniteDifference(ListwiseLambdaFunction):
     """How the measure Z changes as a document moves k ranks, per unit of score that it takes; listwise, no curvature.
 
     The mean of [Z(moved up k) − Z]/(s_{r−k} − s_r + margin) and [Z − Z(moved down k)]/(s_r − s_{r+k} + margin), one of

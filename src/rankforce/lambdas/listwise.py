@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
 
 
-class ListwiseCost(LambdaFunction):
+class ListwiseLambdaFunction(LambdaFunction):
     """Base of all listwise λ-functions. A subclass gives ``forces``; there is no curvature, hence no Newton step.
 
     Called in kernels, once per query that is not blank:
@@ -16,9 +16,9 @@ class ListwiseCost(LambdaFunction):
         Write the force on each document, positive = up, into ``out`` (float64, zeros on entry). ``scores`` and
         ``grades`` are per document (a grade is NaN where there is none), ``order[r]`` is the document at rank r,
         counted from 0. ``measure.value(ranked, normaliser)`` is the measure; ``state`` is the ranking under it
-        (``kernels/listwise_forces.py``): ``state.ranked`` (worth by rank), ``state.rank`` (by document),
-        ``state.normaliser``, ``state.value``. ``rf.value_if_moved(measure, state, a, b)``,
-        ``rf.change_if_swapped(measure, state, a, b)`` and ``rf.centre(grades, out)`` can be called.
+        (``kernels/forces/listwise_forces.py``): ``state.ranked`` (worth by rank), ``state.rank`` (by document),
+        ``state.normaliser``, ``state.value``. ``rf.lambdas.value_if_moved(measure, state, a, b)``,
+        ``rf.lambdas.change_if_swapped(measure, state, a, b)`` and ``rf.lambdas.centre(grades, out)`` can be called.
 
     Forces that do not sum to zero move all scores of a query together: ``centre`` prevents it. Document weights
     multiply the forces afterwards; where they differ the sum is no longer zero.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rankforce.lambdas.cost import Cost
+from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 
 
-class LocalGradient(Cost):
+class LocalGradient(PairwiseLambdaFunction):
     """Documents at neighbouring ranks, of different grades: force |ΔZ| / (|gap| + margin); no curvature.
 
     What the measure would change by if the two swapped, per unit of score that the swap takes.

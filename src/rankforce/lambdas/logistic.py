@@ -1,4 +1,4 @@
-"""What the costs built on P = 1/(1 + e^{−σ·gap}) share."""
+"""What the λ-functions built on P = 1/(1 + e^{−σ·gap}) share."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankforce.lambdas.cost import Cost
+from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 
 
-class LogisticCost(Cost):
-    """A cost of the gap through ρ = 1/(1 + e^{σ·gap}), the probability of the wrong order.
+class LogisticLambdaFunction(PairwiseLambdaFunction):
+    """A force that depends on the gap through ρ = 1/(1 + e^{σ·gap}), the probability of the wrong order.
 
     With x = e^{σ(score − top)} per document, ρ = x_worse / (x_better + x_worse). A subclass gives ``strength``, force
     and curvature from the two x. Only their ratio counts, so that ``pair_of_gap`` measures them from the higher one: it

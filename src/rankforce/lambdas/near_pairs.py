@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankforce.lambdas.logistic import LogisticCost
+from rankforce.lambdas.logistic import LogisticLambdaFunction
 
 
-class NearPairs(LogisticCost):
+class NearPairs(LogisticLambdaFunction):
     """RankNetWeightPairs divided by the distance of the scores: force σρ|ΔZ| / (margin + σ|gap|), curvature likewise.
 
     Documents that stand close are those whose order a small step can still change; pairs far apart, rightly or

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rankforce.lambdas.logistic import LogisticCost
+from rankforce.lambdas.logistic import LogisticLambdaFunction
 
 
-class RankNetCost(LogisticCost):
+class RankNetCost(LogisticLambdaFunction):
     """C = log(1 + e^{−σ·gap}): force σρ, curvature σ²ρ(1 − ρ), whatever the measure says.
 
     A subclass weighs pairs by a ``pair_weight`` of its own.

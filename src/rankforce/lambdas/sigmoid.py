@@ -7,12 +7,12 @@ import math
 from typing import Any, ClassVar
 
 from rankforce.errors import SettingsError
-from rankforce.lambdas.logistic import LogisticCost
+from rankforce.lambdas.logistic import LogisticLambdaFunction
 
 FARTHEST_CENTRE = 300.0  # of σ·mu: e^{σ·mu} must be a number, with room for the scores
 
 
-class SigmoidCost(LogisticCost):
+class SigmoidCost(LogisticLambdaFunction):
     """Force |ΔZ|·σ·p(1 − p) with p = 1/(1 + e^{−σ(gap + mu)}): largest at gap = −mu, falling on both sides.
 
     Pairs already well apart are let go ("don't fix what isn't broken"), and so are those hopelessly in the wrong order

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from rankforce.errors import SettingsError
-from rankforce.lambdas.cost import Cost
+from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 
 
-class Spring(Cost):
+class Spring(PairwiseLambdaFunction):
     """Force |ΔZ|·max(0, δ − gap), curvature |ΔZ| while the gap is below δ, else 0: the cost |ΔZ|·max(0, δ − gap)²/2.
 
     With a ``cap``, pairs in the wrong order (gap < 0) are pulled with cap·|ΔZ|, however far apart they are; for δ ≤ cap

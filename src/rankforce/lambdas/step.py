@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rankforce.lambdas.cost import Cost
+from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 
 
-class Step(Cost):
+class Step(PairwiseLambdaFunction):
     """Force |ΔZ| while the gap is below δ, else 0; no curvature. The force of the cost |ΔZ|·max(0, δ − gap)."""
 
     HAS_CURVATURE: ClassVar[bool] = False

@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 import rankforce.measures
-from rankforce.compiling.kernel_values import NO_CUTOFF
+from rankforce.compiling.kernel_values import NO_CUTOFF, is_complete
 from rankforce.errors import MeasureError, RankforceError
 from rankforce.measures.measure import Measure
 from rankforce.written_forms import classes_by_name, classes_in, parameter_value, unknown_name
@@ -26,11 +26,6 @@ _WRITTEN_FORM = re.compile(
 def measure_classes() -> dict[str, type[Measure]]:
     """Every measure of the package by the name of its class, in alphabetical order."""
     return classes_in(rankforce.measures, Measure, is_complete)
-
-
-def is_complete(measure_class: type[Measure]) -> bool:
-    """Whether a class is a measure and not only a base of measures."""
-    return hasattr(measure_class, "value") and hasattr(measure_class, "normaliser")
 
 
 def measure(written: str | Measure) -> Measure:

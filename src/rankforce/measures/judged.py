@@ -28,7 +28,7 @@ from rankforce.user_code.code_identity import CodeIdentity, NoIdentityError
 MOST_KEPT = 32  # measures remembered per data set: each holds one float64 per document
 
 _sources: WeakKeyDictionary[Dataset, dict[tuple[Any, ...], LabelSource]] = WeakKeyDictionary()
-_judged: WeakKeyDictionary[Dataset, dict[tuple[Measure, tuple[Any, ...]], Judged]] = WeakKeyDictionary()
+_judged: WeakKeyDictionary[Dataset, dict[tuple[Measure, tuple[Any, ...]], JudgedMeasure]] = WeakKeyDictionary()
 
 
 class LabelSource:
@@ -83,7 +83,7 @@ class LabelSource:
         return self.falling(worth) if within.any() else self.label_order
 
 
-class Judged:
+class JudgedMeasure:
     """Worth and normalisers of a data set under a measure.
 
     All arrays are in ``by_query`` order: the documents of a query adjacent. Where the measure leaves unlabelled
@@ -185,16 +185,16 @@ class Judged:
         )
 
 
-def judged(data: Dataset, measure: Measure) -> Judged:
+def judged(data: Dataset, measure: Measure) -> JudgedMeasure:
     """``Judged(data, measure)``, made once per data set and measure, as long as the measure's code is the same."""
     code: tuple[Any, ...] = (type(measure.kernel_tuple()),)  # another one after an edit of a user's class
     if is_foreign(type(measure)) or any(map(callable, vars(measure).values())):
         try:
             identity = CodeIdentity.of(measure, type(measure).__name__)
         except NoIdentityError:
-            return Judged(data, measure)
+            return JudgedMeasure(data, measure)
         code += (identity.content, *identity.parts.items())
-    return _remembered(_judged, data, (measure, code), lambda: Judged(data, measure))
+    return _remembered(_judged, data, (measure, code), lambda: JudgedMeasure(data, measure))
 
 
 def _label_source(data: Dataset, measure: Measure) -> LabelSource:

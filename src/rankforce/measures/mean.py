@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.measures.judged import Judged
+from rankforce.measures.judged import JudgedMeasure
 
 
 def weighted_mean(values: np.ndarray, weights: np.ndarray | None = None) -> float:
@@ -33,8 +33,8 @@ class QueriesInMean:
     counts in the mean.
     """
 
-    def __init__(self, data: Dataset, known: Judged) -> None:
-        self.can_score = known.normalisers != 0.0
+    def __init__(self, data: Dataset, judged: JudgedMeasure) -> None:
+        self.can_score = judged.normalisers != 0.0
         self.weights = np.where(self.can_score, weights_of_queries(data), 0.0)
         self.total = math.fsum(self.weights.tolist())
 

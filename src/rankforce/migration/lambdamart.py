@@ -32,7 +32,9 @@ def from_lightgbm(params: Translation) -> dict[str, Any]:
         "sigma": sigma,
         **({"max_step": step * sigma} if step > 0 else {}),
         # LightGBM divides by 0.01 + |gap|, whatever its σ
-        "cost": NearPairs(sigma=sigma, margin=0.01 * sigma) if normalised else RankNetWeightPairs(sigma=sigma),
+        "lambda_function": NearPairs(sigma=sigma, margin=0.01 * sigma)
+        if normalised
+        else RankNetWeightPairs(sigma=sigma),
         "normalise": "log" if normalised else "none",
         "pairs": ("top", params.take("lambdarank_truncation_level", 30, int)),
         "validation_measure": watched_by_lightgbm(params, gain, "ndcg"),
@@ -55,15 +57,15 @@ def from_xgboost(params: Translation) -> dict[str, Any]:
         raise SettingsError(f"XGBoost's lambdarank_pair_method cannot be {method!r}: topk or mean")
     count = params.take("lambdarank_num_pair_per_sample", 32 if method == "topk" else 1, int)
     if objective == "rank:pairwise":
-        cost: Any = RankNetCost(sigma=1.0)
+        lambda_function: Any = RankNetCost(sigma=1.0)
     else:
-        cost = NearPairs(sigma=1.0) if score_normalised else RankNetWeightPairs(sigma=1.0)
+        lambda_function = NearPairs(sigma=1.0) if score_normalised else RankNetWeightPairs(sigma=1.0)
     params.neutral("lambdarank_unbiased", False)
     step = params.take("max_delta_step", 0.0, float)
     return xgboost_trees(params) | {
         "measure": MAP() if objective == "rank:map" else NDCG(gain=gain),
         **({"max_step": step} if step > 0 else {}),
-        "cost": cost,
+        "lambda_function": lambda_function,
         "normalise": "log" if normalised else "none",
         "pairs": ("top" if method == "topk" else "sample", count),
         "validation_measure": watched_by_xgboost(params, gain, "map" if objective == "rank:map" else "ndcg"),

@@ -11,7 +11,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.console.wording import counted
 from rankforce.errors import RankforceError, SettingsError
-from rankforce.files.atomic_writes import replacing
+from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.streams import file_name
 from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_walk
@@ -103,7 +103,7 @@ class RankingGraph(Model):
         kind = Path(file_name(path)).suffix
         if kind not in drawings:
             raise SettingsError(f"{path}: a graph is drawn as {', '.join(drawings)}, not as {kind or 'nothing'!r}")
-        with replacing(path, SettingsError) as file:
+        with atomic_write(path, SettingsError) as file:
             file.write(drawings[kind]().encode())
 
     def contents(self) -> dict[str, Any]:

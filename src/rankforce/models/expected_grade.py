@@ -140,10 +140,10 @@ class ExpectedGrade(Model):
         count = self.n_trees if n_trees is None else count_of(n_trees, "n_trees", self.n_trees)
         matrix = self.matrix(data)
         outputs = np.empty((len(self.members), len(matrix)), dtype=dtypes.SCORE)
-        for place, member in enumerate(self.members):
+        for index, member in enumerate(self.members):
             part = self.part_for(member, matrix)
-            outputs[place] = member.base_scores(part)
-            member._add_trees(part, 0, count, outputs[place])
+            outputs[index] = member.base_scores(part)
+            member._add_trees(part, 0, count, outputs[index])
         return outputs
 
     def predict(self, data: Any, n_trees: int | None = None) -> np.ndarray:

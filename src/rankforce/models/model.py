@@ -119,7 +119,7 @@ class Model(abc.ABC):
         """The columns of a checked matrix that a model within this one reads."""
         if member.feature_names == self.feature_names:
             return matrix
-        place_of = {name: place for place, name in enumerate(self.feature_names)}
+        place_of = {name: index for index, name in enumerate(self.feature_names)}
         places = [place_of[name] for name in member.feature_names]
         part = np.ascontiguousarray(matrix[:, places])
         part.setflags(write=False)
@@ -182,4 +182,4 @@ def _columns(frame: Any, places: list[int]) -> Any:
         return frame.iloc[:, places]
     if hasattr(frame, "column_names"):
         return frame.select(places)
-    return frame.select([frame.columns[place] for place in places])
+    return frame.select([frame.columns[index] for index in places])

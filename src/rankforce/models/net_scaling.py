@@ -94,8 +94,8 @@ class Scaling:
             ranges = _in_ranges(data.features)
             widest = int(np.argmax(ranges))
             if ranges[widest] > HEAVY_TAIL_IN_QUARTILES:
-                told = f"feature {data.feature_names[widest]!r} reaches {ranges[widest]:.0f} interquartile ranges"
-                return cls.of(data, "log1p"), f"{told} from its median"
+                reason = f"feature {data.feature_names[widest]!r} reaches {ranges[widest]:.0f} interquartile ranges"
+                return cls.of(data, "log1p"), f"{reason} from its median"
         return standard, f"no heavy tails: {reach}"
 
     def inputs(self, features: np.ndarray, starts: np.ndarray | None = None) -> np.ndarray:
@@ -166,18 +166,18 @@ def _moments(data: Dataset, logarithmic: bool) -> tuple[np.ndarray, np.ndarray]:
     centre, deviation = np.zeros(data.n_features), np.zeros(data.n_features)
     columns = max(1, _CELLS_AT_A_TIME // data.n_documents)
     for first in range(0, data.n_features, columns):
-        here = slice(first, first + columns)
-        values = _transformed(data.by_query(data.features[:, here]), logarithmic)
-        known = ~np.isnan(values)
-        count = np.maximum(known.sum(axis=0), 1)
-        np.copyto(values, 0.0, where=~known)
-        centre[here] = np.add.reduceat(values, starts, axis=0)[by_hash].sum(axis=0) / count
+        block = slice(first, first + columns)
+        values = _transformed(data.by_query(data.features[:, block]), logarithmic)
+        present = ~np.isnan(values)
+        count = np.maximum(present.sum(axis=0), 1)
+        np.copyto(values, 0.0, where=~present)
+        centre[block] = np.add.reduceat(values, starts, axis=0)[by_hash].sum(axis=0) / count
         # a feature that holds one value has a mean that may differ from it in the last bit
-        highest = np.where(known, values, -np.inf).max(axis=0)
-        same = np.where(known, values, np.inf).min(axis=0) == highest
-        centre[here] = np.where(same, highest, centre[here])
-        values -= centre[here]
-        np.copyto(values, 0.0, where=~known)
+        highest = np.where(present, values, -np.inf).max(axis=0)
+        same = np.where(present, values, np.inf).min(axis=0) == highest
+        centre[block] = np.where(same, highest, centre[block])
+        values -= centre[block]
+        np.copyto(values, 0.0, where=~present)
         squares = np.add.reduceat(values**2, starts, axis=0)[by_hash].sum(axis=0) / count
-        deviation[here] = np.where(same, 0.0, np.sqrt(squares))
+        deviation[block] = np.where(same, 0.0, np.sqrt(squares))
     return centre, deviation

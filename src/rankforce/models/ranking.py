@@ -38,8 +38,8 @@ class Ranking:
         starts = np.searchsorted(queries, np.arange(len(query_ids)))
         ranks = np.arange(1, len(rows) + 1) - starts[queries]
         if k is not None:
-            kept = ranks <= k
-            rows, queries, ranks = rows[kept], queries[kept], ranks[kept]
+            in_top = ranks <= k
+            rows, queries, ranks = rows[in_top], queries[in_top], ranks[in_top]
         return cls(
             qid=query_ids[queries],
             rank=ranks,

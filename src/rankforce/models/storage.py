@@ -39,7 +39,7 @@ import numpy as np
 import rankforce.models
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import FileFormatError, ModelFileError, RankforceError
-from rankforce.files.atomic_writes import replacing
+from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.decompression import decompressed
 from rankforce.files.limits import longest_id
 from rankforce.files.streams import file_name
@@ -65,7 +65,7 @@ def save(model: Model, path: str | Path) -> None:
     data = to_bytes(model)
     if Path(name).suffix == ".gz":
         data = _compressed(data)
-    with replacing(name, ModelFileError) as file:
+    with atomic_write(name, ModelFileError) as file:
         file.write(data)
 
 

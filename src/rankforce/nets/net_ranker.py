@@ -19,7 +19,7 @@ from rankforce.nets.course import NetCourse, NetTraining
 from rankforce.nets.rate_schedule import PRESETS, Preset
 from rankforce.nets.runs import Cost, Plan, Run, Scored
 from rankforce.nets.updates import Source, Updates, updates_of
-from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION
 from rankforce.remedies import NAME_ALONE, Setting, ValidationData
 from rankforce.training.base_models import base_of, checked_base
 from rankforce.training.iterative import Iterative
@@ -72,7 +72,7 @@ class NetRanker(Iterative):
             "optimiser": self._optimiser(),
             "epochs": self._epochs(),
             "learning_rate": self._rates()[0] if len(self._rates()) == 1 else list(self._rates()),
-            "cost": str(self.trained_forces_.cost),
+            "lambda_function": str(self.trained_forces_.lambda_function),
             "watched": str(runs[0].monitor.measure),
         }
         remarks = (f"scaling='{scaling.kind}' ({reason})",) if reason else ()
@@ -168,11 +168,11 @@ class NetRanker(Iterative):
     def _trained(self, source: Source) -> TrainedForces:
         """What an epoch pulls with."""
         objective = source.objective if source.preferences is None or source.share < 1 else None
-        first = source.objective.terms[0].settled(DEFAULT_COST, ALL_PAIRS)
-        assert first.cost is not None
+        first = source.objective.terms[0].settled(DEFAULT_LAMBDA_FUNCTION, ALL_PAIRS)
+        assert first.lambda_function is not None
         assert first.pairs is not None
         return TrainedForces(
-            objective, first.cost, first.pairs, sigma=self.sigma, seed=self.seed, ranker=type(self).__name__
+            objective, first.lambda_function, first.pairs, sigma=self.sigma, seed=self.seed, ranker=type(self).__name__
         )
 
     # --------------------------------------------------------------------------------------------- settings resolved

@@ -1,7 +1,7 @@
 """How the weights of a net change in an epoch: after every query, after every pair, or once.
 
 The forces are those of an objective or of preferences, whatever they are made of: ``Forces`` gives them. Where they
-are of one measure and one pair cost over all pairs, which is nearly always, an epoch is one kernel.
+are of one measure and one pairwise λ-function over all pairs, which is nearly always, an epoch is one kernel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.preferences import Preferences
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
-from rankforce.forces.forces import Forces, Ranking, TermForces
+from rankforce.forces.forces import Forces, RunningOrder, TermForces
 from rankforce.forces.preference_forces import PreferenceForces
 from rankforce.kernels.nets.network import add_gradient, score_documents, take_step, update_by_pair, update_by_query
 from rankforce.memory import check_memory
@@ -112,9 +112,9 @@ class ByQuery(Updates):
         term, judged = self.term, self.term.judged
         scales = self.source.objective.shares(number)[0] * term.query_weights
         return (
-            judged.kernel_tuple, term.cost, term.column_count, judged.worth, term.ranges.members, term.ranges.worse,
-            judged.starts, judged.normalisers, term.document_weights, scales, self.tie_keys, self.inputs,
-            self._sequence(number), self.layout.hidden,
+            judged.kernel_tuple, term.lambda_tuple, term.column_count, judged.worth, term.ranges.members,
+            term.ranges.worse, judged.starts, judged.normalisers, term.document_weights, scales, self.tie_keys,
+            self.inputs, self._sequence(number), self.layout.hidden,
         )  # fmt: skip
 
     def epoch(self, learning: Learning, rate: float, number: int) -> None:
@@ -143,7 +143,7 @@ class ByForces(Updates):
         super().__init__(*common)
         bare = self.data.replace(features=np.empty((self.data.n_documents, 0), dtype=dtypes.FEATURE), feature_names=[])
         listed = _by_query(self.source.preferences)
-        self.parts: list[tuple[Ranking, Forces | PreferenceForces, float] | None] = []
+        self.parts: list[tuple[RunningOrder, Forces | PreferenceForces, float] | None] = []
         for q in range(self.data.n_queries):
             part = bare.take_queries([q])
             preferences = None if listed is None else listed(q, part)
@@ -151,7 +151,7 @@ class ByForces(Updates):
                 self.parts.append(None)  # no preference is about this query
                 continue
             share = 1.0 if listed is None or preferences is not None else 1.0 - self.source.share
-            self.parts.append((Ranking(part, self.source.seed), self.source.forces(part, preferences), share))
+            self.parts.append((RunningOrder(part, self.source.seed), self.source.forces(part, preferences), share))
         self._lock = threading.Lock()  # forces are written into arrays of their own
 
     @property
@@ -184,7 +184,7 @@ class ByBatch(Updates):
     def __init__(self, *common: Any) -> None:
         super().__init__(*common)
         self.pulling = self.source.forces(self.data, self.source.preferences)
-        self.ranking = Ranking(self.data, self.source.seed)
+        self.ranking = RunningOrder(self.data, self.source.seed)
         self._lock = threading.Lock()
         parts = -(-self.data.n_documents // DOCUMENTS_PER_SUM)
         check_memory(
@@ -233,7 +233,7 @@ def _chosen(kind: str, common: tuple[Dataset, np.ndarray, Layout, Source, bool])
     objective = source.objective
     if source.preferences is None and type(objective) is Objective and len(objective.terms) == 1:
         term = TermForces(data, objective.terms[0], source.seed)
-        simple = term.every_pair and not term.function.diagonal and term.judged.kept is None
+        simple = term.every_pair and not term.lambda_function.diagonal and term.judged.kept is None
         if kind == "pair" and simple:
             return ByPair(term, *common)
         if kind == "query" and simple and term.by_columns:
@@ -241,7 +241,7 @@ def _chosen(kind: str, common: tuple[Dataset, np.ndarray, Layout, Source, bool])
     if kind == "pair":
         raise SettingsError(
             Setting("update", "pair"),
-            " goes with one measure and one cost over all pairs of different labels: use ",
+            " goes with one measure and one λ-function over all pairs of different labels: use ",
             Setting("update", "query"),
         )
     return ByForces(*common)

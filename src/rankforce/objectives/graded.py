@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankforce.errors import SettingsError
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
 from rankforce.measures.cndcg import CNDCG
 from rankforce.measures.measure import Measure
-from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, Term, as_part, weighed
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, Term, as_part, weighed
 from rankforce.remedies import ValidationData
 from rankforce.written_forms import told_apart
 
@@ -68,8 +68,10 @@ class Graded(Objective):
             for share in tier.shares(iteration)
         )
 
-    def settled(self, iterations: int, cost: LambdaFunction = DEFAULT_COST, pairs: Pairs = ALL_PAIRS) -> Graded:
-        tiers = [tier.settled(iterations, cost, pairs) for tier in self.tiers]
+    def settled(
+        self, iterations: int, lambda_function: LambdaFunction = DEFAULT_LAMBDA_FUNCTION, pairs: Pairs = ALL_PAIRS
+    ) -> Graded:
+        tiers = [tier.settled(iterations, lambda_function, pairs) for tier in self.tiers]
         return Graded(tiers, "search" if self.weights is None else self.weights)
 
     def written(self) -> dict[str, Any]:
@@ -112,21 +114,21 @@ def _shares(weights: Sequence[float] | str | None, count: int) -> tuple[float, .
         raise SettingsError(f'the weights of a graded objective are numbers or "search", not {weights!r}')
     if weights is None:
         return (1.0 / count,) * count
-    listed = isinstance(weights, Iterable) and not isinstance(weights, Mapping)
-    if not listed or getattr(weights, "ndim", 1) != 1:
+    is_list = isinstance(weights, Iterable) and not isinstance(weights, Mapping)
+    if not is_list or getattr(weights, "ndim", 1) != 1:
         raise SettingsError(
             f'the weights of a graded objective are a list of {count} numbers, or "search", not {weights!r}'
         )
-    given = list(map(_weight, weights))
-    if len(given) != count:
-        raise SettingsError(f"a graded objective of {count} tiers needs {count} weights, not {len(given)}")
-    if math.isinf(sum(given)):
-        largest = max(given)
-        given = [weight / largest for weight in given]
-    total = sum(given)
+    shares = list(map(_weight, weights))
+    if len(shares) != count:
+        raise SettingsError(f"a graded objective of {count} tiers needs {count} weights, not {len(shares)}")
+    if math.isinf(sum(shares)):
+        largest = max(shares)
+        shares = [weight / largest for weight in shares]
+    total = sum(shares)
     if not total > 0:
         raise SettingsError("at least one weight of a graded objective must be above 0")
-    return tuple(weight / total for weight in given) if abs(total - 1.0) > 1e-12 else tuple(given)
+    return tuple(weight / total for weight in shares) if abs(total - 1.0) > 1e-12 else tuple(shares)
 
 
 def _weight(given: Any) -> float:

@@ -12,15 +12,16 @@ from typing import Any
 from rankforce.compiling.kernel_values import NO_CUTOFF
 from rankforce.errors import SettingsError
 from rankforce.kinds import Choice, Number, OrNone, Switch, shown
-from rankforce.lambdas.catalogue import cost as cost_of
-from rankforce.lambdas.cost import Cost, LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
+from rankforce.lambdas.catalogue import lambda_function as read_lambda_function
+from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.catalogue import measure as measure_of
 from rankforce.measures.measure import Measure
 from rankforce.remedies import NAME_ALONE, Setting
 from rankforce.written_forms import told_apart
 
-DEFAULT_COST = RankNetWeightPairs()
+DEFAULT_LAMBDA_FUNCTION = RankNetWeightPairs()
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,8 @@ class Term:
     A pair has two documents with different labels of the term's source, neither of them missing.
 
     measure : str or Measure
-    cost : Cost or its written form, optional
-        The λ-function; None: the ranker's.
+    lambda_function : LambdaFunction or its written form, optional
+        None: the ranker's.
     share : float
         What forces and curvatures are multiplied by.
     pairs : "all", ("top", k) or ("sample", m), optional
@@ -87,7 +88,7 @@ class Term:
     """
 
     measure: Measure
-    cost: LambdaFunction | None = None
+    lambda_function: LambdaFunction | None = None
     share: float = 1.0
     pairs: Pairs | None = None
     rule: str = "tied"
@@ -96,8 +97,8 @@ class Term:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measure", measure_of(self.measure))
-        if self.cost is not None:
-            object.__setattr__(self, "cost", cost_of(self.cost))
+        if self.lambda_function is not None:
+            object.__setattr__(self, "lambda_function", read_lambda_function(self.lambda_function))
         if self.pairs is not None:
             object.__setattr__(self, "pairs", Pairs.read(self.pairs))
         Number(0.0).check(f"the share of {self.measure}", self.share)
@@ -107,23 +108,25 @@ class Term:
             raise SettingsError(
                 f"earlier of {self.measure} must be a tuple of label sources, not {shown(self.earlier)}"
             )
-        if self.cost is not None and self.pairs is not None:
-            self._check_pairs(self.cost, self.pairs)
+        if self.lambda_function is not None and self.pairs is not None:
+            self._check_pairs(self.lambda_function, self.pairs)
 
-    def _check_pairs(self, cost: LambdaFunction, pairs: Pairs) -> None:
-        if not isinstance(cost, Cost):
+    def _check_pairs(self, lambda_function: LambdaFunction, pairs: Pairs) -> None:
+        if not isinstance(lambda_function, PairwiseLambdaFunction):
             if pairs != ALL_PAIRS:
-                raise SettingsError(f"{cost} sees whole lists, not pairs: leave ", Setting("pairs", NAME_ALONE), " out")
+                raise SettingsError(
+                    f"{lambda_function} sees whole lists, not pairs: leave ", Setting("pairs", NAME_ALONE), " out"
+                )
             if self.earlier or self.zeros is False:
-                raise SettingsError(f"{cost} sees whole lists, not pairs: it can only be the first tier")
-        elif pairs.sample and cost.reach != NO_CUTOFF:
-            raise SettingsError(f"{cost} chooses its pairs by rank: they cannot be sampled")
+                raise SettingsError(f"{lambda_function} sees whole lists, not pairs: it can only be the first tier")
+        elif pairs.sample and lambda_function.reach != NO_CUTOFF:
+            raise SettingsError(f"{lambda_function} chooses its pairs by rank: they cannot be sampled")
 
-    def settled(self, cost: LambdaFunction, pairs: Pairs) -> Term:
+    def settled(self, lambda_function: LambdaFunction, pairs: Pairs) -> Term:
         """The term with what it leaves to the ranker filled in."""
         return dataclasses.replace(
             self,
-            cost=cost if self.cost is None else self.cost,
+            lambda_function=lambda_function if self.lambda_function is None else self.lambda_function,
             pairs=pairs if self.pairs is None else self.pairs,
         )
 
@@ -134,8 +137,8 @@ class Term:
     def written(self) -> dict[str, Any]:
         """The term as a file holds it."""
         form: dict[str, Any] = {"measure": str(self.measure)}
-        if self.cost is not None:
-            form["cost"] = str(self.cost)
+        if self.lambda_function is not None:
+            form["lambda_function"] = str(self.lambda_function)
         if self.pairs is not None:
             form["pairs"] = str(self.pairs)
         if self.rule != "tied":
@@ -147,7 +150,7 @@ class Term:
         return form
 
     def __str__(self) -> str:
-        notes = [] if self.cost is None else [str(self.cost)]
+        notes = [] if self.lambda_function is None else [str(self.lambda_function)]
         if self.earlier:
             notes.append(f"tied in {' and '.join(self.earlier)}")
         if self.zeros is False:
@@ -179,7 +182,7 @@ class Objective:
     @property
     def has_curvature(self) -> bool:
         """Whether every term has the positive curvature that Newton's step needs."""
-        return all((term.cost or DEFAULT_COST).HAS_CURVATURE for term in self.terms)
+        return all((term.lambda_function or DEFAULT_LAMBDA_FUNCTION).HAS_CURVATURE for term in self.terms)
 
     def shares(self, iteration: int) -> tuple[float, ...]:
         """The weight of each term in an iteration, counted from 0."""
@@ -196,9 +199,11 @@ class Objective:
                     "there; give a term that counts in it a share above 0"
                 )
 
-    def settled(self, iterations: int, cost: LambdaFunction = DEFAULT_COST, pairs: Pairs = ALL_PAIRS) -> Objective:
+    def settled(
+        self, iterations: int, lambda_function: LambdaFunction = DEFAULT_LAMBDA_FUNCTION, pairs: Pairs = ALL_PAIRS
+    ) -> Objective:
         """The objective as a training of so many iterations uses it: nothing left open, functions as their values."""
-        return Objective(tuple(term.settled(cost, pairs) for term in self.terms))
+        return Objective(tuple(term.settled(lambda_function, pairs) for term in self.terms))
 
     def written(self) -> dict[str, Any]:
         """The objective as a file holds it; ``read_objective`` is the inverse."""
@@ -222,8 +227,8 @@ def as_objective(given: Any) -> Objective:
         return Objective(tuple(one if isinstance(one, Term) else Term(measure_of(one)) for one in given))
     if isinstance(given, LambdaFunction):
         raise SettingsError(
-            f"{given} is a λ-function, and pulls for a measure: give both as a term, rf.Term(measure, cost), for "
-            f'example rf.Term("NDCG", rf.{type(given).__name__}())'
+            f"{given} is a λ-function, and pulls for a measure: give both as a term, rf.Term(measure, "
+            f'lambda_function), for example rf.Term("NDCG", rf.lambdas.{type(given).__name__}())'
         )
     raise SettingsError(
         "an objective is rf.Graded([...]), rf.Scheduled(...), an rf.Term, a measure, or a list of terms and measures, "
@@ -232,28 +237,34 @@ def as_objective(given: Any) -> Objective:
 
 
 def chosen_objective(
-    measure: Any, cost: LambdaFunction | None, pairs: Any, objective: Any, *, default: LambdaFunction, iterations: int
+    measure: Any,
+    lambda_function: LambdaFunction | None,
+    pairs: Any,
+    objective: Any,
+    *,
+    default: LambdaFunction,
+    iterations: int,
 ) -> Objective:
     """What a ranker's settings say is maximised: ``objective``, or ``measure`` with one λ-function.
 
-    ``default`` is the ranker's λ-function, for terms that name none where ``cost`` is None.
+    ``default`` is the ranker's λ-function, for terms that name none where ``lambda_function`` is None.
     """
-    read, taken = Pairs.read(pairs), default if cost is None else cost
+    rule, function = Pairs.read(pairs), default if lambda_function is None else lambda_function
     if objective is None:
-        return Objective((Term(measure_of(measure), taken, pairs=read),))
+        return Objective((Term(measure_of(measure), function, pairs=rule),))
     if measure != "NDCG":
         raise SettingsError("the objective says what is maximised: leave ", Setting("measure", NAME_ALONE), " out")
-    wanted = as_objective(objective)
-    for name, given in (("cost", cost is not None), ("pairs", read != ALL_PAIRS)):
-        if given and all(getattr(term, name) is not None for term in wanted.terms):
+    asked_objective = as_objective(objective)
+    for name, is_given in (("lambda_function", lambda_function is not None), ("pairs", rule != ALL_PAIRS)):
+        if is_given and all(getattr(term, name) is not None for term in asked_objective.terms):
             raise SettingsError(
                 f"every term of the objective has {name} of its own: leave ", Setting(name, NAME_ALONE), " out"
             )
-    told_apart(term.measure for term in wanted.terms)
-    settled = wanted.settled(iterations, taken, read)
-    if not settled.to_be_searched:
-        settled.check_pulls(iterations)
-    return settled
+    told_apart(term.measure for term in asked_objective.terms)
+    settled_objective = asked_objective.settled(iterations, function, rule)
+    if not settled_objective.to_be_searched:
+        settled_objective.check_pulls(iterations)
+    return settled_objective
 
 
 def as_part(given: Any) -> Objective:

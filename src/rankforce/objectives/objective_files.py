@@ -26,7 +26,7 @@ from rankforce.objectives.graded import Graded
 from rankforce.objectives.objective import Objective, Term
 from rankforce.objectives.scheduled import Scheduled
 
-_TERM = ("measure", "cost", "pairs", "rule", "zeros", "share")
+_TERM = ("measure", "lambda_function", "pairs", "rule", "zeros", "share")
 
 
 def read_objective(source: str | Path | Mapping[str, Any]) -> Objective:
@@ -65,10 +65,10 @@ def _objective(form: Any, where: str) -> Objective:
 
 def _graded(form: Mapping[str, Any], where: str) -> Graded:
     _check_keys(form, ("tier", "weights"), where)
-    given = _list(form["tier"], "tier", where)
+    tables = _list(form["tier"], "tier", where)
     weights: list[Any] = []
     tiers = []
-    for number, tier in enumerate(given, start=1):
+    for number, tier in enumerate(tables, start=1):
         if not isinstance(tier, Mapping):
             raise SettingsError(f"tier {number} of {where} must be a table ([[tier]]), not {tier!r}")
         parts = dict(tier)
@@ -80,9 +80,9 @@ def _graded(form: Mapping[str, Any], where: str) -> Graded:
         return Graded(tiers, form["weights"])
     if all(weight is None for weight in weights):
         return Graded(tiers)
-    missing = [number for number, weight in enumerate(weights, start=1) if weight is None]
-    if missing:
-        raise SettingsError(f"tier {missing[0]} of {where} has no weight: give one to every tier, or to none")
+    unweighted = [number for number, weight in enumerate(weights, start=1) if weight is None]
+    if unweighted:
+        raise SettingsError(f"tier {unweighted[0]} of {where} has no weight: give one to every tier, or to none")
     return Graded(tiers, weights)
 
 
@@ -105,7 +105,9 @@ def _check_keys(form: Mapping[str, Any], known: tuple[str, ...], where: str, *, 
     for key in form:
         if key not in known:
             near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = f"; did you mean {near[0]}?" if near else "."
+            if key == "cost" and "lambda_function" in known:
+                hint = ": that is lambda_function here."
             raise SettingsError(f"{where} has no {key!r}{hint} It has: {', '.join(known)}")
     for key in needed:
         if key not in form:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
 from rankforce.measures.measure import Measure
-from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_COST, Objective, Pairs, as_part
-from rankforce.objectives.schedules import OfFunction, Schedule, as_schedule
+from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, as_part
+from rankforce.schedules import OfFunction, Schedule, as_schedule
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -42,11 +42,13 @@ class Scheduled(Objective):
             for share in objective.shares(iteration)
         )
 
-    def settled(self, iterations: int, cost: LambdaFunction = DEFAULT_COST, pairs: Pairs = ALL_PAIRS) -> Scheduled:
+    def settled(
+        self, iterations: int, lambda_function: LambdaFunction = DEFAULT_LAMBDA_FUNCTION, pairs: Pairs = ALL_PAIRS
+    ) -> Scheduled:
         schedule = self.schedule
         if isinstance(schedule, OfFunction):
             schedule = schedule.tabulated(iterations)
-        first, second = (part.settled(iterations, cost, pairs) for part in (self.first, self.second))
+        first, second = (part.settled(iterations, lambda_function, pairs) for part in (self.first, self.second))
         return Scheduled(first, second, schedule)
 
     def written(self) -> dict[str, Any]:

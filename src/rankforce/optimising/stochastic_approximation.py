@@ -60,7 +60,7 @@ Estimate = Callable[[Function, np.ndarray, float, int], Slope]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Approximation:
-    """What ``rf.spsa`` and ``rf.finite_differences`` found.
+    """What ``rf.optimising.spsa`` and ``rf.optimising.finite_differences`` found.
 
     ``x`` is the last point and ``value`` the function there; ``best_x`` and ``best_value`` belong to the best point at
     which the function was called. ``history`` has, for each step, ``value`` (the mean over the points that the gradient
@@ -121,7 +121,7 @@ def approximate(
     check_number("first_move", first_move, 0.0, above=True)
     checked_seed(seed)
     x = starting_point(start)
-    counted = _Counted(function, maximise)
+    counted = _CountedFunction(function, maximise)
     start_value = counted(x)
     stability = STABILITY * steps if A is None else float(A)
     if a is None:
@@ -181,7 +181,7 @@ def first_gain(
     return first_move * (stability + 1.0) ** ALPHA / size
 
 
-class _Counted:
+class _CountedFunction:
     """The function, checked and counted, and the best point it has seen."""
 
     def __init__(self, function: Function, maximise: bool) -> None:

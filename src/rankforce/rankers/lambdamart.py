@@ -16,7 +16,7 @@ from rankforce.boosting.settled import SettledLambdas
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import SettingsError
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
 from rankforce.lambdas.near_pairs import NearPairs
 from rankforce.measures.measure import Measure
 from rankforce.migration import lambdamart as lambdamart_migration
@@ -28,7 +28,7 @@ from rankforce.training.maximising import TIERS, Maximising
 from rankforce.training.monitoring import Callback, Instrument, checked_instruments
 from rankforce.training.preference_inputs import PreferenceInputs
 from rankforce.training.settings import (
-    COST,
+    LAMBDA_FUNCTION,
     MEASURE,
     OBJECTIVE,
     PAIRS,
@@ -62,8 +62,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     preset : "2010" or "2011", optional
         As in two papers: the pull of a pair is σρ|ΔZ| (``RankNetWeightPairs(sigma)``), trees are leafwise, split by
         least squares, there is neither an anchor nor a bound of the step. "2010": Newton's step, λ's as they are;
-        "2011": the gradient step, for objectives that change. ``cost``, ``growth``, ``split``, ``step``, ``max_step``,
-        ``anchor`` and ``normalise`` override.
+        "2011": the gradient step, for objectives that change. ``lambda_function``, ``growth``, ``split``, ``step``,
+        ``max_step``, ``anchor`` and ``normalise`` override.
     growth : "auto", "leafwise" or "symmetric"
         Leafwise: the leaf that gains most is split next. Symmetric: all leaves of a level are split by the same test,
         the one with the largest sum of gains, on at most ⌈log₂ n_leaves⌉ levels; it asks fewer questions and so fits
@@ -80,8 +80,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     anchor : float, optional
         Stiffness of springs that tie the scores within a query to the grades, against the forces of the measure (1: as
         stiff as they are): part regression, part ranking, which learns more from few and noisy labels. Without it 1
-        for symmetric trees, if nothing else about the forces was chosen (``step``, ``normalise``, ``cost``, several
-        terms, preferences, a base model), else 0.
+        for symmetric trees, if nothing else about the forces was chosen (``step``, ``normalise``,
+        ``lambda_function``, several terms, preferences, a base model), else 0.
     sigma : float
         Steepness of the logistic cost.
     normalise : "auto", "none", "log" or "deviation"
@@ -97,12 +97,12 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         Share of features and of queries that each tree sees.
     monotone : mapping or sequence, optional
         +1 or −1 per feature (name or number): the score may only rise or fall with it.
-    cost : str, Cost or ListwiseCost, optional
+    lambda_function : str or LambdaFunction, optional
         Another λ-function in place of ``NearPairs(sigma)``: ``"RankNetWeightPairs"``, ``"LocalCost(k=3)"``,
-        ``rf.Spring(delta=2)``, or your own. Those without curvature go with the gradient step.
+        ``rf.lambdas.Spring(delta=2)``, or your own. Those without curvature go with the gradient step.
     objective : Graded, Scheduled, Term or a list of terms, optional
         Several measures, label sources or λ-functions in place of ``measure``. Terms that name no λ-function or no
-        pairs of their own take those of ``cost``, ``sigma`` and ``pairs``.
+        pairs of their own take those of ``lambda_function``, ``sigma`` and ``pairs``.
     base_model : Model, ranker, Path or str, optional
         Where boosting starts: a model, the name of a model file (ending in .json or .json.gz, or a Path), or of a
         feature. It is kept inside the saved model.
@@ -134,7 +134,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     anchor: float | None = number(None, least=0.0)
     normalise: Literal["auto", "none", "log", "deviation"] = choice("auto", after="max_bins")
     pairs: Any = setting("all", PAIRS)
-    cost: str | LambdaFunction | None = setting(None, COST, after="monotone")
+    lambda_function: str | LambdaFunction | None = setting(None, LAMBDA_FUNCTION, after="monotone")
     objective: Any = setting(None, OBJECTIVE)
     validation_measure: Any = setting(None, TIERS, after="line_search_on")
 
@@ -163,8 +163,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         those of the measure. Data without the labels of the watched measure is watched by the share of preferences
         that the ranking agrees with; so is ``validation``, if it is a Preferences object itself.
 
-        ``instruments`` (``rf.ForceAgreement``, ``rf.ContributionsByGrade``, ``rf.GradesInTop``, ``rf.RankChanges``)
-        look at the training before every tree and hold a table afterwards.
+        ``instruments`` (``ForceAgreement``, ``ContributionsByGrade``, ``GradesInTop``, ``RankChanges`` of
+        ``rf.diagnostics``) look at the training before every tree and hold a table afterwards.
 
         Everything else is as in ``MART.fit``: ``validation`` (a Dataset, Preferences, or a tuple (X, y, qid))
         is what early stopping watches, ``callbacks`` are called after every tree with an ``Iteration``, Ctrl-C stops
@@ -200,9 +200,9 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
-    def _own_cost(self) -> LambdaFunction:
+    def _own_lambda_function(self) -> LambdaFunction:
         preset = self._preset()
-        return NearPairs(self.sigma) if preset is None else preset.cost(self.sigma)
+        return NearPairs(self.sigma) if preset is None else preset.lambda_function(self.sigma)
 
     def _iterations(self) -> int:
         return self.n_trees
@@ -225,13 +225,13 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         normalise = chosen("normalise", "log" if step == "newton" else "deviation")
         several = len({str(term.measure) for term in objective.terms}) > 1
         growth = chosen("growth", "leafwise" if several else self._usual_growth(data))
-        usual = step == "newton" and normalise == "log" and self.cost is None
+        usual = step == "newton" and normalise == "log" and self.lambda_function is None
         alone = preferences is None and self.base_model is None and len(objective.terms) == 1
         settled = SettledLambdas(
             growth=growth,
             split=chosen("split", "newton" if step == "newton" else "least_squares"),
             objective=objective,
-            cost=self._chosen_cost(),
+            lambda_function=self._chosen_lambda_function(),
             step=step,
             max_step=float(chosen("max_step", MAX_STEP)),
             normalise=normalise,
@@ -245,7 +245,13 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     def _check_settled(self, settled: SettledLambdas) -> None:
         terms, newton = settled.objective.terms, settled.step == "newton"
         if newton and not settled.objective.has_curvature:
-            without = sorted({str(term.cost) for term in terms if term.cost and not term.cost.HAS_CURVATURE})
+            without = sorted(
+                {
+                    str(term.lambda_function)
+                    for term in terms
+                    if term.lambda_function and not term.lambda_function.HAS_CURVATURE
+                }
+            )
             raise SettingsError(
                 f"{' and '.join(without)} has no positive curvature, which Newton's step divides by: use ",
                 Setting("step", "gradient"),

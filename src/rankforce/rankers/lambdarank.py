@@ -12,7 +12,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.forces.forces import TermForces
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.cndcg import CNDCG
 from rankforce.measures.measure import Measure
@@ -25,7 +25,7 @@ from rankforce.nets.updates import Source
 from rankforce.training.inputs import as_dataset, as_validation, with_features
 from rankforce.training.maximising import TIERS, Maximising
 from rankforce.training.monitoring import Callback, Instrument, WatchedMeasure, checked_instruments
-from rankforce.training.settings import COST, MEASURE, OBJECTIVE, PAIRS, checked, setting, with_settings
+from rankforce.training.settings import LAMBDA_FUNCTION, MEASURE, OBJECTIVE, PAIRS, checked, setting, with_settings
 
 
 @with_settings
@@ -67,11 +67,11 @@ class LambdaRank(Maximising, NetRanker):
     pairs : "all", ("top", k) or ("sample", m)
         Which pairs exert forces; the last two are for very long lists: more than 100 million pairs of a query are
         warned of.
-    cost : str, Cost or ListwiseCost, optional
+    lambda_function : str or LambdaFunction, optional
         Another λ-function in place of ``RankNetWeightPairs(sigma)``.
     objective : Graded, Scheduled, Term or a list of terms, optional
         Several measures, label sources or λ-functions in place of ``measure``; a schedule counts epochs. Terms that
-        name no λ-function or no pairs of their own take those of ``cost``, ``sigma`` and ``pairs``.
+        name no λ-function or no pairs of their own take those of ``lambda_function``, ``sigma`` and ``pairs``.
     base_model : Net, ranker or Path, optional
         A net to go on from: its weights and its scaling.
     early_stopping : int, optional
@@ -90,7 +90,7 @@ class LambdaRank(Maximising, NetRanker):
 
     measure: str | Measure = dataclasses.field(default="NDCG", kw_only=False, metadata=checked(MEASURE))
     pairs: Any = setting("all", PAIRS, after="sigma")
-    cost: str | LambdaFunction | None = setting(None, COST)
+    lambda_function: str | LambdaFunction | None = setting(None, LAMBDA_FUNCTION)
     objective: Any = setting(None, OBJECTIVE)
     validation_measure: Any = setting(None, TIERS, after="early_stopping")
 
@@ -113,12 +113,12 @@ class LambdaRank(Maximising, NetRanker):
         """Learn from a Dataset, or from X, y and qid (or group).
 
         ``validation`` (a Dataset or a tuple (X, y, qid)) chooses the epoch that is kept, and the learning rate.
-        ``instruments`` (``rf.ForceAgreement``, ``rf.ContributionsByGrade``, ``rf.GradesInTop``, ``rf.RankChanges``)
-        look at the training before every epoch and hold a table afterwards; they need a single learning rate.
-        ``callbacks`` are called after every epoch with an ``Iteration`` (of several learning rates: of the one that
-        leads). Ctrl-C stops after the current epoch and keeps what was learned. ``checkpoint`` is a path that what was
-        learned is written to after every ``checkpoint_every`` epochs and that a later call goes on from, to the same
-        bytes (``resume``: ``"auto"``, ``"never"``, ``"always"``).
+        ``instruments`` (``ForceAgreement``, ``ContributionsByGrade``, ``GradesInTop``, ``RankChanges`` of
+        ``rf.diagnostics``) look at the training before every epoch and hold a table afterwards; they need a single
+        learning rate. ``callbacks`` are called after every epoch with an ``Iteration`` (of several learning rates: of
+        the one that leads). Ctrl-C stops after the current epoch and keeps what was learned. ``checkpoint`` is a path
+        that what was learned is written to after every ``checkpoint_every`` epochs and that a later call goes on from,
+        to the same bytes (``resume``: ``"auto"``, ``"never"``, ``"always"``).
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
@@ -135,7 +135,7 @@ class LambdaRank(Maximising, NetRanker):
         )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
-    def _own_cost(self) -> LambdaFunction:
+    def _own_lambda_function(self) -> LambdaFunction:
         return RankNetWeightPairs(self.sigma)
 
     def _iterations(self) -> int:

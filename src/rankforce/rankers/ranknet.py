@@ -161,8 +161,8 @@ def _grade_cost(data: Dataset, term: Term, seed: int) -> Cost:
     """Σ log(1 + e^{−σ·gap}) over all pairs of different grades, weighted."""
     pulling = TermForces(data, term, seed)
     ranges, starts = pulling.ranges, pulling.judged.starts
-    assert isinstance(term.cost, RankNetCost)
-    sigma = term.cost.sigma
+    assert isinstance(term.lambda_function, RankNetCost)
+    sigma = term.lambda_function.sigma
 
     def cost(scores: np.ndarray, order: np.ndarray) -> float:
         costs = np.empty(data.n_queries)

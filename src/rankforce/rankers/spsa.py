@@ -22,7 +22,7 @@ from rankforce.nets.net_ranker import NetRanker
 from rankforce.nets.runs import Cost, Scored
 from rankforce.nets.updates import Learning, Source, Updates
 from rankforce.objectives.objective import Objective, Term
-from rankforce.optimising.spsa import perturbed, signs
+from rankforce.optimising.perturbations import perturbed, signs
 from rankforce.optimising.stochastic_approximation import STABILITY, Function, Gains, Slope, first_gain
 from rankforce.remedies import Setting
 from rankforce.training.inputs import as_dataset, as_validation, with_features
@@ -37,9 +37,9 @@ class SPSA(NetRanker):
     """A net of one or two layers that climbs any measure directly, without forces or gradients.
 
     Each step takes two values of the measure on all training queries, at w ± c_kΔ with random signs Δ, and moves the
-    weights by a_k times the slope between them (Spall's simultaneous perturbation; see ``rf.spsa``). It knows nothing
-    of pairs, so that it optimises whatever can be computed; and for the same reason it learns far more slowly than
-    LambdaRank, and is for nets with few weights.
+    weights by a_k times the slope between them (Spall's simultaneous perturbation; see ``rf.optimising.spsa``). It
+    knows nothing of pairs, so that it optimises whatever can be computed; and for the same reason it learns far more
+    slowly than LambdaRank, and is for nets with few weights.
 
     Parameters
     ----------

@@ -85,10 +85,10 @@ class Pieces:
 
     def _keep_narrow(self, starts: np.ndarray, ends: np.ndarray, totals: np.ndarray, narrow: np.ndarray) -> None:
         """Keep the best of the narrow pieces. One without any width may be empty: two crossings in one point."""
-        places = np.flatnonzero(narrow)
-        if not len(places):
+        indices = np.flatnonzero(narrow)
+        if not len(indices):
             return
-        place = places[np.argmax(totals[places])]
+        place = indices[np.argmax(totals[indices])]
         if self._narrow is None or totals[place] > self._narrow[2]:
             self._narrow = (float(starts[place]), float(ends[place]), int(totals[place]))
 
@@ -116,7 +116,7 @@ class Pieces:
         last = np.minimum(np.ceil(ends * CELLS).astype(np.int64) - 1, CELLS - 1)
         np.minimum.at(lows, first, totals)
         np.maximum.at(highs, first, totals)
-        for place in np.flatnonzero(last > first):
-            cells = slice(first[place], last[place] + 1)
-            lows[cells] = np.minimum(lows[cells], totals[place])
-            highs[cells] = np.maximum(highs[cells], totals[place])
+        for index in np.flatnonzero(last > first):
+            cells = slice(first[index], last[index] + 1)
+            lows[cells] = np.minimum(lows[cells], totals[index])
+            highs[cells] = np.maximum(highs[cells], totals[index])

@@ -23,7 +23,7 @@ from rankforce.errors import DataError
 from rankforce.kernels.ranking.ordering import order_documents
 from rankforce.kernels.ranking.sweep import sweep_queries
 from rankforce.kernels.ranking.values import query_values
-from rankforce.measures.judged import Judged
+from rankforce.measures.judged import JudgedMeasure
 from rankforce.sweeping.pieces import EQUAL_BITS, Pieces
 from rankforce.threads import over_queries
 
@@ -70,7 +70,7 @@ def check_sizes(scores: Sequence[np.ndarray], names: Sequence[str]) -> None:
     """Refuse rankers whose scores (finite) no float64 weights can balance."""
     sizes = [float(np.abs(one).max(initial=0.0)) for one in scores]
     largest = int(np.argmax(sizes))
-    smallest = min((place for place, size in enumerate(sizes) if size > 0.0), key=sizes.__getitem__, default=largest)
+    smallest = min((index for index, size in enumerate(sizes) if size > 0.0), key=sizes.__getitem__, default=largest)
     if np.frexp(sizes[largest])[1] > MOST_BITS:
         raise DataError(
             f"{names[largest]} has scores up to {sizes[largest]:g}, too large to be weighted; divide by the largest"
@@ -85,7 +85,7 @@ def check_sizes(scores: Sequence[np.ndarray], names: Sequence[str]) -> None:
 def sweep(
     p: Scaled,
     q: Scaled,
-    known: Judged,
+    judgement: JudgedMeasure,
     shares: np.ndarray,
     constant: float = 0.0,
     *,
@@ -95,25 +95,26 @@ def sweep(
 ) -> Pieces:
     """The pieces of x from 0 to ``end`` on which Σ shares·value + constant does not change.
 
-    p and q have one score per document that the measure of ``known`` keeps, in its order. ``shares`` is the weight of
-    each query in the mean, 0 for blank ones. Documents that both rankers score alike are ranked by rising
+    p and q have one score per document that the measure of ``judgement`` keeps, in its order. ``shares`` is the weight
+    of each query in the mean, 0 for blank ones. Documents that both rankers score alike are ranked by rising
     ``tie_keys`` (uint64), equal keys by position, at every x.
     """
-    starts, normalisers = known.starts, np.where(shares > 0.0, known.normalisers, 0.0)
+    starts, normalisers = judgement.starts, np.where(shares > 0.0, judgement.normalisers, 0.0)
     order = _order_at_start(p.scores, q.scores, starts, tie_keys)
     values = np.empty(len(normalisers))
     over_queries(
-        starts, lambda a, b: query_values(known.kernel_tuple, known.worth, order, normalisers, starts, a, b, values)
+        starts,
+        lambda a, b: query_values(judgement.kernel_tuple, judgement.worth, order, normalisers, starts, a, b, values),
     )
-    known.check_values(np.where(normalisers == 0.0, 0.0, values))
+    judgement.check_values(np.where(normalisers == 0.0, 0.0, values))
     values[normalisers == 0.0] = 0.0
     bound = float(np.abs(shares * values).sum()) + abs(constant)
-    highest = max(abs(known.measure.LOWEST), abs(known.measure.HIGHEST))
+    highest = max(abs(judgement.measure.LOWEST), abs(judgement.measure.HIGHEST))
     if np.isfinite(highest):
         bound = max(bound, float(shares.sum()) * highest + abs(constant))
     while True:
         sums = _Sums(shares, constant, bound)
-        pieces = _swept(p.scores, q.scores, known, normalisers, order.copy(), values, sums, end, most_changes)
+        pieces = _swept(p.scores, q.scores, judgement, normalisers, order.copy(), values, sums, end, most_changes)
         if pieces is not None:
             return pieces
         bound = 2.0 * sums.largest_seen  # values grew beyond what the whole numbers hold
@@ -158,7 +159,7 @@ class _Sums:
 def _swept(
     p: np.ndarray,
     q: np.ndarray,
-    known: Judged,
+    judgement: JudgedMeasure,
     normalisers: np.ndarray,
     order: np.ndarray,
     values: np.ndarray,
@@ -167,7 +168,7 @@ def _swept(
     most_changes: int,
 ) -> Pieces | None:
     """The pieces, or None if the whole numbers were too small for the values."""
-    starts, n_queries = known.starts, len(normalisers)
+    starts, n_queries = judgement.starts, len(normalisers)
     sizes = np.diff(starts).astype(np.float64)
     pairs = np.where(normalisers == 0.0, 0.0, sizes * (sizes - 1.0) / 2.0)
     all_pairs = float(pairs.sum())
@@ -183,23 +184,23 @@ def _swept(
     waiting_changes = np.empty(0, dtype=np.int64)
     waiting_queries = np.empty(0, dtype=np.int64)
     while True:
-        going = np.isfinite(reached)
-        going[waiting_queries] = False
-        slots = np.concatenate([[0], np.cumsum(np.where(going, room, 0))])
-        places, after = _advance(p, q, known, normalisers, end, slots, order, counts, reached)
+        active = np.isfinite(reached)
+        active[waiting_queries] = False
+        slots = np.concatenate([[0], np.cumsum(np.where(active, room, 0))])
+        places, after = _advance(p, q, judgement, normalisers, end, slots, order, counts, reached)
         queries = np.repeat(everything, counts)
         firsts = np.concatenate([[0], np.cumsum(counts)])
-        used = np.arange(firsts[-1]) + np.repeat(slots[:-1] - firsts[:-1], counts)
-        places, after = places[used], after[used]
-        known.check_values(after, queries)
+        written_slots = np.arange(firsts[-1]) + np.repeat(slots[:-1] - firsts[:-1], counts)
+        places, after = places[written_slots], after[written_slots]
+        judgement.check_values(after, queries)
         whole = sums.whole(after, queries)
         if sums.overflow:
             return None
         before = np.empty_like(whole)
         before[1:] = whole[:-1]
-        some = counts > 0
-        before[firsts[:-1][some]] = last[some]
-        last[some] = whole[firsts[1:][some] - 1]
+        with_changes = counts > 0
+        before[firsts[:-1][with_changes]] = last[with_changes]
+        last[with_changes] = whole[firsts[1:][with_changes] - 1]
         places = np.concatenate([waiting_places, places])
         changes = np.concatenate([waiting_changes, whole - before])
         queries = np.concatenate([waiting_queries, queries])
@@ -216,7 +217,7 @@ def _swept(
 def _advance(
     p: np.ndarray,
     q: np.ndarray,
-    known: Judged,
+    judgement: JudgedMeasure,
     normalisers: np.ndarray,
     end: float,
     slots: np.ndarray,
@@ -228,10 +229,10 @@ def _advance(
     places = np.empty(slots[-1])
     after = np.empty(slots[-1])
     over_queries(
-        known.starts,
+        judgement.starts,
         lambda a, b: sweep_queries(
-            known.kernel_tuple, p, q, known.worth, known.starts, normalisers, end, slots, a, b, order, counts, reached,
-            places, after,
+            judgement.kernel_tuple, p, q, judgement.worth, judgement.starts, normalisers, end, slots, a, b, order,
+            counts, reached, places, after,
         ),
     )  # fmt: skip
     return places, after

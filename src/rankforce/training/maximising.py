@@ -15,8 +15,8 @@ from rankforce.forces.forces import TermForces
 from rankforce.forces.left_out import LeftOut, left_out
 from rankforce.inspection.leaks import warn_of_leaks
 from rankforce.kinds import Understood
-from rankforce.lambdas.catalogue import cost as lambda_function
-from rankforce.lambdas.cost import LambdaFunction
+from rankforce.lambdas.base import LambdaFunction
+from rankforce.lambdas.catalogue import lambda_function as read_lambda_function
 from rankforce.measures.measure import Measure
 from rankforce.objectives.graded import Graded
 from rankforce.objectives.objective import Objective, chosen_objective
@@ -42,7 +42,7 @@ class Maximising(abc.ABC):
     """Part of rankers that learn from the forces of an objective; a subclass has these settings."""
 
     measure: str | Measure
-    cost: str | LambdaFunction | None
+    lambda_function: str | LambdaFunction | None
     pairs: Any
     objective: Any
     validation_measure: Any
@@ -52,19 +52,19 @@ class Maximising(abc.ABC):
     left_out_: tuple[LeftOut, ...]  # what each term of the objective saw of the training data
 
     @abc.abstractmethod
-    def _own_cost(self) -> LambdaFunction:
-        """The λ-function of terms that name none, where ``cost`` names none either."""
+    def _own_lambda_function(self) -> LambdaFunction:
+        """The λ-function of terms that name none, where ``lambda_function`` names none either."""
 
     @abc.abstractmethod
     def _iterations(self) -> int:
         """How many trees or epochs a schedule may see."""
 
-    def _given_cost(self) -> LambdaFunction | None:
-        return None if self.cost is None else lambda_function(self.cost)
+    def _given_lambda_function(self) -> LambdaFunction | None:
+        return None if self.lambda_function is None else read_lambda_function(self.lambda_function)
 
-    def _chosen_cost(self) -> LambdaFunction:
+    def _chosen_lambda_function(self) -> LambdaFunction:
         """The λ-function of measures that name none."""
-        return self._given_cost() or self._own_cost()
+        return self._given_lambda_function() or self._own_lambda_function()
 
     def _objective(self) -> Objective:
         """The objective of the settings. Made once per fit: a schedule may be any function, and the values count that
@@ -72,10 +72,10 @@ class Maximising(abc.ABC):
         """
         return chosen_objective(
             self.measure,
-            self._given_cost(),
+            self._given_lambda_function(),
             self.pairs,
             self.objective,
-            default=self._own_cost(),
+            default=self._own_lambda_function(),
             iterations=self._iterations(),
         )
 

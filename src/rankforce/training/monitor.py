@@ -9,7 +9,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.evaluation.agreement import Agreement
-from rankforce.forces.forces import Ranking
+from rankforce.forces.forces import RunningOrder
 from rankforce.measures.measure import Measure
 from rankforce.training.graded_monitoring import GradedWatch, watch_of
 from rankforce.training.monitoring import Instrument, Watch, Watched, watched_values
@@ -24,7 +24,7 @@ class Followed:
     def __init__(self, data: Dataset, watched: Watched, seed: int) -> None:
         self.data = data
         self.watched = watched
-        self.ranking = Ranking(data, seed)
+        self.ranking = RunningOrder(data, seed)
         self.scores = np.zeros(data.n_documents)
         self.order = self.ranking.order
 

@@ -40,8 +40,8 @@ class Instrument(Protocol):
 class Watched(abc.ABC):
     """A value of a ranking, the higher the better.
 
-    Equal scores are in the order of the ranking: while training by a hash of the seed (``forces.forces.Ranking``), the
-    policy that ``evaluate`` calls ``TIES``.
+    Equal scores are in the order of the ranking: while training by a hash of the seed (``forces.forces.RunningOrder``),
+    the policy that ``evaluate`` calls ``TIES``.
     """
 
     measure: Measure | Agreement
@@ -164,13 +164,15 @@ def checked_callbacks(given: Any) -> tuple[Callback, ...]:
 def checked_instruments(given: Any) -> tuple[Instrument, ...]:
     """Instruments as a tuple, or an error: a list of what has ``look``."""
     if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
-        raise SettingsError(f"instruments must be a list, for example [rf.GradesInTop(3)], not {type(given).__name__}")
+        raise SettingsError(
+            f"instruments must be a list, for example [rf.diagnostics.GradesInTop(3)], not {type(given).__name__}"
+        )
     instruments = _listed(given, "instruments")
     for one in instruments:
         if not callable(getattr(one, "look", None)) or isinstance(one, type):
             raise SettingsError(
-                "an instrument is an rf.ForceAgreement(), rf.ContributionsByGrade(), rf.GradesInTop(k) or "
-                f"rf.RankChanges(), or has look(iteration, data, scores, order); not {one!r:.80}"
+                "an instrument is one of rf.diagnostics (ForceAgreement(), ContributionsByGrade(), GradesInTop(k), "
+                f"RankChanges()), or has look(iteration, data, scores, order); not {one!r:.80}"
             )
     return instruments
 

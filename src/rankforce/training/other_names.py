@@ -28,6 +28,7 @@ _COUNTERPARTS: dict[str, tuple[str, ...]] = {
     "grow_policy": ("growth",),
     "objective": ("cost",),
     "loss_function": ("measure", "cost"),
+    "cost": ("lambda_function",),  # of MART it is a setting
     "metric": ("validation_measure", "measure"),
     "eval_metric": ("validation_measure", "measure"),
     "custom_metric": ("validation_measure", "measure"),

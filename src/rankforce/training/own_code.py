@@ -14,14 +14,14 @@ from types import CellType, FunctionType
 from typing import Any
 
 from rankforce.errors import RankforceError, RankforceWarning
-from rankforce.lambdas.catalogue import cost
+from rankforce.lambdas.catalogue import lambda_function
 from rankforce.measures.catalogue import measure
 from rankforce.training.ranker import Ranker
 from rankforce.user_code.code_identity import CodeIdentity, NoIdentityError, differing
 from rankforce.user_code.installed_code import library_of
 
 MOST_NAMED = 3  # parts that differ, in an error
-_READ_BY = {"measure": measure, "validation_measure": measure, "target": measure, "cost": cost}
+_READ_BY = {"measure": measure, "validation_measure": measure, "target": measure, "lambda_function": lambda_function}
 
 
 @dataclasses.dataclass(frozen=True)

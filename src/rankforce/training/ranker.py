@@ -42,7 +42,7 @@ else:
     from sklearn.base import BaseEstimator
 
 
-class NotFittedError(errors.NotFittedError, sklearn.exceptions.NotFittedError):
+class RankerNotFittedError(errors.NotFittedError, sklearn.exceptions.NotFittedError):
     """A ranker was asked for something that only exists after ``fit``; scikit-learn knows it by its own name."""
 
 
@@ -81,7 +81,7 @@ class Ranker(BaseEstimator, abc.ABC):
 
     def _fitted(self) -> Model:
         if not hasattr(self, "model_"):
-            raise NotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
+            raise RankerNotFittedError(f"this {type(self).__name__} has not learned anything yet: call fit first")
         return self.model_
 
     def set_params(self, **settings: Any) -> Any:

@@ -38,7 +38,7 @@ from rankforce.kinds import (
     Whole,
     kind_of,
 )
-from rankforce.lambdas.catalogue import cost as lambda_function
+from rankforce.lambdas.catalogue import lambda_function as read_lambda_function
 from rankforce.measures.catalogue import measure
 from rankforce.objectives.objective import Pairs, as_objective
 from rankforce.training.other_names import refuse_unknown
@@ -120,7 +120,7 @@ def _read_pairs(text: str) -> Any:
 
 
 MEASURE = Understood(measure)
-COST = Understood(lambda_function)
+LAMBDA_FUNCTION = Understood(read_lambda_function)
 PAIRS = Understood(Pairs.read, _read_pairs)
 OBJECTIVE = Understood(as_objective)
 SEED = Understood(checked_seed, text_values.number)

@@ -121,18 +121,18 @@ def cross_validate(
     one_data = isinstance(data, Dataset)
     count = folds if one_data else (len(data) if isinstance(data, Sequence) else 0)
     _check_tests(request, data)
-    evaluations, fitted, scores, tests = [], [], [], []
+    evaluations, rankers, scores, tests = [], [], [], []
     with Progress("cross-validation", count, "folds", progress) as bar:
         for number, (train, validation, test) in enumerate(parts, start=1):
             request.on(test)
-            one = ranker.silent()
-            told = () if callbacks is None else callbacks(number)
-            fit_on(one, train, validation, told)
-            scores.append(one.predict(test))
+            fold_ranker = ranker.silent()
+            fold_callbacks = () if callbacks is None else callbacks(number)
+            fit_on(fold_ranker, train, validation, fold_callbacks)
+            scores.append(fold_ranker.predict(test))
             evaluations.append(evaluate(scores[-1], test, measures, seed=seed, **policies))
             tests.append(_without_features(test))
             if keep_rankers:
-                fitted.append(one)
+                rankers.append(fold_ranker)
             bar.advance(number, dict(evaluations[-1].mean))
     if not tests:
         raise DataError("cross-validation needs at least one fold")
@@ -148,14 +148,14 @@ def cross_validate(
         )
         fold_of = np.array([by_query[query] for query in data.query_ids.tolist()])
         all_scores = np.empty(data.n_documents)
-        for number, given in enumerate(scores, start=1):
-            all_scores[fold_of[data.row_queries] == number] = given
+        for number, fold_scores in enumerate(scores, start=1):
+            all_scores[fold_of[data.row_queries] == number] = fold_scores
     else:
         pooled = _pooled(tests)
         fold_of = np.repeat(np.arange(1, len(tests) + 1), [test.n_queries for test in tests])
         all_scores = np.concatenate(scores)
     whole = evaluate(all_scores, pooled, measures, seed=seed, **policies)
-    return CrossValidation(whole, tuple(evaluations), fold_of, all_scores, tuple(fitted))
+    return CrossValidation(whole, tuple(evaluations), fold_of, all_scores, tuple(rankers))
 
 
 def fit_on(ranker: Any, train: Dataset, validation: Dataset | None, callbacks: Sequence[Any] = ()) -> None:

@@ -150,44 +150,46 @@ def tune(
     Same data, space and seed: same trials (Optuna: in one go). Ctrl-C ends the search after the current trial.
     """
     check_ranker(ranker)
-    for name, given in (("data", data), ("validation", validation)):
-        if not isinstance(given, Dataset) and not (name == "validation" and given is None):
-            raise DataError(f"{name} must be a Dataset: rf.Dataset(X, y, qid=...) or rf.read(path), not {given!r:.80}")
+    for name, documents in (("data", data), ("validation", validation)):
+        if not isinstance(documents, Dataset) and not (name == "validation" and documents is None):
+            raise DataError(
+                f"{name} must be a Dataset: rf.Dataset(X, y, qid=...) or rf.read(path), not {documents!r:.80}"
+            )
     check_choice("method", method, METHODS)
     check_switches(refit=refit, progress=progress)
     check_number("trials", trials, 1, whole=True, optional=True)
     seed = checked_seed(seed)
-    searched = Space(space, ranker)
-    chosen = _measure(measure, ranker, searched)
-    trying = _Trying(ranker, data, validation, folds, validation_share, chosen, seed)
-    trying.check(searched)
-    proposals = _proposals(method, searched, trials, seed)
-    identity = trying.identity() | {"space": searched.written(), "method": method, "seed": seed}
-    book = None if journal is None else Journal(journal, identity, trying.own_code(searched))
-    finished = {} if book is None else {key_of(one["settings"]): one for one in book.records}
-    done: list[Trial] = []
+    search_space = Space(space, ranker)
+    target = _measure(measure, ranker, search_space)
+    trying = _Trying(ranker, data, validation, folds, validation_share, target, seed)
+    trying.check(search_space)
+    proposals = _proposals(method, search_space, trials, seed)
+    identity = trying.identity() | {"space": search_space.written(), "method": method, "seed": seed}
+    book = None if journal is None else Journal(journal, identity, trying.own_code(search_space))
+    records = {} if book is None else {key_of(record["settings"]): record for record in book.records}
+    trials_done: list[Trial] = []
     with Interruption() as interruption, Progress("tune", proposals.count or 0, "trials", progress) as bar:
         earlier = [] if book is None else list(book.records)
         proposals.remember(earlier)
         for number, settings in enumerate(proposals, start=1):
-            known = finished.get(key_of(settings))  # Optuna may propose the same twice
-            if known is None:
+            record = records.get(key_of(settings))  # Optuna may propose the same twice
+            if record is None:
                 trial = trying.run(number, settings, proposals.watching())
-                finished[key_of(settings)] = trial.record()
+                records[key_of(settings)] = trial.record()
             else:
-                trial = Trial.of_record(known, number, settings)
+                trial = Trial.of_record(record, number, settings)
             if book is not None and number > len(earlier):
                 book.add(trial.record())
             proposals.learn(trial)
-            done.append(trial)
-            best = max((one.value for one in done if one.state == DONE), default=math.nan)
-            bar.advance(number, {"best": best})
+            trials_done.append(trial)
+            best_value = max((finished.value for finished in trials_done if finished.state == DONE), default=math.nan)
+            bar.advance(number, {"best": best_value})
             if interruption.wanted:
                 break
-    if not any(trial.state == DONE for trial in done):
-        reason = trying.last_failure or (done[-1].reason,)
+    if not any(trial.state == DONE for trial in trials_done):
+        reason = trying.last_failure or (trials_done[-1].reason,)
         raise SettingsError("no trial could be finished; the last one: ", *reason)
-    result = Tuning(tuple(done), chosen, trying.chosen_by)
+    result = Tuning(tuple(trials_done), target, trying.chosen_by)
     return dataclasses.replace(result, ranker=trying.fitted(result.settings)) if refit else result
 
 

@@ -61,10 +61,10 @@ def operations(code: CodeType) -> Iterator[tuple[str, Any]]:
     kept = _instructions(code)
     offsets = [instruction.offset for instruction in kept]
     jumps = {*dis.hasjrel, *dis.hasjabs}
-    for place, instruction in enumerate(kept):
+    for index, instruction in enumerate(kept):
         argument: Any = instruction.arg
         if instruction.opcode in dis.hasconst:
-            argument = None if _says_where(kept, place) else Constant(instruction.argval)
+            argument = None if _says_where(kept, index) else Constant(instruction.argval)
         elif instruction.opcode in jumps:
             argument = bisect.bisect_left(offsets, instruction.argval)
         elif instruction.opcode in dis.hasname:
@@ -91,9 +91,9 @@ def closures_read(code: CodeType) -> dict[str, set[tuple[str, ...]]]:
 def imports(code: CodeType) -> Iterator[Imported]:
     """The imports within the code and its nested functions."""
     kept = _instructions(code)
-    for place, instruction in enumerate(kept):
+    for index, instruction in enumerate(kept):
         if instruction.opname == "IMPORT_NAME":
-            level, names = kept[place - 2].argval, kept[place - 1].argval
+            level, names = kept[index - 2].argval, kept[index - 1].argval
             yield Imported(instruction.argval, level if isinstance(level, int) else 0, tuple(names or ()))
     for nested in _nested(code):
         yield from imports(nested)
@@ -102,9 +102,9 @@ def imports(code: CodeType) -> Iterator[Imported]:
 def _names_read(code: CodeType, opnames: frozenset[str]) -> dict[str, set[tuple[str, ...]]]:
     names: dict[str, set[tuple[str, ...]]] = {}
     kept = _instructions(code)
-    for place, instruction in enumerate(kept):
+    for index, instruction in enumerate(kept):
         if instruction.opname in opnames:
-            following = itertools.takewhile(lambda one: one.opname in _ATTRIBUTES, kept[place + 1 :])
+            following = itertools.takewhile(lambda one: one.opname in _ATTRIBUTES, kept[index + 1 :])
             names.setdefault(instruction.argval, set()).add(tuple(one.argval for one in following))
     for nested in _nested(code):
         for name, chains in _names_read(nested, opnames).items():

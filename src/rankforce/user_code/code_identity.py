@@ -71,7 +71,7 @@ class CodeIdentity:
     @classmethod
     def of(cls, value: Any, name: str) -> CodeIdentity:
         """The identity of a value that is called ``name``; raises ``NoIdentityError`` if it has none."""
-        walk = _Walk()
+        walk = _CodeWalk()
         try:
             content = walk.content(value, name, "")
         except RecursionError:
@@ -85,7 +85,7 @@ def differing(then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return changed + sorted(then.keys() ^ now.keys())
 
 
-class _Walk:
+class _CodeWalk:
     """One pass over everything that a value reaches. Parts refer to each other by name, so that cycles end."""
 
     def __init__(self) -> None:
@@ -195,13 +195,13 @@ class _Walk:
 
     def _object(self, value: Any, name: str) -> Iterable[str]:
         if _package(type(value)) == "numba" and (hasattr(value, "py_func") or hasattr(value, "_dispatcher")):
-            plain = value.py_func if hasattr(value, "py_func") else value._dispatcher
+            function = value.py_func if hasattr(value, "py_func") else value._dispatcher
             options = getattr(value, "targetoptions", {})
-            return type(value).__name__, self.content(options, "options", name), self.part(plain, "function", name)
+            return type(value).__name__, self.content(options, "options", name), self.part(function, "function", name)
         for kind, attributes in _WRAPPERS.items():
             if isinstance(value, kind):
-                held = [getattr(value, attribute) for attribute in attributes]
-                return kind.__name__, *(self.content(one, _own_name(one, name), name) for one in held)
+                values = [getattr(value, attribute) for attribute in attributes]
+                return kind.__name__, *(self.content(inner, _own_name(inner, name), name) for inner in values)
         if isinstance(value, np.ufunc):
             return (self._ufunc(value, name),)
         if isinstance(value, _COMPILED_METHODS):

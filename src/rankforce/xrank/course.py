@@ -13,7 +13,7 @@ from rankforce.binning.binned import Binned
 from rankforce.binning.binning import Binning
 from rankforce.data.dataset import Dataset, tie_breakers
 from rankforce.data.random_streams import Stream
-from rankforce.forces.forces import Ranking
+from rankforce.forces.forces import RunningOrder
 from rankforce.measures.judged import judged
 from rankforce.measures.mean import QueriesInMean
 from rankforce.measures.ndcg import NDCG
@@ -156,7 +156,7 @@ class BoostedGraphs:
         self.seed = seed
         self.judged = judged(data, learned)
         self.shares = QueriesInMean(data, self.judged).shares
-        self.ranking = Ranking(data, seed)
+        self.ranking = RunningOrder(data, seed)
         self.kept_ties = self.judged.of_kept(tie_breakers(data, seed))
         self.total = np.zeros(data.n_documents)
         self.held_out_total = np.zeros(0 if held_out is None else held_out.n_documents)

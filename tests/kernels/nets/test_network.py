@@ -7,7 +7,7 @@ import pytest
 
 import rankforce as rf
 from rankforce.data.dataset import tie_breakers
-from rankforce.forces.forces import Forces, Ranking, TermForces
+from rankforce.forces.forces import Forces, RunningOrder, TermForces
 from rankforce.kernels.nets.network import (
     add_gradient,
     ranknet_costs,
@@ -98,7 +98,7 @@ def arguments(data, term, sequence, layout, rate=1.0, adam=False):
     pulling = TermForces(data, term, 0)
     judged = pulling.judged
     return [
-        judged.kernel_tuple, pulling.cost, pulling.column_count, judged.worth, pulling.ranges.members,
+        judged.kernel_tuple, pulling.lambda_tuple, pulling.column_count, judged.worth, pulling.ranges.members,
         pulling.ranges.worse, judged.starts, judged.normalisers, pulling.document_weights, pulling.query_weights,
         tie_breakers(data, 0), np.array(data.features), np.array(sequence), layout.hidden, rate, adam,
     ]  # fmt: skip
@@ -126,7 +126,7 @@ def by_pair(data, term, sequence, layout, weights, every_pair, **settings):
 def by_forces(data, term, layout, weights, q):
     """The gradient of one query from the forces that trees are grown on."""
     scores = numpy_scores(layout, weights, data.features)
-    forces, _ = Forces(data, Objective((term,)), 0).at(scores, Ranking(data, 0).update(scores))
+    forces, _ = Forces(data, Objective((term,)), 0).at(scores, RunningOrder(data, 0).update(scores))
     gradient = np.zeros(layout.size)
     first, last = data.query_starts[q : q + 2]
     add_gradient(np.array(data.features), first, last, layout.hidden, weights, forces, np.empty(len(scores)), gradient)
@@ -135,8 +135,8 @@ def by_forces(data, term, layout, weights, q):
 
 TERMS = {
     "LambdaRank": Term(rf.NDCG()),
-    "sigma=2": Term(rf.NDCG(5), rf.RankNetWeightPairs(2.0)),
-    "RankNet": Term(EveryPair(), rf.RankNetCost(1.5)),
+    "sigma=2": Term(rf.NDCG(5), rf.lambdas.RankNetWeightPairs(2.0)),
+    "RankNet": Term(EveryPair(), rf.lambdas.RankNetCost(1.5)),
 }
 
 
@@ -189,7 +189,7 @@ def test_steps_after_every_pair():
     for better, worse in ((0, 1), (0, 2), (1, 2)):
         gap = wanted[0] * float(data.features[better, 0] - data.features[worse, 0])
         wanted[0] += 0.5 / (1 + np.exp(gap)) * float(data.features[better, 0] - data.features[worse, 0])
-    found = by_pair(data, Term(EveryPair(), rf.RankNetCost()), [0], layout, weights, True, rate=0.5)
+    found = by_pair(data, Term(EveryPair(), rf.lambdas.RankNetCost()), [0], layout, weights, True, rate=0.5)
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 

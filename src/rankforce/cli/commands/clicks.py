@@ -92,11 +92,11 @@ def clicks(
         table_path(table)  # before the log is read, which may take long
     for target in (table, into):
         check_output(target, data, *logs, force=force)
-    joined = None if data is None else read_data(data, read)  # a mistake here is found at once
-    if joined is not None and name in joined.labels:
+    documents = None if data is None else read_data(data, read)  # a mistake here is found at once
+    if documents is not None and name in documents.labels:
         raise SettingsError(
             f"--name {name}: {data} has a label source of that name already, which would be lost; give the new one "
-            f"another name: --name {_free_name(name, joined.labels)}"
+            f"another name: --name {_free_name(name, documents.labels)}"
         )
     labels = rf.click_labels(
         logs,
@@ -110,25 +110,25 @@ def clicks(
         sorted_by_session=sorted_by_session,
         **_columns(column),
     )
-    told: dict[str, Any] = {"logs": [str(log) for log in logs], **labels.to_dict()}
+    report: dict[str, Any] = {"logs": [str(log) for log in logs], **labels.to_dict()}
     words = [str(labels)]
     if table is not None:
         labels.write(table)
-        told["table"] = str(table)
+        report["table"] = str(table)
         words.append(f"{table}: {counted(len(labels), 'row')}")
-    if joined is not None and into is not None:
-        values = labels.for_data(joined)
-        write_data(joined.with_label(name, values), into, write)
+    if documents is not None and into is not None:
+        values = labels.for_data(documents)
+        write_data(documents.with_label(name, values), into, write)
         count = int((values == values).sum())
-        told |= {
+        report |= {
             "data": str(data),
             "into": str(into),
             "labelled_documents": count,
-            "data_documents": joined.n_documents,
+            "data_documents": documents.n_documents,
         }
-        words.append(f"{into}: label source {name!r} on {count:,} of {counted(joined.n_documents, 'document')}")
+        words.append(f"{into}: label source {name!r} on {count:,} of {counted(documents.n_documents, 'document')}")
     if json:
-        output.show_json(told)
+        output.show_json(report)
     else:
         output.show("\n".join(words))
 

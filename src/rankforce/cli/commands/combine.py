@@ -131,9 +131,9 @@ def combine(
     output.show(str(result))
     if len(result.curves) == 1:
         output.show("", result.curve.picture())
-    for written in (out, run, plot):
-        if written is not None:
-            output.note(f"{written} written")
+    for path in (out, run, plot):
+        if path is not None:
+            output.note(f"{path} written")
 
 
 def _check_model(rankings: list[str], members: list[Any]) -> None:

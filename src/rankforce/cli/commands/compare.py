@@ -61,12 +61,12 @@ def compare(
     Request.of(measure or ["NDCG@10"], ties=ties, blank=blank, convention=convention, level=level)
     judgments = read_judgments(data, read)
     evaluations = []
-    for given in [read_ranking(written, judgments, missing_queries) for written in (first, second)]:
-        segments = None if by is None else read_segments(by, given.data)
+    for ranking in [read_ranking(text, judgments, missing_queries) for text in (first, second)]:
+        segments = None if by is None else read_segments(by, ranking.data)
         evaluations.append(
             rf.evaluate(
-                given.scores,
-                given.data if preferences is None else read_agreement(preferences, given, measure),
+                ranking.scores,
+                ranking.data if preferences is None else read_agreement(preferences, ranking, measure),
                 measure or None,
                 ties=ties,
                 blank=blank,

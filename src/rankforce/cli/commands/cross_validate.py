@@ -54,12 +54,12 @@ def cross_validate(
     policies: dict[str, Any] = {"ties": ties, "blank": blank, "convention": convention}
     Request.of(measure or ["NDCG@10"], **policies)
     model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
-    given: Any = (
+    documents: Any = (
         rf.read_folds(data, on_read=note_origins, **reading_options(read)) if data.is_dir() else read_data(data, read)
     )
     result = rf.cross_validate(
         model,
-        given,
+        documents,
         measure or ["NDCG@10"],
         folds=folds,
         seed=seed,

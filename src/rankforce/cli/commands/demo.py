@@ -23,10 +23,10 @@ def demo(seed: options.Seed = 0, json: options.Json = False) -> None:
 
     data = rf.make_artificial(queries=1000, documents=40, features=20, noise=0.3, seed=seed)
     train, validation, test = data.split(0.5, 0.2, 0.3, seed=seed)
-    best = best_feature(train)
+    best_name = best_feature(train)
     ranker = rf.LambdaMART("NDCG@10", n_trees=300, n_leaves=15, early_stopping=30, seed=seed)
     ranker.fit(train, validation=validation)
-    rankings = {"feature " + best: best, "LambdaMART": ranker}
+    rankings = {"feature " + best_name: best_name, "LambdaMART": ranker}
     results = {name: rf.evaluate(ranking, test, MEASURES) for name, ranking in rankings.items()}
     feature, trees = results
     verdict = rf.compare(results[feature], results[trees], names=(feature, trees))
@@ -49,7 +49,7 @@ def demo(seed: options.Seed = 0, json: options.Json = False) -> None:
         "  rankforce generate data.txt --queries 500 --documents 40 --features 20\n"
         "  rankforce inspect data.txt\n"
         "  rankforce train data.txt -o model.json -m NDCG@10 --trees 100\n"
-        f"  rankforce compare data.txt feature:{best} model.json -m NDCG@10",
+        f"  rankforce compare data.txt feature:{best_name} model.json -m NDCG@10",
     )
 
 

@@ -39,19 +39,19 @@ def evaluate(
     check_output(per_query, data, ranking, by, preferences)
     import_measures(imports or ())
     Request.of(measure or ["NDCG@10"], ties=ties, blank=blank, convention=convention)
-    given = read_ranking(ranking, read_judgments(data, read), missing_queries)
+    named_ranking = read_ranking(ranking, read_judgments(data, read), missing_queries)
     result = rf.evaluate(
-        given.scores,
-        given.data if preferences is None else read_agreement(preferences, given, measure),
+        named_ranking.scores,
+        named_ranking.data if preferences is None else read_agreement(preferences, named_ranking, measure),
         measure or None,
         ties=ties,
         blank=blank,
         convention=convention,
-        by=None if by is None else read_segments(by, given.data),
+        by=None if by is None else read_segments(by, named_ranking.data),
     )
     if per_query is not None:
         write_per_query(per_query, result)
     if json:
-        output.show_json({"data": data, "ranking": ranking, "kind": given.kind} | result.to_dict())
+        output.show_json({"data": data, "ranking": ranking, "kind": named_ranking.kind} | result.to_dict())
     else:
         output.show(str(result))

@@ -72,14 +72,14 @@ def inspect(
             continue
         data[name] = read_data(path, read, say_origins=False)
         reports[name] = rf.inspect(data[name])
-    shared = [shared_queries(data[a], data[b], (a, b)) for a, b in itertools.combinations(data, 2)]
-    everything: list[Any] = [*reports.values(), *shared]
+    overlaps = [shared_queries(data[a], data[b], (a, b)) for a, b in itertools.combinations(data, 2)]
+    everything: list[Any] = [*reports.values(), *overlaps]
     findings = [finding for report in everything for finding in report.findings]
     if json:
         output.show_json(
             {
                 "files": {name: report.to_dict() for name, report in reports.items()},
-                "shared_queries": [one.to_dict() for one in shared],
+                "shared_queries": [overlap.to_dict() for overlap in overlaps],
                 "models": {name: card.to_dict() for name, card in models.items()},
             }
         )
@@ -88,21 +88,21 @@ def inspect(
             output.show(f"{displayed_path(name)}\n", str(card) + "\n")
         for name, report in reports.items():
             output.show(f"{displayed_path(name)}\n", str(report) + "\n")
-        for one in shared:
-            for finding in one.findings:
+        for overlap in overlaps:
+            for finding in overlap.findings:
                 output.show(f"! {finding}")
-            if not one.findings:
-                output.show(f"{displayed_path(one.first)} and {displayed_path(one.second)} share no query.")
+            if not overlap.findings:
+                output.show(f"{displayed_path(overlap.first)} and {displayed_path(overlap.second)} share no query.")
     if strict and findings:
         raise typer.Exit(failures.NEGATIVE_VERDICT)
 
 
-def _inspect_forces(cost: str, measure: str, imports: list[Path] | None, json: bool) -> None:
+def _inspect_forces(lambda_function: str, measure: str, imports: list[Path] | None, json: bool) -> None:
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
 
     import_measures(imports or ())
-    found = rf.check_forces(cost, measure)
+    found = rf.diagnostics.check_forces(lambda_function, measure)
     if json:
         output.show_json(found.to_dict())
     else:

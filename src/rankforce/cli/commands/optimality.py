@@ -55,7 +55,7 @@ def optimality(
         check_picture(plot)
     import_measures(imports or ())
     rf.measure(measure)
-    result = rf.local_optimality(
+    result = rf.diagnostics.local_optimality(
         rf.load(model),
         read_data(data, read),
         measure,

@@ -36,23 +36,23 @@ def score(
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output
     from rankforce.data.trec import names_in_run
-    from rankforce.files.atomic_writes import replacing
+    from rankforce.files.atomic_writes import atomic_write
 
     check_output(out, model, data)
     if run is not None and out is None:
         raise rf.SettingsError("--run needs --out FILE")
-    loaded = rf.load(model)
+    scorer = rf.load(model)
     documents = read_data(data, read)
-    chosen: dict[str, Any] = {} if trees is None else {"n_trees": trees}
-    if chosen and "n_trees" not in inspect.signature(loaded.predict).parameters:
-        raise rf.SettingsError(f"{loaded!r} is no sum of trees: leave --trees out")
+    prediction_options: dict[str, Any] = {} if trees is None else {"n_trees": trees}
+    if prediction_options and "n_trees" not in inspect.signature(scorer.predict).parameters:
+        raise rf.SettingsError(f"{scorer!r} is no sum of trees: leave --trees out")
     if run is not None:
         names_in_run(documents, run)  # before the work: what cannot be named is refused
-    scores = loaded.predict(documents, **chosen)
+    scores = scorer.predict(documents, **prediction_options)
     if run is not None and out is not None:
         rf.write_run(documents, scores, out, tag=run)
     elif out is not None:
-        with replacing(out) as file:
+        with atomic_write(out) as file:
             file.writelines(f"{value!r}\n".encode() for value in scores.tolist())
     if json:
         output.show_json({"model": str(model), "documents": len(scores), "out": None if out is None else str(out)}

@@ -41,13 +41,17 @@ def train(
             show_default="NDCG",
         ),
     ] = None,
-    cost: Annotated[
+    lambda_function: Annotated[
         str | None,
         typer.Option(
             metavar="NAME(PARAMETER=VALUE)",
-            help="λ-function, for example LocalCost(k=3); mart: its cost.",
+            help="λ-function: what pulls, for example LocalCost(k=3).",
             show_default=False,
         ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="mart: what is minimised, for example ordinal.", show_default=False),
     ] = None,
     tier: Annotated[
         list[str] | None,
@@ -176,9 +180,10 @@ def train(
     aim = _objective(measure, tier or (), objective)
     if aim is not None:
         measure = None
-    given: dict[str, Any] = {
+    by_option: dict[str, Any] = {
         "objective": aim,
         aimed: read_option(measure, "--measure", aimed, kind),
+        "lambda_function": read_option(lambda_function, "--lambda-function", "lambda_function", kind),
         "cost": read_option(cost, "--cost", "cost", kind),
         "n_trees": trees,
         "n_leaves": leaves,
@@ -191,15 +196,18 @@ def train(
         "base_model": _base(base_model),
         "threads": threads,
     }
-    chosen = {name: value for name, value in given.items() if value is not None}
-    chosen |= {"seed": seed, "progress": not quiet} | read_settings(settings or (), kind)
+    ranker_settings = {name: value for name, value in by_option.items() if value is not None}
+    ranker_settings |= {"seed": seed, "progress": not quiet} | read_settings(settings or (), kind)
     construct = kind
     if from_lightgbm is not None or from_xgboost is not None:
         construct = _from_parameters(kind, from_lightgbm, from_xgboost)
-    foreign = [name for name in chosen if name not in kind._get_param_names()]
+    foreign = [name for name in ranker_settings if name not in kind._get_param_names()]
     if foreign:
-        raise SettingsError(f"{kind.__name__} has no setting {foreign[0]!r}: leave the option out")
-    model = construct(**chosen)
+        other_setting = {"cost": "lambda_function", "lambda_function": "cost"}.get(foreign[0], "")
+        is_setting = other_setting in kind._get_param_names()
+        remedy = f"use --{other_setting.replace('_', '-')}" if is_setting else "leave the option out"
+        raise SettingsError(f"{kind.__name__} has no setting {foreign[0]!r}: {remedy}")
+    model = construct(**ranker_settings)
     if bag is not None:
         model = rf.Bagging(model, n_models=bag, seed=seed, progress=not quiet)
     held_out = None if validation is None else read_data(validation, read)
@@ -233,25 +241,26 @@ def _preferences(model: Any, documents: Dataset, path: str | None, share: float)
         return {}
     if "preferences" not in inspect.signature(model.fit).parameters:
         raise SettingsError(f"{type(model).__name__} cannot learn from preferences: leave --preferences out")
-    listed = rf.read_preferences(path, documents)
-    output.note(f"{displayed_path(path)}: {', '.join(listed.columns)} from the columns of these names")
-    return {"preferences": listed, "preference_share": share}
+    pairs = rf.read_preferences(path, documents)
+    output.note(f"{displayed_path(path)}: {', '.join(pairs.columns)} from the columns of these names")
+    return {"preferences": pairs, "preference_share": share}
 
 
 def _show_outcome(model: Any, out: Path, json: bool) -> None:
     from rankforce.training.monitoring import in_words
 
-    history, known = model.history_, model.model_.provenance
-    kept = model.best_iteration_
-    last = {name: values[kept - 1] for name, values in history.items() if 0 < kept <= len(values)}
+    history, provenance = model.history_, model.model_.provenance
+    iterations = model.best_iteration_
+    last = {name: values[iterations - 1] for name, values in history.items() if 0 < iterations <= len(values)}
     if json:
         output.show_json(
-            {"model": str(out), "ranker": type(model).__name__, "iterations": kept, "values": last, "history": history}
-            | {"watched": known.watched, "ties": known.ties}
+            {"model": str(out), "ranker": type(model).__name__, "iterations": iterations}
+            | {"values": last, "history": history}
+            | {"watched": provenance.watched, "ties": provenance.ties}
         )
         return
-    learned = in_words(last, known.watched, known.ties) if last else "nothing was learned"
-    output.show(f"{out}: {type(model).__name__}, {model.model_!r}; {learned}")
+    summary = in_words(last, provenance.watched, provenance.ties) if last else "nothing was learned"
+    output.show(f"{out}: {type(model).__name__}, {model.model_!r}; {summary}")
 
 
 def _from_parameters(kind: Any, lightgbm: Path | None, xgboost: Path | None) -> Any:
@@ -269,11 +278,11 @@ def _from_parameters(kind: Any, lightgbm: Path | None, xgboost: Path | None) -> 
     parameters = read_parameters(path)
 
     def construct(**settings: Any) -> Any:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = getattr(kind, name)(parameters, **settings)
-        for one in told:
-            output.note(str(one.message))
+        for warning in caught:
+            output.note(str(warning.message))
         return model
 
     return construct
@@ -301,10 +310,10 @@ def _objective(measure: str | None, tiers: Sequence[str], path: Path | None) -> 
         if not name:
             raise SettingsError(f"--tier {entry}: write MEASURE=WEIGHT, for example CNDCG:clicks=0.2")
         measures.append(name)
-    rest = 1.0 - sum(weights)
-    if not rest > 0:
+    first_share = 1.0 - sum(weights)
+    if not first_share > 0:
         raise SettingsError(f"the tiers' shares must add up to less than 1: {measures[0]} has the rest")
-    return rf.Graded(measures, [rest, *weights])
+    return rf.Graded(measures, [first_share, *weights])
 
 
 def _base(given: str | None) -> Any:

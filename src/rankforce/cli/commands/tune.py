@@ -86,14 +86,14 @@ def tune(
     check_output(journal, data, validation, space)
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
-    chosen: dict[str, Any] = {"seed": seed, "threads": threads, "progress": not quiet}
-    base = kind(**(chosen | read_settings(settings or (), kind)))
-    searched = read_space(tried or (), space, kind)
+    fixed: dict[str, Any] = {"seed": seed, "threads": threads, "progress": not quiet}
+    base = kind(**(fixed | read_settings(settings or (), kind)))
+    search_space = read_space(tried or (), space, kind)
     held_out = None if validation is None else read_data(validation, read)
     result = rf.tune(
         base,
         read_data(data, read),
-        searched,
+        search_space,
         validation=held_out,
         folds=folds,
         validation_share=validation_share,
@@ -118,7 +118,7 @@ def tune(
             }
         )
         return
-    best = ", ".join(f"{name}={value}" for name, value in result.settings.items())
-    output.show(str(result) + "\n", f"best: {best}; {result.measure} {result.value:.4f}")
+    best_settings = ", ".join(f"{name}={value}" for name, value in result.settings.items())
+    output.show(str(result) + "\n", f"best: {best_settings}; {result.measure} {result.value:.4f}")
     if out is not None:
         output.show(f"{out}: {kind.__name__} with these settings")

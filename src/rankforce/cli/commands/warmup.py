@@ -31,7 +31,7 @@ def warmup(
 
     import_measures(imports or ())
     begin = time.perf_counter()
-    kernels = warm_up([rf.measure(written) for written in measure or ["NDCG@10"]], ranker or ["lambdamart"])
+    kernels = warm_up([rf.measure(text) for text in measure or ["NDCG@10"]], ranker or ["lambdamart"])
     seconds = time.perf_counter() - begin
     if json:
         output.show_json({"kernels": [kernel.name for kernel in kernels], "seconds": seconds})

@@ -51,14 +51,14 @@ class Counting:
             self._columns.setdefault(role, {})[column] = None
         if self._adjacent:
             self._check_adjacent(chunk)
-        queries = _numbered(self._queries, [self._keys.of(one) for one in chunk.query.values])[chunk.query.codes]
+        queries = _numbered(self._queries, [self._keys.of(query) for query in chunk.query.values])[chunk.query.codes]
         documents = _numbered(self._documents, chunk.document.values)[chunk.document.codes]
         pairs = (queries << 32) | documents
-        shown, place = np.unique(pairs, return_inverse=True)
-        counts = np.zeros((3, len(shown)), dtype=np.int64)
-        counts[0] = np.bincount(place, minlength=len(shown))
-        counts[1] = np.bincount(place[chunk.clicked], minlength=len(shown))
-        self._parts.append((shown, counts))
+        distinct_pairs, pair_number = np.unique(pairs, return_inverse=True)
+        counts = np.zeros((3, len(distinct_pairs)), dtype=np.int64)
+        counts[0] = np.bincount(pair_number, minlength=len(distinct_pairs))
+        counts[1] = np.bincount(pair_number[chunk.clicked], minlength=len(distinct_pairs))
+        self._parts.append((distinct_pairs, counts))
         self._find_last_clicks(chunk, queries, pairs)
         self._rows += len(chunk)
         if self._adjacent:
@@ -84,9 +84,9 @@ class Counting:
                 " or ",
                 LogColumn("position"),
             )
-        unknown = np.full(len(rows), -1.0)
-        times = unknown if chunk.time is None else chunk.time[rows]
-        positions = unknown if chunk.position is None else chunk.position[rows]
+        no_values = np.full(len(rows), -1.0)
+        times = no_values if chunk.time is None else chunk.time[rows]
+        positions = no_values if chunk.position is None else chunk.position[rows]
         for values, role, needed in ((times, "time", True), (positions, "position", chunk.time is None)):
             missing = ~np.isfinite(values)
             if needed and missing.any():
@@ -102,30 +102,32 @@ class Counting:
         when = zip(
             times[latest].tolist(), positions[latest].tolist(), (rows[latest] + self._rows).tolist(), strict=True
         )
-        found = zip(sessions[latest].tolist(), scope[latest].tolist(), when, pairs[rows[latest]].tolist(), strict=True)
-        for session, query, moment, pair in found:
+        last_clicks = zip(
+            sessions[latest].tolist(), scope[latest].tolist(), when, pairs[rows[latest]].tolist(), strict=True
+        )
+        for session, query, moment, pair in last_clicks:
             key = (chunk.session.values[session], query)
-            known = self._last.get(key)
-            if known is None:
+            last = self._last.get(key)
+            if last is None:
                 self._last[key] = _LastClick(moment, pair)
-            elif moment > known.when:
-                known.when, known.pair = moment, pair
+            elif moment > last.when:
+                last.when, last.pair = moment, pair
 
     def _check_adjacent(self, chunk: LogChunk) -> None:
         codes = chunk.session.codes
         starts = np.flatnonzero(np.diff(codes, prepend=-1))  # of the runs of one session
         first_seen = np.full(len(chunk.session.values), -1)
         first_seen[codes[starts[::-1]]] = starts[::-1]
-        again = starts[first_seen[codes[starts]] != starts]
+        second_starts = starts[first_seen[codes[starts]] != starts]
         hashes = hash_ids(np.array(chunk.session.values, dtype=object))
-        known = np.zeros(len(hashes), dtype=bool)
+        session_seen = np.zeros(len(hashes), dtype=bool)
         for run in self._closed:
-            known |= run[np.minimum(np.searchsorted(run, hashes), len(run) - 1)] == hashes
+            session_seen |= run[np.minimum(np.searchsorted(run, hashes), len(run) - 1)] == hashes
         if self._open in chunk.session.values and chunk.session.values[codes[0]] != self._open:
-            known[chunk.session.values.index(self._open)] = True
-        torn = np.sort(np.concatenate([again, first_seen[known]]))
-        if len(torn):
-            row = int(torn[0])
+            session_seen[chunk.session.values.index(self._open)] = True
+        split_starts = np.sort(np.concatenate([second_starts, first_seen[session_seen]]))
+        if len(split_starts):
+            row = int(split_starts[0])
             chunk.fail(
                 row,
                 "session",

@@ -19,7 +19,7 @@ from rankforce.data.tables.arrow import arrow
 from rankforce.data.tables.parquet import is_parquet
 from rankforce.data.tables.table_files import delimiter_of
 from rankforce.errors import DataError, SettingsError
-from rankforce.files.atomic_writes import replacing
+from rankforce.files.atomic_writes import atomic_write
 from rankforce.kinds import MOST, Choice, Either, Number, check_choice, check_number, check_switches, shown
 from rankforce.remedies import DOCUMENT_IDS, Argument
 
@@ -103,17 +103,17 @@ class ClickLabels:
         check_dataset(data)
         if data.document_ids is None:
             raise DataError("the data has no document ids, which the labels are joined by: ", DOCUMENT_IDS)
-        keys = [self._query_codes.get(self._keys.of(str(one)), -1) for one in data.query_ids.tolist()]
+        keys = [self._query_codes.get(self._keys.of(str(name)), -1) for name in data.query_ids.tolist()]
         queries = np.array(keys, dtype=np.int64)[data.row_queries]
         documents = np.fromiter(
-            (self._document_codes.get(str(one), -1) for one in data.document_ids.tolist()),
+            (self._document_codes.get(str(name), -1) for name in data.document_ids.tolist()),
             dtype=np.int64,
             count=data.n_documents,
         )
-        wanted = np.where((queries < 0) | (documents < 0), -1, (queries << 32) | documents)
-        places = np.minimum(np.searchsorted(self._pairs, wanted), len(self._pairs) - 1)
-        found = self._pairs[places] == wanted
-        if not found.any():
+        pairs = np.where((queries < 0) | (documents < 0), -1, (queries << 32) | documents)
+        indices = np.minimum(np.searchsorted(self._pairs, pairs), len(self._pairs) - 1)
+        has_rate = self._pairs[indices] == pairs
+        if not has_rate.any():
             raise DataError(
                 "no document of the data is in the log: ids are compared as text, and the log has query "
                 f"{self.queries[0]!r} with document {self.documents[0]!r}, the data query {str(data.qid[0])!r} with "
@@ -121,7 +121,7 @@ class ClickLabels:
                 Argument("query_key"),
                 " can bring queries together",
             )
-        return np.where(found, self.values[places], np.nan).astype(dtypes.LABEL)
+        return np.where(has_rate, self.values[indices], np.nan).astype(dtypes.LABEL)
 
     def columns(self) -> dict[str, np.ndarray]:
         """The table: query, document, counts and rates."""
@@ -147,7 +147,7 @@ class ClickLabels:
             for name, values in self.columns().items()
         }
         table = pa.table(columns)
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             if is_parquet(path):
                 import pyarrow.parquet as pq
 
@@ -179,18 +179,17 @@ class ClickLabels:
         }
 
     def __str__(self) -> str:
-        told, settings = self.to_dict(), self.settings
+        summary, settings = self.to_dict(), self.settings
         name = "last-click rate" if settings.rate == "last_click" else "click-through rate"
         words = [
-            f"{counted(told['labels'], 'label')} ({name}) of {counted(told['queries'], 'query')}, "
-            f"{told['zero_labels']:,} of them 0",
-            f"from {counted(told['impressions'], 'impression')}, {counted(told['clicks'], 'click')}, "
-            f"{told['last_clicks']:,} of them the last of their {settings.last_of}",
+            f"{counted(summary['labels'], 'label')} ({name}) of {counted(summary['queries'], 'query')}, "
+            f"{summary['zero_labels']:,} of them 0",
+            f"from {counted(summary['impressions'], 'impression')}, {counted(summary['clicks'], 'click')}, "
+            f"{summary['last_clicks']:,} of them the last of their {settings.last_of}",
         ]
-        if told["below_min_impressions"]:
-            words.append(
-                f"unlabelled, with fewer than {settings.min_impressions} impressions: {told['below_min_impressions']:,}"
-            )
+        if summary["below_min_impressions"]:
+            below = f"{summary['below_min_impressions']:,}"
+            words.append(f"unlabelled, with fewer than {settings.min_impressions} impressions: {below}")
         if settings.smoothing:
             mean = (
                 f"of {settings.prior:g}" if Number().is_one(settings.prior) else f"mean of the {_MEANS[settings.prior]}"

@@ -12,7 +12,7 @@ import numpy as np
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.letor.reading import ABSENT
 from rankforce.errors import DataError
-from rankforce.files.atomic_writes import replacing
+from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.streams import file_name
 from rankforce.kinds import Choice, OrNone, check_choice, check_number
 from rankforce.remedies import Phrase, ReadOption, WriteOption
@@ -57,9 +57,9 @@ def write_letor(
             WriteOption("weights", "drop"),
             " to lose them",
         )
-    queries = [_writable(str(one), "query id", b"[^ \t\r\n#]+") for one in data.query_ids.tolist()]
+    queries = [_writable(str(query), "query id", b"[^ \t\r\n#]+") for query in data.query_ids.tolist()]
     lines = _lines(data, labels, queries, absent, first_index)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         if file_name(path).endswith(".gz"):
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=6, mtime=0) as packed:
                 packed.writelines(lines)
@@ -77,17 +77,17 @@ def _label_to_write(data: Dataset, label: str | None, unlabelled: str) -> np.nda
                 " Parquet or CSV",
             )
         if list(data.labels) != [MAIN_LABEL]:
-            known = ", ".join(map(repr, data.labels))
+            sources = ", ".join(map(repr, data.labels))
             raise DataError(
-                f"LETOR files hold one label without a name, the data has {known}: choose with ",
+                f"LETOR files hold one label without a name, the data has {sources}: choose with ",
                 WriteOption("label", next(iter(data.labels))),
                 " (the others are lost), or write Parquet or CSV to keep all",
             )
     labels = data.label(label or MAIN_LABEL)
-    missing = np.flatnonzero(np.isnan(labels))
-    if len(missing) and unlabelled == "error":
+    unlabelled_rows = np.flatnonzero(np.isnan(labels))
+    if len(unlabelled_rows) and unlabelled == "error":
         raise DataError(
-            f"{len(missing):,} documents have no label (the first is row {missing[0]}): pass ",
+            f"{len(unlabelled_rows):,} documents have no label (the first is row {unlabelled_rows[0]}): pass ",
             WriteOption("unlabelled", "allow"),
             " to write nan, which must be read with ",
             ReadOption("unlabelled", "allow"),

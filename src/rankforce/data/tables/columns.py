@@ -120,52 +120,58 @@ class ColumnOptions:
 
     def roles(self, columns: Sequence[str], path: Path) -> Roles:
         """Who is what among the columns of a file."""
-        listed = f"the columns are: {_listed(columns)}"
+        column_list = f"the columns are: {_listed(columns)}"
         twice, count = Counter(columns).most_common(1)[0] if columns else ("", 1)
         if count > 1:
-            raise FileFormatError("two columns have the same name", path=path, text=twice, remedy=listed)
-        given = {role: getattr(self, role) for role in ROLE_NAMES}
-        named = [name for name in given.values() if isinstance(name, str)]
-        known = set(columns)
-        for name in [*named, *self.labels.values(), *(self.features or ()), *self.ignore]:
-            if name not in known:
-                raise FileFormatError("there is no such column", path=path, text=str(name), remedy=listed)
-        claimed = {*named, *self.labels.values(), *(self.features or ()), *self.ignore}
+            raise FileFormatError("two columns have the same name", path=path, text=twice, remedy=column_list)
+        asked_roles = {role: getattr(self, role) for role in ROLE_NAMES}
+        named_columns = [name for name in asked_roles.values() if isinstance(name, str)]
+        all_columns = set(columns)
+        for name in [*named_columns, *self.labels.values(), *(self.features or ()), *self.ignore]:
+            if name not in all_columns:
+                raise FileFormatError("there is no such column", path=path, text=str(name), remedy=column_list)
+        claimed = {*named_columns, *self.labels.values(), *(self.features or ()), *self.ignore}
         free = [name for name in columns if name not in claimed and not re.fullmatch(_PANDAS_INDEX, name)]
         if self.features is None and "" in free:
             remedy: Words = (
                 "if it is the index of a data frame, leave it out: ",
                 ReadOption("ignore", [""]),
-                f"; {listed}",
+                f"; {column_list}",
             )
             raise FileFormatError("a column has no name", path=path, remedy=remedy)
-        self._refuse_surrounding_space(free, path, listed)
-        found: dict[str, Any] = {role: self._found(role, name, free, path, listed) for role, name in given.items()}
-        if found["qid"] is None:
-            remedy = ("name it: ", ReadOption("qid"), f"; {listed}")
+        self._refuse_surrounding_space(free, path, column_list)
+        roles_found: dict[str, Any] = {
+            role: self._found(role, name, free, path, column_list) for role, name in asked_roles.items()
+        }
+        if roles_found["qid"] is None:
+            remedy = ("name it: ", ReadOption("qid"), f"; {column_list}")
             raise FileFormatError("no column says which query a row belongs to", path=path, remedy=remedy)
         prefixed = [name for name in free if name.lower().startswith(LABEL_PREFIX)]
         sources = {name[len(LABEL_PREFIX) :]: name for name in prefixed}
         if len(sources) < len(prefixed) or sources.keys() & self.labels.keys():
             problem = "two columns are the same label source"
-            remedy = ("leave one out: ", ReadOption("ignore"), f"; {listed}")
+            remedy = ("leave one out: ", ReadOption("ignore"), f"; {column_list}")
             raise FileFormatError(problem, path=path, remedy=remedy)
         sources |= self.labels
         if MAIN_LABEL in sources:
             main = sources.pop(MAIN_LABEL)
-            if found["label"] is not None and found["label"] != main:
-                problem = f"two columns are the main label: {found['label']!r} and {main!r}"
+            if roles_found["label"] is not None and roles_found["label"] != main:
+                problem = f"two columns are the main label: {roles_found['label']!r} and {main!r}"
                 raise FileFormatError(problem, path=path, remedy=("name one of them: ", ReadOption("label")))
-            found["label"] = main
-        taken = [*(name for name in found.values() if name is not None), *sources.values(), *self.ignore]
-        others = set(taken)
-        chosen = self.features if self.features is not None else [name for name in free if name not in others]
-        clash, count = Counter([*taken, *chosen]).most_common(1)[0]
+            roles_found["label"] = main
+        claimed_columns = [
+            *(name for name in roles_found.values() if name is not None),
+            *sources.values(),
+            *self.ignore,
+        ]
+        not_features = set(claimed_columns)
+        features = self.features if self.features is not None else [name for name in free if name not in not_features]
+        clash, count = Counter([*claimed_columns, *features]).most_common(1)[0]
         if count > 1:
             raise FileFormatError("a column is given two roles", path=path, text=clash)
         if self.features is None:
-            self._warn_of_weights(chosen, path)
-        return Roles(**found, labels=sources, features={name: _feature_name(name) for name in chosen})
+            self._warn_of_weights(features, path)
+        return Roles(**roles_found, labels=sources, features={name: _feature_name(name) for name in features})
 
     def _warn_of_weights(self, features: Sequence[str], path: Path) -> None:
         """Say that a column which is called like weights is a feature, unless an option speaks of such weights."""
@@ -198,12 +204,12 @@ class ColumnOptions:
                 problem = "the name of a column has white space around it"
                 raise FileFormatError(problem, path=path, text=name, remedy=remedy)
 
-    def _found(self, role: str, given: str | bool | None, free: list[str], path: Path, listed: str) -> str | None:
-        if isinstance(given, str):
-            return given
-        if given is False:
+    def _found(self, role: str, asked: str | bool | None, free: list[str], path: Path, column_list: str) -> str | None:
+        if isinstance(asked, str):
+            return asked
+        if asked is False:
             return None
-        if given is True:
+        if asked is True:
             raise DataError(
                 ReadOption(role, NAME_ALONE), " takes the name of a column, or ", ReadOption(role, False), " for none"
             )
@@ -215,7 +221,7 @@ class ColumnOptions:
                 ReadOption(role, candidates[0]),
                 ", and leave others out: ",
                 ReadOption("ignore", candidates[1:]),
-                f"; {listed}",
+                f"; {column_list}",
             )
             raise FileFormatError(problem, path=path, remedy=remedy)
         return candidates[0] if candidates else None

@@ -38,14 +38,14 @@ def read_columns(
     while block := [cells for _, cells in itertools.islice(lines, _ROWS)]:
         columns: Any = list(zip(*block, strict=True)) if {*map(len, block)} == {len(header)} else None
         for name, place in places.items():
-            read = None
+            values = None
             if columns is not None:
-                read = _text(columns[place]) if name in ids else _numbers(columns[place], numbers[name] == "feature")
-            if read is None:
+                values = _text(columns[place]) if name in ids else _numbers(columns[place], numbers[name] == "feature")
+            if values is None:
                 refuse_broken_row(path, delimiter, header, numbers)
                 raise FileFormatError("the file cannot be read", path=path)
-            parts[name].append(read)
-    return {name: np.concatenate(read) if read else np.empty(0) for name, read in parts.items()}
+            parts[name].append(values)
+    return {name: np.concatenate(values) if values else np.empty(0) for name, values in parts.items()}
 
 
 def whole_numbers(column: np.ndarray, pattern: str) -> np.ndarray | None:

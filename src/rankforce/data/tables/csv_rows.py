@@ -98,7 +98,7 @@ def header_of(
 
 def refuse_broken_row(path: Path, delimiter: str, header: Sequence[str], what: Mapping[str, str]) -> None:
     """Raise the error for the first row that is broken, with its place; ``what`` says what columns of numbers are."""
-    places = [(place, name, what[name]) for place, name in enumerate(header) if name in what]
+    indices = [(index, name, what[name]) for index, name in enumerate(header) if name in what]
     for line, cells in rows(path, delimiter):
         if len(cells) != len(header):
             raise FileFormatError(
@@ -108,13 +108,13 @@ def refuse_broken_row(path: Path, delimiter: str, header: Sequence[str], what: M
                 text=delimiter.join(cells),
                 remedy="an empty cell is a missing value, but its delimiter must be there",
             )
-        for place, name, kind in places:
-            if cells[place] not in NULLS and not _is_number(cells[place]):
+        for index, name, kind in indices:
+            if cells[index] not in NULLS and not _is_number(cells[index]):
                 remedy: list[Any] = ["write a number, or leave the cell empty for a missing value"]
                 if kind == "feature":
                     remedy += ["; for a column that is no feature: ", ReadOption("ignore", [name])]
                 problem = f"column {name!r}: not a number"
-                raise FileFormatError(problem, path=path, line=line, column=place + 1, text=cells[place], remedy=remedy)
+                raise FileFormatError(problem, path=path, line=line, column=index + 1, text=cells[index], remedy=remedy)
 
 
 def _is_number(text: str) -> bool:

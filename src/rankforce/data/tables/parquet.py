@@ -13,7 +13,7 @@ from rankforce.data.frames import as_vector, stack
 from rankforce.data.tables.arrow import arrow, first_line, record_batches, schema_of
 from rankforce.data.tables.columns import ColumnOptions, Roles, TableColumns
 from rankforce.errors import FileFormatError
-from rankforce.files.atomic_writes import replacing
+from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.limits import EXPANSION_REMEDY, expands_too_far
 from rankforce.remedies import ReadOption, Words
 
@@ -137,6 +137,6 @@ def write_parquet(path: Path, columns: Sequence[tuple[str, np.ndarray]]) -> None
     import pyarrow.parquet as pq
 
     schema = schema_of(columns)
-    with replacing(path) as file, pq.ParquetWriter(file, schema, write_page_checksum=True) as writer:
+    with atomic_write(path) as file, pq.ParquetWriter(file, schema, write_page_checksum=True) as writer:
         for batch in record_batches(columns, schema):
             writer.write_batch(batch)

@@ -33,7 +33,7 @@ from rankforce.data.tables.csv_columns import read_columns, whole_numbers, write
 from rankforce.data.tables.csv_rows import NULLS, header_of, open_bytes, refuse_broken_row, rows
 from rankforce.data.tables.parquet import is_parquet, read_parquet, write_parquet
 from rankforce.errors import DataError, FileFormatError
-from rankforce.files.atomic_writes import replacing
+from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.streams import file_name
 from rankforce.kinds import Either, OrNone, Switch, Text
 from rankforce.remedies import Words
@@ -107,7 +107,7 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
         return
     columns = _columns_to_write(data, mark_text=True)
     separator = delimiter_of(path, delimiter)
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         if not has_arrow():
             write_columns(file, columns, separator, compressed=path.suffix == ".gz")
             return

@@ -16,7 +16,7 @@ NO_CHANGE = 1e-12  # smaller changes of a measure are rounding errors
 @kernel
 def count_effective_pairs(
     measure: Any,
-    cost: Any,
+    lambda_function: Any,
     column_count: Any,
     worth: Any,  # float64 (documents)
     scores: Any,  # float64 (documents)
@@ -59,7 +59,7 @@ def count_effective_pairs(
                     change = 0.0
                 force = 0.0
                 if lower - upper <= reach and upper < top:
-                    force, _ = cost.pair_of_gap(scores[i] - scores[j], change, normalisers[q])
+                    force, _ = lambda_function.pair_of_gap(scores[i] - scores[j], change, normalisers[q])
                 if change > 0.0:
                     counts[q, 0] += 1
                 if force != 0.0:

@@ -65,7 +65,7 @@ def centre(grades: Any, out: Any) -> Any:
 @kernel
 def add_listwise_forces(
     measure: Any,
-    cost: Any,
+    lambda_function: Any,
     column_count: Any,
     worth: Any,  # float64 (documents)
     grades: Any,  # float64 (documents): NaN = unlabelled
@@ -80,7 +80,7 @@ def add_listwise_forces(
     pulls: Any,  # float64 (queries): half the sum of the absolute forces is added to
     forces: Any,  # float64 (documents): added to
 ) -> None:
-    """scale × document weight × the forces that ``cost.forces`` writes, query by query."""
+    """scale × document weight × the forces that ``lambda_function.forces`` writes, query by query."""
     longest = longest_query(starts, first, last)
     ranked = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
@@ -100,7 +100,7 @@ def add_listwise_forces(
         for r in range(size):
             own_order[r] = order[start + r] - start
             out[r] = 0.0
-        cost.forces(scores[start:end], grades[start:end], own_order[:size], measure, state, out[:size])
+        lambda_function.forces(scores[start:end], grades[start:end], own_order[:size], measure, state, out[:size])
         for d in range(size):
             force = scales[q] * document_weights[start + d] * out[d]
             forces[start + d] += force

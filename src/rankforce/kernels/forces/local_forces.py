@@ -18,7 +18,7 @@ from rankforce.kernels.ranking.swaps import prepare_swaps
 @kernel
 def add_forces_nearby(
     measure: Any,
-    cost: Any,
+    lambda_function: Any,
     column_count: Any,
     worth: Any,  # float64 (documents)
     scores: Any,  # float64 (documents)
@@ -60,11 +60,11 @@ def add_forces_nearby(
                 o = place[j - start]
                 if worse[start + p, 0] <= o < worse[start + p, 1]:
                     pulls[q] += add_pair(
-                        measure, cost, columns[:, :size], ranked[:size], rank, before, normalisers[q], scores,
-                        document_weights, scales[q], start, i, j, forces, curvatures,
+                        measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normalisers[q],
+                        scores, document_weights, scales[q], start, i, j, forces, curvatures,
                     )  # fmt: skip
                 elif worse[start + o, 0] <= p < worse[start + o, 1]:
                     pulls[q] += add_pair(
-                        measure, cost, columns[:, :size], ranked[:size], rank, before, normalisers[q], scores,
-                        document_weights, scales[q], start, j, i, forces, curvatures,
+                        measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normalisers[q],
+                        scores, document_weights, scales[q], start, j, i, forces, curvatures,
                     )  # fmt: skip

@@ -1,8 +1,8 @@
 """The pair loop: forces and curvatures of all documents from all pairs of each query.
 
-Per query: the measure's columns by rank, the cost's coordinate per document, both laid out by place (documents sorted
-by label, see ``forces/pairs.py``), then one loop over contiguous ranges of partners. No matrix of pairs; memory is
-linear in the longest query. Unsigned loop bounds and the flags in ``VECTOR`` let LLVM vectorise the loop.
+Per query: the measure's columns by rank, the λ-function's coordinate per document, both laid out by place (documents
+sorted by label, see ``forces/pairs.py``), then one loop over contiguous ranges of partners. No matrix of pairs; memory
+is linear in the longest query. Unsigned loop bounds and the flags in ``VECTOR`` let LLVM vectorise the loop.
 
 ``add_forces_by_columns`` is that loop. ``add_forces_by_rank`` is the general one: measures without columns, pairs
 chosen by rank or drawn, and queries whose scores are too far apart for coordinates. Both add ``scale`` × force and
@@ -25,7 +25,7 @@ STRIDE = 16  # pairs that the compiled loop takes at a time; a rest it would tak
 @vector_subroutine
 def _all_pairs(
     measure: Any,
-    cost: Any,
+    lambda_function: Any,
     columns: Any,
     x: Any,
     s: Any,
@@ -52,7 +52,7 @@ def _all_pairs(
         rest = (worse[i, 0] - worse[i, 1]) % STRIDE
         for j in range(np.uint64(worse[i, 0]), np.uint64(worse[i, 1] + rest)):
             change = abs(measure.swap_delta(mine, column_of(measure, columns, j)))
-            force, curvature = cost.pair(x_i, x[j], s_i - s[j], change, normaliser)
+            force, curvature = lambda_function.pair(x_i, x[j], s_i - s[j], change, normaliser)
             force = force * (w_i * weight[j]) if j < last else 0.0
             curvature = curvature * (w_i * weight[j]) if j < last else 0.0
             f_i += force
@@ -91,7 +91,7 @@ def longest_query(starts: Any, first: Any, last: Any) -> Any:
 @vector_subroutine
 def pair_forces_of_query(
     measure: Any,
-    cost: Any,
+    lambda_function: Any,
     by_rank: Any,  # float64 (columns, ranks): what prepare wrote
     rank: Any,  # int64 (documents of the query)
     scores: Any,
@@ -112,14 +112,14 @@ def pair_forces_of_query(
     """All pairs of one query, by coordinates. Returns the sum of the pairs' forces."""
     for p in range(size):
         document = members[start + p]
-        x[p] = cost.coordinate(scores[document], top)
+        x[p] = lambda_function.coordinate(scores[document], top)
         s[p] = scores[document]
         weight[p] = document_weights[document]
         f[p] = 0.0
         c[p] = 0.0
         for k in range(by_rank.shape[0]):
             columns[k, p] = by_rank[k, rank[document - start]]
-    return _all_pairs(measure, cost, columns, x, s, weight, worse[start : start + size], normaliser, f, c)
+    return _all_pairs(measure, lambda_function, columns, x, s, weight, worse[start : start + size], normaliser, f, c)
 
 
 @subroutine
@@ -136,7 +136,7 @@ def leave_places_empty(columns: Any, x: Any, s: Any, weight: Any) -> Any:
 @kernel(fastmath=VECTOR)
 def add_forces_by_columns(
     measure: Any,
-    cost: Any,
+    lambda_function: Any,
     column_count: Any,  # rows that prepare fills
     worth: Any,  # float64 (documents)
     scores: Any,  # float64 (documents)
@@ -173,14 +173,14 @@ def add_forces_by_columns(
         if normalisers[q] == 0.0 or scales[q] == 0.0 or size < 2:
             continue
         top = scores[order[start]]
-        wide[q] = 1 if top - scores[order[start + size - 1]] > cost.widest() else 0
+        wide[q] = 1 if top - scores[order[start + size - 1]] > lambda_function.widest() else 0
         if wide[q]:
             continue
         rank_documents(worth, order, start, size, ranked, rank)
         measure.prepare(ranked[:size], normalisers[q], by_rank[:, :size])
         pulls[q] += scales[q] * pair_forces_of_query(
-            measure, cost, by_rank, rank, scores, members, worse, document_weights, normalisers[q], top, start, size,
-            columns, x, s, weight, f, c,
+            measure, lambda_function, by_rank, rank, scores, members, worse, document_weights, normalisers[q], top,
+            start, size, columns, x, s, weight, f, c,
         )  # fmt: skip
         for p in range(size):
             forces[members[start + p]] += scales[q] * f[p]
@@ -190,7 +190,7 @@ def add_forces_by_columns(
 @subroutine
 def add_pair(
     measure: Any,
-    cost: Any,
+    lambda_function: Any,
     columns: Any,
     ranked: Any,
     rank: Any,
@@ -209,7 +209,7 @@ def add_pair(
     upper = min(rank[i - start], rank[j - start])
     lower = max(rank[i - start], rank[j - start])
     change = abs(swap_change(measure, columns, ranked, normaliser, before, upper, lower))
-    force, curvature = cost.pair_of_gap(scores[i] - scores[j], change, normaliser)
+    force, curvature = lambda_function.pair_of_gap(scores[i] - scores[j], change, normaliser)
     scale *= document_weights[i] * document_weights[j]
     forces[i] += scale * force
     forces[j] -= scale * force
@@ -221,7 +221,7 @@ def add_pair(
 @kernel
 def add_forces_by_rank(
     measure: Any,
-    cost: Any,
+    lambda_function: Any,
     column_count: Any,
     worth: Any,
     scores: Any,
@@ -274,19 +274,19 @@ def add_forces_by_rank(
                     if o < n_worse:
                         j = members[start + worse[start + p, 0] + o]
                         pulls[q] += add_pair(
-                            measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
-                            document_weights, scale, start, i, j, forces, curvatures,
+                            measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normaliser,
+                            scores, document_weights, scale, start, i, j, forces, curvatures,
                         )  # fmt: skip
                     else:
                         j = members[start + better[start + p, 0] + o - n_worse]
                         pulls[q] += add_pair(
-                            measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
-                            document_weights, scale, start, j, i, forces, curvatures,
+                            measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normaliser,
+                            scores, document_weights, scale, start, j, i, forces, curvatures,
                         )  # fmt: skip
             elif top >= size or rank[i - start] < top:
                 for o in range(worse[start + p, 0], worse[start + p, 1]):
                     pulls[q] += add_pair(
-                        measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
+                        measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
                         document_weights, scales[q], start, i, members[start + o], forces, curvatures,
                     )  # fmt: skip
                 if top < size:
@@ -294,8 +294,8 @@ def add_forces_by_rank(
                         j = members[start + o]
                         if rank[j - start] >= top:  # else the pair was met from the other end
                             pulls[q] += add_pair(
-                                measure, cost, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
-                                document_weights, scales[q], start, j, i, forces, curvatures,
+                                measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normaliser,
+                                scores, document_weights, scales[q], start, j, i, forces, curvatures,
                             )  # fmt: skip
 
 

@@ -224,7 +224,7 @@ def add_gradient(
 @kernel
 def update_by_query(
     measure: Any,
-    cost: Any,
+    lambda_function: Any,
     column_count: Number,  # rows that prepare fills
     worth: Array,  # float64 (documents)
     members: Array,  # int32 (documents): by place
@@ -277,10 +277,10 @@ def update_by_query(
         measure.prepare(ranked[:size], normalisers[q], by_rank[:, :size])
         top = scores[order[start]]
         pull = 0.0
-        if top - scores[order[start + size - 1]] <= cost.widest():
+        if top - scores[order[start + size - 1]] <= lambda_function.widest():
             pull = pair_forces_of_query(
-                measure, cost, by_rank, rank, scores, members, worse, document_weights, normalisers[q], top, start,
-                size, columns, x, s, weight, f, c,
+                measure, lambda_function, by_rank, rank, scores, members, worse, document_weights, normalisers[q], top,
+                start, size, columns, x, s, weight, f, c,
             )  # fmt: skip
             for p in range(size):
                 forces[members[start + p]] = scales[q] * f[p]
@@ -290,7 +290,7 @@ def update_by_query(
             for p in range(size):
                 for o in range(worse[start + p, 0], worse[start + p, 1]):
                     pull += add_pair(
-                        measure, cost, by_rank[:, :size], ranked[:size], rank, 0.0, normalisers[q], scores,
+                        measure, lambda_function, by_rank[:, :size], ranked[:size], rank, 0.0, normalisers[q], scores,
                         document_weights, scales[q], start, members[start + p], members[start + o], forces, curvatures,
                     )  # fmt: skip
         if pull != 0.0:
@@ -301,7 +301,7 @@ def update_by_query(
 @kernel
 def update_by_pair(
     measure: Any,
-    cost: Any,
+    lambda_function: Any,
     column_count: Number,
     worth: Array,
     members: Array,
@@ -361,7 +361,7 @@ def update_by_pair(
                 change = abs(
                     swap_change(measure, by_rank[:, :size], ranked[:size], normalisers[q], before, upper, lower)
                 )
-                size_of_force, _ = cost.pair_of_gap(scores[i] - scores[j], change, normalisers[q])
+                size_of_force, _ = lambda_function.pair_of_gap(scores[i] - scores[j], change, normalisers[q])
                 force[0] = scales[q] * document_weights[i] * document_weights[j] * size_of_force
                 pull += force[0]
                 backward(inputs, i, 1, hidden, weights, better_active, force, gradient)

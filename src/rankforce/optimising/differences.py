@@ -23,8 +23,8 @@ def finite_differences(
 ) -> Approximation:
     """Optimise any function of a vector along its central differences.
 
-    ĝ_i = (L(w + c_k e_i) − L(w − c_k e_i)) / (2c_k) for each weight i: 2d evaluations per step, where ``rf.spsa`` needs
-    two. Steps and all other arguments are those of ``rf.spsa``.
+    ĝ_i = (L(w + c_k e_i) − L(w − c_k e_i)) / (2c_k) for each weight i: 2d evaluations per step, where ``spsa``
+    needs two. Steps and all other arguments are those of ``spsa``.
     """
 
     def estimate(function: Function, x: np.ndarray, distance: float, step: int) -> Slope:

@@ -1,6 +1,6 @@
 """Is a model at a local optimum of a measure? A test with random directions, and a confidence.
 
-    result = rf.local_optimality(model, data, "NDCG@10")
+    result = rf.diagnostics.local_optimality(model, data, "NDCG@10")
     print(result)
 
 If a share ε or more of all directions led uphill, K = ⌈ln δ / ln(1 − ε)⌉ random ones would miss them all with a
@@ -111,18 +111,18 @@ def local_optimality(
             changes = _changes(space, count, random_direction, lengths, bar, 0)
             singles = None
             if each_weight:
-                both = np.concatenate([-lengths[::-1], lengths])
+                signed_lengths = np.concatenate([-lengths[::-1], lengths])
 
                 def one_weight(number: int) -> np.ndarray:
                     direction = np.zeros(len(space.weights))
                     direction[movable[number]] = 1.0
                     return direction
 
-                found = _changes(space, len(movable), one_weight, both, bar, count)
+                weight_changes = _changes(space, len(movable), one_weight, signed_lengths, bar, count)
                 names = space.names
                 left_out = tuple(names[place] for place in np.flatnonzero(~space.decisive))
                 tested = tuple(names[place] for place in movable)
-                singles = Changes(both, found, strict, tested, left_out)
+                singles = Changes(signed_lengths, weight_changes, strict, tested, left_out)
         value = float(space.means(np.zeros(len(space.weights)), np.zeros(1))[0])
     return LocalOptimality(
         measure=str(space.measure),
@@ -156,7 +156,7 @@ def _changes(
     direction: Callable[[int], np.ndarray],
     lengths: np.ndarray,
     bar: Progress,
-    done: int,
+    steps_before: int,
 ) -> np.ndarray:
     """How much the measure changes at each step of each direction: (directions, steps)."""
     # The weights themselves are among the steps: their ranking then comes from the same arithmetic.
@@ -173,7 +173,9 @@ def _changes(
     batch = _PER_THREAD * thread_count()
     for first in range(1, count, batch):
         over_pieces(range(first, min(first + batch, count) + 1), work)
-        bar.advance(done + min(first + batch, count), {"ascending": float((changes[:first] > EQUAL).any(axis=1).sum())})
+        bar.advance(
+            steps_before + min(first + batch, count), {"ascending": float((changes[:first] > EQUAL).any(axis=1).sum())}
+        )
     return changes
 
 
@@ -233,7 +235,7 @@ class Changes:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LocalOptimality:
-    """The result of ``rf.local_optimality``.
+    """The result of ``rf.diagnostics.local_optimality``.
 
     ``directions`` and ``weights`` (None unless ``each_weight``) hold the changes of the measure; ``movable`` is a mask
     of the weights that can change a ranking.
@@ -266,13 +268,13 @@ class LocalOptimality:
     @property
     def verdict(self) -> str:
         """The answer in a sentence."""
-        found, count = self.directions.ascending, len(self.directions)
-        if len(found):
+        ascending, count = self.directions.ascending, len(self.directions)
+        if len(ascending):
             line, step, change = self.directions.steepest()
             rises = "raise" if not self.directions.strict else "raise or keep"
             text = (
-                f"Not a local optimum: {len(found):,} of {counted(count, 'direction', 'directions')} "
-                f"({len(found) / count:.1%}) {rises} {self.measure}, "
+                f"Not a local optimum: {len(ascending):,} of {counted(count, 'direction', 'directions')} "
+                f"({len(ascending) / count:.1%}) {rises} {self.measure}, "
                 f"direction {line} by {change:+.5f} at step {step:.3g}."
             )
         else:

@@ -14,6 +14,12 @@ from rankforce.errors import SettingsError
 from rankforce.kinds import FunctionOf, Number
 from rankforce.written_forms import name_of
 
+__all__ = ["Exponential", "Linear", "Schedule"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 class Schedule(abc.ABC):
     """A share from 0 to 1 for every iteration m = 0, 1, ..."""
@@ -124,8 +130,8 @@ def as_schedule(given: Any) -> Schedule:
     if isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str):
         return _values(given)
     raise SettingsError(
-        "a schedule is rf.Linear(start, rate), rf.Exponential(start, rate), a function of the iteration (from 0) or a "
-        f"list of shares, not {given!r}"
+        "a schedule is rf.schedules.Linear(start, rate), rf.schedules.Exponential(start, rate), a function of the "
+        f"iteration (from 0) or a list of shares, not {given!r}"
     )
 
 

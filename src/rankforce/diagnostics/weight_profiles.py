@@ -67,12 +67,12 @@ def smoothness(
         values = np.empty((points, space.n_queries))
         over_queries(space.judged.starts, lambda a, b: space.values(direction, offsets, a, b, values))
     scored = np.flatnonzero(space.query_weights > 0)
-    drawn = scored[np.argsort(Stream.SMOOTHNESS_SAMPLE.words(seed, data.query_hashes[scored]), kind="stable")]
+    sequence = scored[np.argsort(Stream.SMOOTHNESS_SAMPLE.words(seed, data.query_hashes[scored]), kind="stable")]
     curves = {}
-    for wanted in queries:
-        chosen = np.sort(drawn[:wanted])
-        weights = space.query_weights[chosen]
-        curves[len(chosen)] = (values[:, chosen] * weights).sum(axis=1) / weights.sum()
+    for size in queries:
+        sample = np.sort(sequence[:size])
+        weights = space.query_weights[sample]
+        curves[len(sample)] = (values[:, sample] * weights).sum(axis=1) / weights.sum()
     return Smoothness(str(space.measure), space.names[place], at, offsets + at, curves)
 
 
@@ -88,7 +88,7 @@ def _place(weight: int | str, names: tuple[str, ...]) -> int:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Smoothness:
-    """The result of ``rf.smoothness``: ``curves[n]`` is the mean over n queries at each of the ``positions``."""
+    """The result of ``smoothness``: ``curves[n]`` is the mean over n queries at each of the ``positions``."""
 
     measure: str
     weight: str
