@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import pairwise
-
 import numpy as np
 import pytest
+from tests.binning.reference_cuts import slow_cuts
 
 from rankforce.binning import binning as binning_module
 from rankforce.binning.binned import Binned
 from rankforce.binning.binning import BEYOND, Binning
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
+from rankforce.threads import using_threads
 
 
 def dataset(X, n_queries=1):
@@ -21,42 +20,6 @@ def dataset(X, n_queries=1):
 
 def cuts_of(binning, column):
     return binning.thresholds[binning.cut_starts[column] : binning.cut_starts[column + 1]]
-
-
-def slow_cuts(values, most):
-    """Thresholds of one column, with Python lists."""
-    values = [v for v in values.tolist() if v == v]
-    counts = sorted(Counter(values).items())
-    heavy = {value for value, count in counts if count * most >= len(values)}
-    light_bins = most - len(heavy)
-    light_rows = sum(count for value, count in counts if value not in heavy)
-    to_come = len(heavy)
-    bins, current, held = [], [], 0  # lists of distinct values
-    for value, count in counts:
-        with_heavy = any(v in heavy for v in current)
-        fair = light_rows / max(light_bins, 1)
-        if current and (
-            len(counts) <= most
-            or (with_heavy and (to_come > 0 or light_bins > 0))
-            or (not with_heavy and value in heavy and light_bins > 0)
-            or (not with_heavy and value not in heavy and light_bins > 1
-                and (held >= fair or held + count - fair > fair - held))
-        ):  # fmt: skip
-            if not with_heavy:
-                light_bins -= 1
-                light_rows -= held
-            bins.append(current)
-            current, held = [], 0
-        current.append(value)
-        held += count
-        to_come -= value in heavy
-    bins.append(current)
-    cuts = []
-    for one, following in pairwise(bins):
-        low, high = one[-1], following[0]
-        middle = np.float32((low + high) / 2)
-        cuts.append(middle if middle < high else np.float32(low))
-    return [*cuts, BEYOND]
 
 
 @pytest.mark.parametrize("most", [2, 3, 7, 30, 255])
@@ -205,3 +168,40 @@ def test_some_columns_of_a_binning_are_a_binning():
     for column in (0, 1):
         assert cuts_of(some, column).tolist() == cuts_of(whole, column + 1).tolist()
     assert whole.only(np.array([], dtype=int)).thresholds.tolist() == []
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
+@pytest.mark.parametrize("most", [2, 3, 6, 255])
+def test_bins_of_blocks_equal_a_binary_search(n, most):
+    rng = np.random.default_rng(n)
+    made = Binning.of(dataset(rng.normal(size=(3000, 9)).round(rng.integers(0, 4, 9))), most)
+    X = rng.normal(size=(n, 9)).astype(np.float32).round(2)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    binned = Binned.by(made, dataset(X))
+    for column, feature in enumerate(made.features):
+        wanted = np.searchsorted(cuts_of(made, column)[:-1], X[:, feature], side="left")
+        wanted[np.isnan(X[:, feature])] = made.n_bins[column]
+        assert binned.bins(column).tolist() == wanted.tolist()
+
+
+def test_zeros_of_both_signs_are_one_value():
+    tiny = np.float32(1e-45)  # the midpoint of -2 and 1 times this is -0.0
+    made = Binning.of(dataset(np.array([[-2 * tiny], [tiny]], dtype=np.float32)))
+    assert np.signbit(cuts_of(made, 0)[0])
+    binned = Binned.by(made, dataset(np.array([[-tiny], [-0.0], [0.0], [tiny]], dtype=np.float32)))
+    assert binned.bins(0).tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.compiled_only
+def test_nothing_depends_on_the_number_of_threads():
+    rng = np.random.default_rng(4)
+    X = np.where(rng.random((30_000, 40)) < 0.3, 0, rng.normal(size=(30_000, 40))).astype(np.float32)
+    data = Dataset(X, qid=rng.permutation(np.arange(30_000) // 25))
+    with using_threads(1):
+        alone = Binned.of(data)
+    for threads in (2, 3):
+        with using_threads(threads):
+            shared = Binned.of(data)
+        assert shared.binning == alone.binning
+        np.testing.assert_array_equal(shared.rows, alone.rows)
+        np.testing.assert_array_equal(shared.columns, alone.columns)

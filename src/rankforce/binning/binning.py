@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.binning.cuts import find_cuts
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
-from rankforce.kernels.binning import cut_points
-from rankforce.threads import over_queries
 
 MOST_BINS = 255  # a byte holds these and the bin of missing values
 EXACT_ROWS = 2_000_000  # quantiles are exact up to here; above, they come from the queries with the smallest hashes
-COLUMNS_AT_ONCE = 4  # a few features of a row share a cache line; their copies must not add up to much memory
 BEYOND = np.finfo(np.float32).max  # the threshold of the last bin: every value is at most this
 
 
@@ -51,28 +49,11 @@ class Binning:
         """
         if isinstance(max_bins, bool) or not isinstance(max_bins, int) or not 2 <= max_bins <= MOST_BINS:
             raise SettingsError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}")
-        features = data.features
-        sample = _sample_rows(data)
-        n_rows = data.n_documents if sample is None else len(sample)
-        n_bins = np.zeros(data.n_features, dtype=dtypes.INDEX)
-        with_missing = np.zeros(data.n_features, dtype=bool)
-        cuts = np.empty((data.n_features, MOST_BINS), dtype=dtypes.FEATURE)
-
-        def cut(first: int, last: int) -> None:
-            for begin in range(first * COLUMNS_AT_ONCE, min(last * COLUMNS_AT_ONCE, data.n_features), COLUMNS_AT_ONCE):
-                some = features[:, begin : begin + COLUMNS_AT_ONCE]
-                # Rows of a C-ordered copy, however the data is laid out: kernels are compiled for one kind of array.
-                columns = np.array((some if sample is None else some[sample]).T, order="C")
-                columns.sort(axis=1)
-                for j, column in enumerate(columns, start=begin):
-                    n_bins[j], present = cut_points(column, max_bins, cuts[j])
-                    with_missing[j] = present < n_rows
-
-        blocks = -(-data.n_features // COLUMNS_AT_ONCE)
-        over_queries(np.arange(blocks + 1, dtype=dtypes.OFFSET) * n_rows, cut)  # blocks of features, a thread each
+        rows = _sample_rows(data)
+        n_bins, present, cuts = find_cuts(data.features, rows, max_bins)
+        with_missing = present < (data.n_documents if rows is None else len(rows))
         used = np.flatnonzero(n_bins + with_missing > 1).astype(dtypes.INDEX)
-        for j in used:
-            cuts[j, n_bins[j] - 1] = BEYOND
+        cuts[used, n_bins[used] - 1] = BEYOND
         starts = np.concatenate([[0], np.cumsum(n_bins[used])]).astype(dtypes.OFFSET)
         thresholds = [cuts[j, : n_bins[j]] for j in used]
         return cls(
