@@ -11,7 +11,7 @@ import numpy as np
 
 from rankforce.cached_properties import cached_property
 from rankforce.console import tables
-from rankforce.console.html_tables import html_table
+from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.console.wording import counted
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
@@ -106,7 +106,7 @@ class Counts:
     losses: int
 
 
-class Comparison:
+class Comparison(Tabular):
     """The result of ``rf.compare``; differences are b − a.
 
     Mappings by measure: ``difference`` (of the means), ``interval`` (Student's t) and ``bootstrap_interval`` of it,
@@ -175,23 +175,9 @@ class Comparison:
 
     # -------------------------------------------------------------------------------------------------------- display
 
-    def __str__(self) -> str:
-        lines = [self._title, tables.text_table(*self._table), *self._notes]
-        changed = self.changed(count=5)
-        if changed:
-            lines.append(f"changed most in {self.measures[0]}: " + "; ".join(map(_change_words, changed)))
-        if self.verdict is not None:
-            lines.append(f"verdict: {self.verdict}")
-            lines += [f"verdict [{displayed(segment)}]: {part.verdict}" for segment, part in self.by_segment.items()]
-        return "\n".join(lines)
-
     def __repr__(self) -> str:
         words = ", ".join(f"{name} {tables.number(value, sign=True)}" for name, value in self.difference.items())
         return f"<Comparison of {displayed(self.names[0])} and {displayed(self.names[1])}: {words}>"
-
-    def _repr_html_(self) -> str:
-        header, rows = self._table
-        return html_table(self._title, header, rows, self._notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as numbers, text, lists and dictionaries that JSON can hold; None where there is no number."""
@@ -243,8 +229,7 @@ class Comparison:
     def _title(self) -> str:
         return f"{displayed(self.names[1])} against {displayed(self.names[0])}: {counted(self.a.n_queries, 'query')}"
 
-    @property
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _result_table(self) -> ResultTable:
         header = [
             "measure",
             *self.names,
@@ -281,7 +266,7 @@ class Comparison:
                 if corrected:
                     row.insert(6, tables.p_value(part.holm[name]))
                 rows.append(row)
-        return header, rows
+        return ResultTable(self._title, header, rows, self._notes)
 
     @property
     def _notes(self) -> list[str]:
@@ -294,7 +279,14 @@ class Comparison:
             tests += f"; Holm: corrected for {len(self.measures)} measures"
         if self.graded:
             tests += "; graded: the first measure with a significant difference decides (t-test, not corrected)"
-        return [tests, *self.a.policies.sentences()]
+        notes = [tests, *self.a.policies.sentences()]
+        changed = self.changed(count=5)
+        if changed:
+            notes.append(f"changed most in {self.measures[0]}: " + "; ".join(map(_change_words, changed)))
+        if self.verdict is not None:
+            notes.append(f"verdict: {self.verdict}")
+            notes += [f"verdict [{displayed(segment)}]: {part.verdict}" for segment, part in self.by_segment.items()]
+        return notes
 
     # ------------------------------------------------------------------------------------------------------- internals
 
