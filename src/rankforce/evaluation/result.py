@@ -68,6 +68,7 @@ class Evaluation(Tabular):
         seed: int,
         segments: np.ndarray | None = None,
         explainer: Callable[[Measure, int], list[dict[str, Any]]] | None = None,
+        remarks: tuple[str, ...] = (),
     ) -> None:
         self._measured = dict(measured)
         self.query_ids = query_ids
@@ -79,6 +80,7 @@ class Evaluation(Tabular):
         self.level = level
         self.seed = seed
         self.segments = segments
+        self.remarks = remarks
         self._explainer = explainer
         by_measure = self._by_measure
         self.per_query: ByMeasure[np.ndarray] = by_measure(lambda entry: entry.values)
@@ -231,7 +233,7 @@ class Evaluation(Tabular):
 
     @property
     def _notes(self) -> list[str]:
-        notes = self.policies.sentences()
+        notes = [*self.remarks, *self.policies.sentences()]
         for name, one in self._measured.items():
             settings = ", ".join(f"{key} {value}" for key, value in _settings(one.measure).items())
             if settings:

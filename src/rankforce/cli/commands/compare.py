@@ -10,7 +10,7 @@ import typer
 from rankforce.cli import failures, options, output
 
 if TYPE_CHECKING:
-    from rankforce.evaluation.compare import Comparison
+    from rankforce.evaluation.comparison import Comparison
 
 
 def compare(
