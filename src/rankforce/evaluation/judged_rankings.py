@@ -53,7 +53,7 @@ def judged_ranking(ranking: Any, data: Any, qid: Any, group: Any, missing_querie
         raise DataError("a judged run holds both: rf.evaluate(joined.scores, joined.data, measures)")
     if isinstance(data, (Mapping, str, os.PathLike)) or _is_table(data):
         return _judged_run(ranking, data, missing_queries)
-    raise DataError(f"{WANTED}, not {shown(data)}")
+    raise DataError(f"{WANTED}, not {type(data).__name__}")
 
 
 def is_run(given: Any) -> bool:
