@@ -313,6 +313,7 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     net = rf.LambdaRank(hidden=0, epochs=1, progress=False).fit(data)
     yield Target("inspect", rf.inspect, {"data": data})
     yield Target("check_forces", rf.diagnostics.check_forces, {"lambda_function": "RankNetWeightPairs", "samples": 2})
+    yield Target("forces_at", rf.forces_at, {"data": data, "scores": scores})
     yield Target("effective_pairs", rf.diagnostics.effective_pairs, {"data": data, "scores": scores})
     looked: dict[str, Any] = {"model": net, "data": data}
     yield Target(

@@ -62,6 +62,8 @@ _HOME = {
     "Evaluation": "rankforce.evaluation.result",
     "Comparison": "rankforce.evaluation.comparison",
     "Leaderboard": "rankforce.evaluation.leaderboard",
+    # forces
+    "forces_at": "rankforce.diagnostics.document_forces",
     # learning
     "cross_validate": "rankforce.tuning.cross_validation",
     "tune": "rankforce.tuning.tune",

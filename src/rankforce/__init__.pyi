@@ -24,6 +24,7 @@ from rankforce.data.trec import judged_run as judged_run
 from rankforce.data.trec import read_qrels as read_qrels
 from rankforce.data.trec import read_run as read_run
 from rankforce.data.trec import write_run as write_run
+from rankforce.diagnostics.document_forces import forces_at as forces_at
 from rankforce.errors import DataError as DataError
 from rankforce.errors import FileFormatError as FileFormatError
 from rankforce.errors import MeasureError as MeasureError
@@ -130,6 +131,7 @@ __all__ = [
     "cross_validate",
     "diagnostics",
     "evaluate",
+    "forces_at",
     "inspect",
     "judged_run",
     "lambdas",
