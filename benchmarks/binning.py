@@ -82,9 +82,9 @@ def compare_with_lightgbm(rounds: int) -> None:
         work: dict[str, Callable[[], object]] = {
             "rankforce": lambda: Binned.of(rf.Dataset(X, y, group=sizes), BINS),  # noqa: B023
             "LightGBM": lambda: lightgbm.Dataset(
-                X,
-                y,
-                group=sizes,
+                X,  # noqa: B023
+                y,  # noqa: B023
+                group=sizes,  # noqa: B023
                 params={"max_bin": BINS, "verbose": -1, "num_threads": os.cpu_count()},
             ).construct(),
             **phases,

@@ -114,7 +114,7 @@ def test_kernel_values_print_their_fields():
     assert Plain(1) == Plain(1.0) != Plain(2)
 
 
-@pytest.mark.parametrize("bad", ["1", None, 1.5, [1], float("inf")])
+@pytest.mark.parametrize("bad", ["1", None, 1.5, [1], float("inf"), True, np.False_])
 def test_fields_must_be_what_they_are_declared_to_be(bad):
     class Whole(kernel_values.KernelValue):
         size: int = 1

@@ -75,7 +75,7 @@ class NetRanker(Iterative):
             "lambda_function": str(self.trained_forces_.lambda_function),
             "watched": str(runs[0].monitor.measure),
         }
-        remarks = (f"scaling='{scaling.kind}' ({reason})",) if reason else ()
+        remarks = training.remarks + ((f"scaling='{scaling.kind}' ({reason})",) if reason else ())
         return NetCourse(blank, runs, self._epochs(), training.instruments, settled, remarks)
 
     def _runs(self, training: NetTraining, blank: Net) -> list[Run]:

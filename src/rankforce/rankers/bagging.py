@@ -103,6 +103,7 @@ class Bagging(Iterative):
             held_out=held_out,
             watch=lambda watched: WatchedMeasure(watched, measure),
             objective="",  # the members' own
+            remarks=self._remarks_on(measure),
         )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
@@ -172,6 +173,7 @@ class BaggingCourse(Course):
         self._monitor = Monitor(self.train, self.validating, patience)
         self.patience = patience
         self.settled = {"watched": str(self._monitor.measure)}
+        self.remarks = training.remarks
 
     @property
     def monitor(self) -> Monitor:

@@ -18,7 +18,6 @@ from rankforce.kernels.nets.network import ranknet_costs
 from rankforce.kinds import Whole
 from rankforce.lambdas.every_pair import EveryPair
 from rankforce.lambdas.ranknet import RankNetCost
-from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.models.net import MOST_HIDDEN
 from rankforce.nets.course import NetTraining
@@ -33,6 +32,7 @@ from rankforce.training.long_lists import warn_of_many_pairs
 from rankforce.training.monitoring import Callback, Instrument, Watched, WatchedMeasure, checked_instruments
 from rankforce.training.preference_inputs import PreferenceInputs
 from rankforce.training.settings import PAIRS, checked, label_source, measure_to_watch, setting, switch, with_settings
+from rankforce.training.usual_measure import fitting_measure, usual_measure
 
 
 @with_settings
@@ -102,8 +102,9 @@ class RankNet(NetRanker):
         instruments = checked_instruments(instruments)
         given = PreferenceInputs.of(data, preferences, preference_share, validation)
 
+        measure = self._watched_on(data, given.held_out)
+
         def watch(watched: Dataset) -> Watched:
-            measure = self._watched_measure()
             return given.watched(watched, measure) or WatchedMeasure(watched, measure)
 
         objective = f"RankNet (sigma={self.sigma:g})"
@@ -128,6 +129,7 @@ class RankNet(NetRanker):
             watch=watch,
             objective=objective,
             inputs=given.written(),
+            remarks=self._remarks_on(measure),
             source=source,
             instruments=instruments,
         )
@@ -138,10 +140,10 @@ class RankNet(NetRanker):
         return Term(every, RankNetCost(self.sigma), pairs=Pairs.read(self.pairs))
 
     def _watched_measure(self) -> Measure:
-        if self.validation_measure is not None:
-            return measure(self.validation_measure)
-        default = measure("NDCG")
-        return default if self.label == MAIN_LABEL else default.with_label(self.label)
+        return usual_measure(self.validation_measure, self.label)
+
+    def _watched_on(self, data: Dataset, held_out: Dataset | None) -> Measure:
+        return fitting_measure(self.validation_measure, self.label, data, held_out)
 
     def _training_cost(self, source: Source, data: Dataset) -> Cost:
         parts: list[tuple[float, Cost]] = []
