@@ -128,7 +128,6 @@ TRAININGS: dict[str, Callable[[], Any]] = {
         objective=rf.Scheduled("NDCG", "MAP", rf.schedules.Linear(start=0.1, rate=0.05)), step="gradient"
     ),
     "trees, FiniteDifference": trees(lambda_function="FiniteDifference(k=2)", step="gradient"),
-    "trees, 2010": trees(preset="2010"),
     "trees, 2011": trees(preset="2011"),
     "MART, regression": mart(),
     "MART, multiclass": mart(cost="multiclass"),

@@ -1,7 +1,7 @@
 """The seam to Numba: functions that are compiled.
 
 ``@kernel``
-    A compiled function called from Python. Compiled lazily, once per signature, kept on disk (``kernel_cache.py``).
+    A compiled function called from Python. Compiled lazily, once per signature, kept on disk (``cache.py``).
 ``@subroutine``
     A function called from kernels, compiled as part of each caller.
 

@@ -56,7 +56,8 @@ class PRank(Stepwise):
     early_stopping : int, optional
         End after this many epochs without a higher validation value.
     validation_measure : str or Measure, optional
-        The ranking measure that the history and early stopping watch; default NDCG of the label.
+        The ranking measure that the history and early stopping watch; default NDCG of the label, or what fits the
+        labels better, as for ``MART``.
     seed, threads, progress
         As for ``LambdaMART``.
 

@@ -54,7 +54,8 @@ class RankNet(NetRanker):
         Which pairs of different grades exert forces; the last two are for very long lists: more than 100 million
         pairs of a query are warned of.
     validation_measure : str or Measure, optional
-        The ranking measure that is watched; default NDCG of the label.
+        The ranking measure that is watched; default NDCG of the label, or what fits the labels better, as for
+        ``MART``.
     preset : "2006" or "2009", optional
         As for ``LambdaRank``; what they watch in training is the cost Σ log(1 + e^{−σ·gap}).
     epochs, learning_rate, optimiser, update, scaling, sigma, base_model, early_stopping, keep_weights, seed, threads,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.dtypes import Array, Number
 from rankforce.kernels.ranking.exact import TERMS, first_crossing
 from rankforce.kernels.ranking.neighbours import change_of_neighbours, prepare_chain, rearrange
 
@@ -24,41 +25,41 @@ CHANGES_BEFORE_RECKONING = 4096  # after this many changes of a value it is foun
 class SweptDocuments(NamedTuple):
     """Two rankers and a measure, documents of a query adjacent."""
 
-    p: Any  # float64 (documents): scores of the first ranker
-    q: Any  # float64 (documents): of the second
-    worth: Any  # float64 (documents)
-    starts: Any  # int64 (queries + 1)
-    normalisers: Any  # float64 (queries)
+    p: Array  # float64 (documents): scores of the first ranker
+    q: Array  # float64 (documents): of the second
+    worth: Array  # float64 (documents)
+    starts: Array  # int64 (queries + 1)
+    normalisers: Array  # float64 (queries)
 
 
 class SweepState(NamedTuple):
     """How far each query has come."""
 
-    order: Any  # int32 (documents): in ranked order; at x = 0 by falling p, then falling q, equal p and q adjacent
-    reached: Any  # float64 (queries): the place of the next crossing, infinity at the end
+    order: Array  # int32 (documents): in ranked order; at x = 0 by falling p, then falling q, equal p and q adjacent
+    reached: Array  # float64 (queries): the place of the next crossing, infinity at the end
 
 
 class SweptChanges(NamedTuple):
     """The crossings at which the value of a query changes. Query k may write ``slots[k]`` to ``slots[k + 1]``."""
 
-    slots: Any  # int64 (queries + 1)
-    counts: Any  # int64 (queries): how many slots are written
-    places: Any  # float64 (slots): where the crossing is
-    values: Any  # float64 (slots): the value after it
+    slots: Array  # int64 (queries + 1)
+    counts: Array  # int64 (queries): how many slots are written
+    places: Array  # float64 (slots): where the crossing is
+    values: Array  # float64 (slots): the value after it
 
 
 class _Ranking(NamedTuple):
     """The ranking of one query while it is swept: room for the longest."""
 
-    documents: Any  # int64: as they were ranked when the sweep of the query went on
-    starts: Any  # int64: line g has the documents starts[g] to starts[g + 1]
-    lines: Any  # int64: in ranked order
-    ranks: Any  # int64: the rank of the first document of each of them
-    worth: Any  # float64: by rank
+    documents: Array  # int64: as they were ranked when the sweep of the query went on
+    starts: Array  # int64: line g has the documents starts[g] to starts[g + 1]
+    lines: Array  # int64: in ranked order
+    ranks: Array  # int64: the rank of the first document of each of them
+    worth: Array  # float64: by rank
 
 
 @subroutine
-def _place_of_crossing(p: Any, q: Any, upper: Any, lower: Any) -> Any:
+def _place_of_crossing(p: Array, q: Array, upper: Number, lower: Number) -> Number:
     """Where two lines cross, ``upper`` being above now; infinity if they do not any more."""
     if not q[lower] > q[upper]:
         return np.inf
@@ -68,7 +69,7 @@ def _place_of_crossing(p: Any, q: Any, upper: Any, lower: Any) -> Any:
 
 
 @subroutine
-def _set_leaf(tree: Any, leaf: Any, value: Any) -> Any:
+def _set_leaf(tree: Array, leaf: Number, value: Number) -> None:
     """Change a leaf and the smallest values above it."""
     tree[leaf] = value
     node = leaf >> 1
@@ -83,7 +84,7 @@ def _set_leaf(tree: Any, leaf: Any, value: Any) -> Any:
 
 
 @subroutine
-def _nearest(tree: Any, width: Any) -> Any:
+def _nearest(tree: Array, width: Number) -> tuple[Number, Number]:
     """(leaf with the smallest value, whether another leaf is close to it)."""
     bound = tree[1] * CLOSE
     others = False
@@ -99,7 +100,7 @@ def _nearest(tree: Any, width: Any) -> Any:
 
 
 @subroutine
-def _leaves_up_to(tree: Any, width: Any, bound: Any, found: Any) -> Any:
+def _leaves_up_to(tree: Array, width: Number, bound: Number, found: Array) -> Number:
     """Write the leaves with values up to ``bound`` into ``found``, rising; how many there are."""
     count = 0
     node = 1
@@ -118,13 +119,13 @@ def _leaves_up_to(tree: Any, width: Any, bound: Any, found: Any) -> Any:
 
 
 @subroutine
-def _front(ranking: Any, i: Any) -> Any:
+def _front(ranking: _Ranking, i: Number) -> Number:
     """The first document of the i-th line from the top: one that tells where the line is."""
     return ranking.documents[ranking.starts[ranking.lines[i]]]
 
 
 @subroutine
-def _gather(swept: Any, order: Any, ranking: Any) -> Any:
+def _gather(swept: SweptDocuments, order: Array, ranking: _Ranking) -> Number:
     """Put the documents of ``order`` into lines; how many there are."""
     p = swept.p
     q = swept.q
@@ -145,7 +146,7 @@ def _gather(swept: Any, order: Any, ranking: Any) -> Any:
 
 
 @subroutine
-def _plant(swept: Any, ranking: Any, n_lines: Any, tree: Any) -> Any:
+def _plant(swept: SweptDocuments, ranking: _Ranking, n_lines: Number, tree: Array) -> Number:
     """Fill the tree with the crossings of all neighbours; how many leaves it has."""
     width = 1
     while width < n_lines - 1:
@@ -160,7 +161,9 @@ def _plant(swept: Any, ranking: Any, n_lines: Any, tree: Any) -> Any:
 
 
 @subroutine
-def _first_of_close(swept: Any, ranking: Any, tree: Any, width: Any, meeting: Any, total: Any) -> Any:
+def _first_of_close(
+    swept: SweptDocuments, ranking: _Ranking, tree: Array, width: Number, meeting: Array, total: Array
+) -> Number:
     """Of all leaves close to the nearest crossing, write the first ones into ``meeting``; how many are first."""
     close = _leaves_up_to(tree, width, tree[1] * CLOSE, meeting)
     count = 1
@@ -186,7 +189,7 @@ def _first_of_close(swept: Any, ranking: Any, tree: Any, width: Any, meeting: An
 
 
 @subroutine
-def _turn_over(ranking: Any, worth: Any, top: Any, bottom: Any, target: Any) -> Any:
+def _turn_over(ranking: _Ranking, worth: Array, top: Number, bottom: Number, target: Array) -> Number:
     """Reverse the lines from ``top`` to ``bottom``, writing the new worth into ``target``; whether any is new."""
     i = top
     j = bottom
@@ -207,7 +210,7 @@ def _turn_over(ranking: Any, worth: Any, top: Any, bottom: Any, target: Any) -> 
 
 
 @subroutine
-def _scatter(ranking: Any, n_lines: Any, order: Any) -> Any:
+def _scatter(ranking: _Ranking, n_lines: Number, order: Array) -> None:
     """The inverse of ``_gather``: write the documents of all lines into ``order``."""
     r = 0
     for i in range(n_lines):
@@ -217,7 +220,15 @@ def _scatter(ranking: Any, n_lines: Any, order: Any) -> Any:
 
 
 @kernel
-def sweep_queries(measure: Any, swept: Any, end: Any, first: Any, last: Any, state: Any, changes: Any) -> None:
+def sweep_queries(
+    measure: Any,
+    swept: SweptDocuments,
+    end: Number,
+    first: Number,
+    last: Number,
+    state: SweepState,
+    changes: SweptChanges,
+) -> None:
     """Sweep the queries ``first`` to ``last`` on from where they are, as far as their slots allow, at most to ``end``.
 
     ``swept`` is a ``SweptDocuments``; ``state`` (``SweepState``) and ``changes`` (``SweptChanges``) are written. A
