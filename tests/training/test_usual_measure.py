@@ -9,7 +9,7 @@ import rankforce as rf
 
 RANKERS = {
     "MART": {"n_trees": 3, "min_documents": 2},
-    "RankNet": {"epochs": 3},
+    "RankNet": {"epochs": 20, "learning_rate": 0.1},
     "PRank": {"epochs": 3},
     "Bagging": {"ranker": rf.MART(n_trees=2, min_documents=2), "n_models": 2},
 }

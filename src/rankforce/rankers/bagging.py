@@ -58,8 +58,8 @@ class Bagging(Iterative):
     A ranker with early stopping watches ``validation`` if it is given to ``fit``, else the queries that were not drawn
     for it (its own fold with ``sample="folds"``).
 
-    Attributes: ``model_`` (a ``Bagged`` model), ``rankers_``, and ``history_``, the watched measure of the average of
-    the first 1, 2, ... models.
+    Attributes: ``model_`` (a ``Bagged`` model), ``rankers_``, each with its own ``settled_``, and ``history_``, the
+    watched measure of the average of the first 1, 2, ... models.
     """
 
     ranker: Ranker | None = dataclasses.field(
