@@ -101,12 +101,12 @@ class RankNet(NetRanker):
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
-        given = PreferenceInputs.of(data, preferences, preference_share, validation)
+        inputs = PreferenceInputs.of(data, preferences, preference_share, validation)
 
-        measure = self._watched_on(data, given.held_out)
+        measure = self._watched_on(data, inputs.held_out)
 
         def watch(watched: Dataset) -> Watched:
-            return given.watched(watched, measure) or WatchedMeasure(watched, measure)
+            return inputs.watched(watched, measure) or WatchedMeasure(watched, measure)
 
         objective = f"RankNet (sigma={self.sigma:g})"
         if preferences is not None:
@@ -126,10 +126,10 @@ class RankNet(NetRanker):
         source = Source(pairs, self.seed, preferences, preference_share, self.sigma)
         training = NetTraining(
             data=data,
-            held_out=given.held_out,
+            held_out=inputs.held_out,
             watch=watch,
             objective=objective,
-            inputs=given.written(),
+            inputs=inputs.written(),
             remarks=self._remarks_on(measure),
             source=source,
             instruments=instruments,
