@@ -60,7 +60,8 @@ _HOME = {
     "evaluate": "rankforce.evaluation.evaluate",
     "compare": "rankforce.evaluation.compare",
     "Evaluation": "rankforce.evaluation.result",
-    "Comparison": "rankforce.evaluation.compare",
+    "Comparison": "rankforce.evaluation.comparison",
+    "Leaderboard": "rankforce.evaluation.leaderboard",
     # learning
     "cross_validate": "rankforce.tuning.cross_validation",
     "tune": "rankforce.tuning.tune",

@@ -30,9 +30,10 @@ from rankforce.errors import MeasureError as MeasureError
 from rankforce.errors import ModelFileError as ModelFileError
 from rankforce.errors import RankforceError as RankforceError
 from rankforce.errors import SettingsError as SettingsError
-from rankforce.evaluation.compare import Comparison as Comparison
 from rankforce.evaluation.compare import compare as compare
+from rankforce.evaluation.comparison import Comparison as Comparison
 from rankforce.evaluation.evaluate import evaluate as evaluate
+from rankforce.evaluation.leaderboard import Leaderboard as Leaderboard
 from rankforce.evaluation.result import Evaluation as Evaluation
 from rankforce.inspection.inspection import inspect as inspect
 from rankforce.inspection.model_card import model_card as model_card
@@ -94,6 +95,7 @@ __all__ = [
     "KendallTau",
     "LambdaMART",
     "LambdaRank",
+    "Leaderboard",
     "MAP",
     "MART",
     "MRR",

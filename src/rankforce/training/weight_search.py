@@ -15,6 +15,7 @@ from typing import Any
 from rankforce.console import tables
 from rankforce.console.interruption import Interruption
 from rankforce.console.progress import Progress
+from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.evaluation.evaluate import evaluate
@@ -40,7 +41,7 @@ class Candidate:
 
 
 @dataclasses.dataclass(frozen=True)
-class WeightSearch:
+class WeightSearch(Tabular):
     """The weights found, and all that was tried: the frontier between the tiers."""
 
     measures: tuple[str, ...]
@@ -65,7 +66,7 @@ class WeightSearch:
         ]
         return pandas.DataFrame(rows)
 
-    def __str__(self) -> str:
+    def _result_table(self) -> ResultTable:
         rows = [
             [
                 " : ".join(f"{weight:.3g}" for weight in one.weights),
@@ -75,8 +76,12 @@ class WeightSearch:
             ]
             for one in self.candidates
         ]
-        table = tables.text_table(["weights", *self.measures, "p of earlier tiers", ""], rows)
-        return f"{table}\nallowed: no earlier tier significantly worse (paired t-test, level {self.alpha:g})"
+        return ResultTable(
+            "Weights of the tiers",
+            ["weights", *self.measures, "p of earlier tiers", ""],
+            rows,
+            [f"allowed: no earlier tier significantly worse (paired t-test, level {self.alpha:g})"],
+        )
 
 
 def search_weights(
