@@ -4,7 +4,7 @@ A line is a pair (p, q): its height at x is (1 − x)·p + x·q. Where u is abov
 x = a / (a + b), a = p_u − p_l > 0 and b = q_l − q_u > 0, so that x < x' is a·b' < a'·b. Differences and products of
 float64 numbers are sums of two float64 numbers each without any error (Dekker 1971, Knuth), and a sum of such terms
 is added up as Shewchuk (1997) does: as numbers that do not overlap, of which the largest has the sign. That needs
-sums and products neither to overflow nor to underflow: ``combining/sweep.py`` scales scores to that end.
+sums and products neither to overflow nor to underflow: ``sweeping/sweep.py`` scales scores to that end.
 """
 
 from __future__ import annotations
