@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import collections
 import importlib
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,11 +109,11 @@ def test_every_package_has_a_place():
 def test_imports_point_down(package):
     wrong = []
     for one in IMPORTS:
-        if package_of(one.file) != package or one.module.partition(".")[0] != "rankforce" or one.for_types_only:
+        if package_of(one.file) != package or one.module.partition(".")[0] != "rankforce":
             continue
         target = package_of(one.module)
         if target == "":  # ``import rankforce``: the public names, which are loaded lazily
-            upwards = not one.lazy and package != "cli"
+            upwards = not one.lazy
         else:
             upwards = HEIGHT[target] > HEIGHT[package]
         if upwards:
@@ -246,6 +247,18 @@ def test_every_module_says_what_it_is(path):
     if path.name == "__init__.py" and not text.strip():
         return
     assert ast.get_docstring(ast.parse(text)), f"{relative(path)} has no docstring"
+
+
+def test_files_that_are_named_are_there():
+    known = {relative(path) for path in sources()}
+    wrong = []
+    for path in sources():
+        for name in re.findall(r"``((?:\w+/)*\w+\.py)``", path.read_text()):
+            here = (path.parent / name).relative_to(PACKAGE).as_posix()
+            anywhere = "/" not in name and any(one.endswith("/" + name) for one in known)
+            if not {name, here} & known and not anywhere and not name.endswith("/x.py"):
+                wrong.append(f"{relative(path)} names {name}")
+    assert not wrong
 
 
 def test_cached_properties_are_those_without_a_lock():

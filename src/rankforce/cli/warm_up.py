@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +58,13 @@ NOT_WARMED = {
 }
 
 
-def warm_up(measures: Iterable[Measure], rankers: Iterable[str] = ("LambdaMART",)) -> list[Kernel]:
+def warm_up(
+    measures: Iterable[Measure], rankers: Iterable[str] = ("LambdaMART",), evaluated: Sequence[Measure] = ()
+) -> list[Kernel]:
     """Run the common path once for each measure and ranker: read a file, train with validation, score, evaluate.
 
-    The rankers, those of ``WARMED``, have their default settings but for the size. Returns the kernels that were
-    compiled, or found compiled on disk.
+    The rankers, those of ``WARMED``, have their default settings but for the size. What is ``evaluated`` besides is
+    not trained for. Returns the kernels that were compiled, or found compiled on disk.
     """
     kinds = [_kind(name) for name in rankers]
     train = make_artificial(queries=120, documents=25, features=6, seed=0, missing=0.05)
@@ -84,6 +86,8 @@ def warm_up(measures: Iterable[Measure], rankers: Iterable[str] = ("LambdaMART",
             evaluate(ranker, held_out, [measure])
             evaluate(np.round(ranker.predict(held_out)), held_out, [measure], ties="expected")
             ranker.predict(held_out.features[:1])
+    if evaluated:
+        evaluate(held_out.feature_names[0], held_out, list(evaluated))
     return [kernel for kernel in KERNELS if kernel.compiled]
 
 

@@ -1,7 +1,7 @@
 """The seam to Numba: functions that are compiled.
 
 ``@kernel``
-    A compiled function called from Python. Compiled lazily, once per signature, kept on disk (``kernel_cache.py``).
+    A compiled function called from Python. Compiled lazily, once per signature, kept on disk (``cache.py``).
 ``@subroutine``
     A function called from kernels, compiled as part of each caller.
 
@@ -262,8 +262,9 @@ def cpu_target() -> str:
     """The processor that kernels are compiled for: vectorised sums may differ in the last bit between targets."""
     if PLAIN:
         return "plain"
-    compiler()
+    asked = compiler().config  # NUMBA_CPU_NAME and NUMBA_CPU_FEATURES, where a user has set them
     import llvmlite.binding as llvm
 
-    features = llvm.get_host_cpu_features().flatten()
-    return f"{llvm.get_host_cpu_name()}-{hashlib.sha256(features.encode()).hexdigest()[:12]}"
+    name = asked.CPU_NAME or llvm.get_host_cpu_name()
+    features = llvm.get_host_cpu_features().flatten() if asked.CPU_FEATURES is None else asked.CPU_FEATURES
+    return f"{name}-{hashlib.sha256(features.encode()).hexdigest()[:12]}"

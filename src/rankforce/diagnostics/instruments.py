@@ -20,7 +20,8 @@ from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import SettingsError, missing_dependency
 from rankforce.forces.anchor import Anchor
-from rankforce.forces.forces import TermForces, without_weights
+from rankforce.forces.forces import TermForces
+from rankforce.forces.normalising import without_weights
 from rankforce.forces.pairs import PairRanges
 from rankforce.forces.trained_forces import ASSUMED, AnchoredForces, TrainedForces
 from rankforce.kernels.forces.pair_forces import scale_by_log

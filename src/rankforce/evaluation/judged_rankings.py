@@ -17,6 +17,7 @@ from rankforce.data.preferences import Preferences
 from rankforce.data.trec import JudgedRun, judged_run, read_qrels, read_run
 from rankforce.errors import DataError
 from rankforce.kinds import shown
+from rankforce.remedies import Phrase
 
 QUERY_COLUMNS = ("query", "query_id", "qid", "q_id")
 DOCUMENT_COLUMNS = ("document", "doc_id", "docid", "docno", "document_id", "did")
@@ -50,7 +51,10 @@ def judged_ranking(ranking: Any, data: Any, qid: Any, group: Any, missing_querie
             raise DataError(f"the labels must be a vector, one per document, not of shape {labels.shape}")
         return JudgedRanking(ranking, Dataset(np.empty((len(labels), 0), dtypes.FEATURE), labels, qid, group=group))
     if isinstance(data, JudgedRun):
-        raise DataError("a judged run holds both: rf.evaluate(joined.scores, joined.data, measures)")
+        raise DataError(
+            "a judged run holds both",
+            Phrase(": rf.evaluate(joined.scores, joined.data, measures)", ""),  # no command reads one
+        )
     if isinstance(data, (Mapping, str, os.PathLike)) or _is_table(data):
         return _judged_run(ranking, data, missing_queries)
     raise DataError(f"{WANTED}, not {type(data).__name__}")
