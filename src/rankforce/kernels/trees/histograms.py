@@ -84,52 +84,25 @@ def subtract_histogram(histogram: Any, part: Any, begin: Any, end: Any) -> Any:
 
 
 @subroutine
-def add_up_columns(
-    histogram: Any, starts: Any, byte: Any, stride: Any, size: Any, first_byte: Any, last_byte: Any
-) -> Any:
-    """Make the histograms of the columns that share the bytes ``first_byte`` to ``last_byte``, at their ``starts``.
+def add_up_column(histogram: Any, start: Any, byte: Any, stride: Any, size: Any) -> Any:
+    """Make the histogram of a column that shares a byte, at ``start``.
 
     A byte that belongs to one column needs nothing: its histogram is the column's.
     """
-    for j in range(len(starts)):
-        if byte[j] < first_byte or byte[j] >= last_byte:
-            continue
-        shared = byte[j] * REGION
-        if starts[j] == shared:
-            continue
-        start = np.uint64(starts[j])
-        for digit in range(np.uint64(size[j])):
-            histogram[start + np.uint64(digit)] = 0
-        digit = 0
-        next_digit = stride[j]
-        total = np.int64(0)
-        for value in range(BYTE_VALUES):
-            if value == next_digit:
-                histogram[start + np.uint64(digit)] += total
-                total = np.int64(0)
-                digit = digit + 1 if digit + 1 < size[j] else 0
-                next_digit += stride[j]
-            total += histogram[np.uint64(shared + value)]
-        histogram[start + np.uint64(digit)] += total
-
-
-@subroutine
-def make_histogram(
-    words: Any,
-    documents: Any,
-    entries: Any,
-    counting: Any,
-    starts: Any,
-    byte: Any,
-    stride: Any,
-    size: Any,
-    first_word: Any,
-    last_word: Any,
-    histogram: Any,
-) -> Any:
-    """The histogram of ``documents`` over some of the words and their columns; of their counts if ``counting``."""
-    clear_histogram(histogram, first_word, last_word)
-    add_documents(
-        words, documents, entries, 0 if counting else -1, 1 if counting else 0, first_word, last_word, histogram
-    )
-    add_up_columns(histogram, starts, byte, stride, size, WORD * first_word, WORD * last_word)
+    shared = byte * REGION
+    if start == shared:
+        return
+    first = np.uint64(start)
+    for digit in range(np.uint64(size)):
+        histogram[first + np.uint64(digit)] = 0
+    digit = 0
+    next_digit = stride
+    total = np.int64(0)
+    for value in range(BYTE_VALUES):
+        if value == next_digit:
+            histogram[first + np.uint64(digit)] += total
+            total = np.int64(0)
+            digit = digit + 1 if digit + 1 < size else 0
+            next_digit += stride
+        total += histogram[np.uint64(shared + value)]
+    histogram[first + np.uint64(digit)] += total
