@@ -23,7 +23,7 @@ import time
 import numpy as np
 
 import rankforce as rf
-from machine import described, in_turns
+from _machine import described, in_turns
 from rankforce.binning.binned import Binned
 from rankforce.kernels.trees.building import count_ranges
 from rankforce.kernels.trees.growth_state import BUILD, COMMIT, DEAL, DONE, FIRST_WORD, LAST_WORD, N_QUEUED, following

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 import rankforce as rf
-from machine import described
+from _machine import described
 
 RATE, BINS, LEAST = 0.1, 255, 20
 TURN = 5  # trees of a peer before the next one's turn: threads of some libraries spin for a while after their work

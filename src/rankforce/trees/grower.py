@@ -197,13 +197,14 @@ class Grower:
         self._layout = HistogramLayout.of(binned.packing, binned.rows.shape[1])
         n, width = binned.n_documents, len(binning.features)
         self._elsewhere = elsewhere
+        self._threads = default_threads()  # work space is for so many
         leaves = min(self.n_leaves, max(1, (n + elsewhere) // self.min_documents))
         check = self.split == "newton" and self.min_documents > 1  # curvatures do not count documents
         self._check_documents = check
         if growth == "leafwise":
-            self._pool = HistogramPool.leafwise(self._layout, leaves, default_threads(), histogram_bytes)
+            self._pool = HistogramPool.leafwise(self._layout, leaves, self._threads, histogram_bytes)
         else:
-            self._pool = HistogramPool.symmetric(self._layout, leaves, check, default_threads(), histogram_bytes)
+            self._pool = HistogramPool.symmetric(self._layout, leaves, check, self._threads, histogram_bytes)
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
         self._every_document = np.arange(n, dtype=dtypes.INDEX)
         self._documents = np.empty(n, dtype=dtypes.INDEX)
@@ -293,7 +294,7 @@ class Grower:
 
     def split_leaves(self, work: Work, scales: Scales) -> int:
         """Split the root, and then its sides, by the entries at these scales: the number of leaves."""
-        return self.growing(work, scales, default_threads()).grow()
+        return self.growing(work, scales, self._threads).grow()
 
     def growing(self, work: Work, scales: Scales, threads: int) -> GrowingTree:
         """The tree that ``split_leaves`` grows, to be grown in whatever way, with up to so many threads."""

@@ -31,7 +31,7 @@ from rankforce.kernels.trees.growth_state import (
 )
 from rankforce.kernels.trees.histograms import REGION, WORD
 from rankforce.kernels.trees.leaf_table import NO_LEAF, SLOT
-from rankforce.threads import together
+from rankforce.threads import thread_count, together, using_threads
 
 PHASES = ("build", "scan", "choose", "deal", "commit")
 
@@ -64,9 +64,10 @@ class GrowingTree:
 
     def grow(self) -> int:
         """Grow the tree on all threads at once; the number of its leaves."""
-        return together(
-            lambda thread, threads, meeting: self.kernel(BUILD, False, thread, threads, meeting, *self.bundles)
-        )
+        with using_threads(min(thread_count(), self.threads)):
+            return together(
+                lambda thread, threads, meeting: self.kernel(BUILD, False, thread, threads, meeting, *self.bundles)
+            )
 
     def steps(self) -> Iterator[int]:
         """Grow the tree phase by phase, one thread after the other; each phase is yielded when it is done."""

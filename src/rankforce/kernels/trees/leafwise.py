@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from rankforce.compiling.jit import kernel, subroutine
 from rankforce.kernels.trees.barrier import meet
 from rankforce.kernels.trees.building import add_parts, build_share
@@ -99,36 +97,36 @@ def _scan_share(
     plan, leaves, bounds = tree.plan, tree.leaves, tree.bounds
     starts, sizes, byte = columns.starts, columns.size, columns.byte
     counting = plan[KIND] == COUNTS
-    built = tree.queue[0]
-    made = histograms.counts[0] if counting else histograms.sums[max(leaves[built, SLOT], 0)]
+    built, sibling = tree.queue[0], plan[SIBLING]
+    own = histograms.sums[max(leaves[built, SLOT], 0)]
+    made = histograms.counts[0] if counting else own
+    rest = histograms.sums[max(leaves[sibling, SLOT], 0) if sibling >= 0 else 0]
     sums, worths, worth_bits = space.sums[thread, 0], space.worths[thread, 0], space.worth_bits[thread, 0]
-    for turn in range(2):
-        leaf = built if turn == 0 else plan[SIBLING]
-        if leaf < 0 or (turn == 1 and (counting or plan[REBUILDING] == 1)):
-            break
-        histogram = histograms.sums[max(leaves[leaf, SLOT], 0)]
-        splittable = _can_split(leaf, rules, leaves) and plan[REBUILDING] == 0
-        total = np.int64(0)
-        for j in range(len(starts)):
-            if int(columns.share[j] * threads) != thread or not plan[FIRST_WORD] <= byte[j] // WORD < plan[LAST_WORD]:
+    known = False
+    for j in range(len(starts)):
+        if int(columns.share[j] * threads) != thread or not plan[FIRST_WORD] <= byte[j] // WORD < plan[LAST_WORD]:
+            continue
+        if columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
+            add_parts(built, byte[j], histograms.part_leaf, histograms.parts, made)
+        add_up_column(made, starts[j], byte[j], columns.stride[j], sizes[j])
+        if plan[REBUILDING] == 1:
+            continue
+        if sibling >= 0:
+            subtract_histogram(rest, made, starts[j], starts[j] + sizes[j])
+        for turn in range(2 if sibling >= 0 else 1):
+            leaf = built if turn == 0 else sibling
+            histogram = own if turn == 0 else rest
+            if not _can_split(leaf, rules, leaves):
                 continue
-            if turn == 0:
-                if columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
-                    add_parts(built, byte[j], histograms.part_leaf, histograms.parts, made)
-                add_up_column(made, starts[j], byte[j], columns.stride[j], sizes[j])
-            else:
-                subtract_histogram(histogram, made, starts[j], starts[j] + sizes[j])
-            if not splittable:
-                continue
-            if total == 0:
-                total = sum_of_bins(histogram, starts[j], sizes[j])
-                leaves[leaf, TOTAL] = total
+            if not known:
+                leaves[leaf, TOTAL] = sum_of_bins(histogram, starts[j], sizes[j])
             best.worth[leaf, j] = NO_SPLIT
             if columns.usable[j] == 1:
                 _scan_column(
-                    leaf, j, total, counting, columns, rules, histogram, made, bounds,
+                    leaf, j, leaves[leaf, TOTAL], counting, columns, rules, histogram, made, bounds,
                     sums, worths, worth_bits, leaves[leaf, SIZE], best,
                 )  # fmt: skip
+        known = True
 
 
 @subroutine

@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
 
 def described() -> str:
     """Processor, its caches and cores, in one line."""
@@ -37,7 +35,3 @@ def in_turns(steps: dict[str, Callable[[], object]], rounds: int) -> dict[str, l
             if turn > 0:
                 times[name].append(time.perf_counter() - start)
     return times
-
-
-def best_and_median(times: list[float]) -> tuple[float, float]:
-    return min(times), float(np.median(times))
