@@ -158,7 +158,7 @@ def test_compiled_functions_stand_where_the_cache_looks_for_edits():
                 names = {
                     ast.unparse(decorator).partition("(")[0].rpartition(".")[2] for decorator in node.decorator_list
                 }
-                if names & {"kernel", "subroutine", "vector_subroutine", "chosen_by_class"}:
+                if names & {"kernel", "subroutine", "uncounted_subroutine", "vector_subroutine", "chosen_by_class"}:
                     wrong.append(f"{relative(path)}:{node.lineno} {node.name}")
     assert not wrong, f"compiled functions belong into one of {COMPILED_SOURCES}"
 

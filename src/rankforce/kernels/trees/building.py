@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.compiling.jit import subroutine
+from rankforce.compiling.jit import uncounted_subroutine
 from rankforce.kernels.trees.growth_state import COUNTS, FIRST_WORD, KIND, LAST_WORD, N_QUEUED, SUMS
 from rankforce.kernels.trees.histograms import BYTE_VALUES, REGION, WORD, add_documents, clear_histogram
 from rankforce.kernels.trees.leaf_table import HERE, NO_LEAF, SLOT, START
@@ -27,7 +27,7 @@ PER_CLEARED = 0.25  # an entry that is set to 0
 PER_REDUCED = 0.75  # an entry of a part, which another processor wrote, that is added
 
 
-@subroutine
+@uncounted_subroutine
 def count_ranges(n_documents: Any, n_words: Any, threads: Any, most: Any) -> Any:
     """Into how many ranges to cut the documents, so that the slowest thread is done first.
 
@@ -50,7 +50,7 @@ def count_ranges(n_documents: Any, n_words: Any, threads: Any, most: Any) -> Any
     return best
 
 
-@subroutine
+@uncounted_subroutine
 def build_share(thread: Any, threads: Any, rows: Any, documents: Any, histograms: Any, tree: Any) -> Any:
     """A thread's share of the histograms over bytes of all leaves in the queue."""
     plan = tree.plan
@@ -109,7 +109,7 @@ def build_share(thread: Any, threads: Any, rows: Any, documents: Any, histograms
                 )  # fmt: skip
 
 
-@subroutine
+@uncounted_subroutine
 def add_parts(leaf: Any, byte: Any, part_leaf: Any, parts: Any, histogram: Any) -> Any:
     """Add what later ranges found of a leaf to the histogram over one byte."""
     first = np.uint64(byte * REGION)

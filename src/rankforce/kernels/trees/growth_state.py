@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rankforce.compiling.jit import subroutine
+from rankforce.compiling.jit import uncounted_subroutine
 
 BUILD, SCAN, CHOOSE, DEAL, COMMIT, DONE = range(6)
 
@@ -141,7 +141,7 @@ class TreeTable(NamedTuple):
     queue: Any
 
 
-@subroutine
+@uncounted_subroutine
 def following(phase: Any, plan: Any) -> Any:
     """The phase after one that all threads have done: as it was planned, where that is decided.
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.intrinsics import prefetch_row
-from rankforce.compiling.jit import subroutine
+from rankforce.compiling.jit import uncounted_subroutine
 
 AHEAD = 16  # how many places ahead a row is asked for: below the root, rows are scattered and latency rules
 WORD = 4  # bytes in a word
@@ -29,13 +29,13 @@ LOW_BYTE = np.uint64(255)
 LINE = 64  # bytes of a cache line
 
 
-@subroutine
+@uncounted_subroutine
 def clear_histogram(histogram: Any, first_word: Any, last_word: Any) -> Any:
     for k in range(first_word * WORD * REGION, last_word * WORD * REGION):
         histogram[k] = 0
 
 
-@subroutine
+@uncounted_subroutine
 def _ask_for(words: Any, entries: Any, document: Any, first_word: Any, last_word: Any) -> Any:
     for byte in range(first_word * WORD, last_word * WORD, LINE):
         prefetch_row(words, document, byte)
@@ -43,7 +43,7 @@ def _ask_for(words: Any, entries: Any, document: Any, first_word: Any, last_word
     prefetch_row(entries, document, 0)
 
 
-@subroutine
+@uncounted_subroutine
 def add_documents(
     words: Any,
     documents: Any,
@@ -76,14 +76,14 @@ def add_documents(
                 bins = bins >> BYTE
 
 
-@subroutine
+@uncounted_subroutine
 def subtract_histogram(histogram: Any, part: Any, begin: Any, end: Any) -> Any:
     """Leave the sibling: ``histogram − part``, exactly."""
     for k in range(np.uint64(begin), np.uint64(end)):
         histogram[k] -= part[k]
 
 
-@subroutine
+@uncounted_subroutine
 def add_up_column(histogram: Any, start: Any, byte: Any, stride: Any, size: Any) -> Any:
     """Make the histogram of a column that shares a byte, at ``start``.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankforce.compiling.jit import subroutine
+from rankforce.compiling.jit import uncounted_subroutine
 from rankforce.kernels.trees.splits import leaf_worth
 
 ROUNDING = 2.0**-40  # a gain below this share of the terms it is the difference of is rounding
@@ -21,7 +21,7 @@ NO_SLOT = -1  # of a leaf whose histogram is not kept
 NO_LEAF = -1
 
 
-@subroutine
+@uncounted_subroutine
 def sum_of_bins(histogram: Any, start: Any, count: Any) -> Any:
     total = 0
     for b in range(count):
@@ -29,7 +29,7 @@ def sum_of_bins(histogram: Any, start: Any, count: Any) -> Any:
     return total
 
 
-@subroutine
+@uncounted_subroutine
 def choose_split(leaf: Any, histogram: Any, start: Any, bins: Any, split_bin: Any, missing_left: Any, tree: Any) -> Any:
     """A leaf will be split there: note what its left side will be worth, and where its documents are to be found."""
     leaves = tree.leaves
@@ -42,7 +42,7 @@ def choose_split(leaf: Any, histogram: Any, start: Any, bins: Any, split_bin: An
     leaves[leaf, WHOLE] = leaves[leaf, SIZE]
 
 
-@subroutine
+@uncounted_subroutine
 def write_split(
     leaf: Any,
     other: Any,
@@ -77,7 +77,7 @@ def write_split(
     leaves[leaf, SIZE] = n_left
 
 
-@subroutine
+@uncounted_subroutine
 def bound_sides(leaf: Any, other: Any, direction: Any, rules: Any, leaves: Any, bounds: Any) -> Any:
     """Hand the bounds of a leaf to both sides of its split; the middle of their values is another, if it is monotone.
 

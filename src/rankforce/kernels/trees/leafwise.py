@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankforce.compiling.jit import kernel, subroutine
+from rankforce.compiling.jit import kernel, uncounted_subroutine
 from rankforce.kernels.trees.barrier import meet
 from rankforce.kernels.trees.building import add_parts, build_share
 from rankforce.kernels.trees.growth_state import (
@@ -62,12 +62,12 @@ LEAF, SIBLING, REBUILDING = range(COMMON_PLACES, COMMON_PLACES + 3)
 LEAFWISE_PLACES = COMMON_PLACES + 3
 
 
-@subroutine
+@uncounted_subroutine
 def _can_split(leaf: Any, rules: Any, leaves: Any) -> Any:
     return leaves[leaf, SIZE] >= 2 * rules.min_documents and leaves[leaf, DEPTH] < rules.max_depth
 
 
-@subroutine
+@uncounted_subroutine
 def _scan_column(
     leaf: Any, j: Any, total: Any, counted: Any, columns: Any, rules: Any, histogram: Any, counts: Any, bounds: Any,
     sums: Any, worths: Any, worth_bits: Any, size: Any, best: Any,
@@ -89,7 +89,7 @@ def _scan_column(
     best.verified[leaf, j] = 1 if counted else 0
 
 
-@subroutine
+@uncounted_subroutine
 def _scan_share(
     thread: Any, threads: Any, columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tree: Any
 ) -> Any:
@@ -129,7 +129,7 @@ def _scan_share(
         known = True
 
 
-@subroutine
+@uncounted_subroutine
 def _choose_feature(leaf: Any, rules: Any, best: Any, tree: Any) -> Any:
     """Note the feature and the gain of the leaf's best split; CLOSED if there is none."""
     leaves, bounds = tree.leaves, tree.bounds
@@ -147,7 +147,7 @@ def _choose_feature(leaf: Any, rules: Any, best: Any, tree: Any) -> Any:
             tree.leaf_gain[leaf] = most - whole
 
 
-@subroutine
+@uncounted_subroutine
 def _plan_build(leaf: Any, sibling: Any, kind: Any, rebuilding: Any, first_word: Any, last_word: Any, tree: Any) -> Any:
     plan = tree.plan
     tree.queue[0] = leaf
@@ -160,7 +160,7 @@ def _plan_build(leaf: Any, sibling: Any, kind: Any, rebuilding: Any, first_word:
     plan[LAST_WORD] = last_word
 
 
-@subroutine
+@uncounted_subroutine
 def _take_slot(leaf: Any, other: Any, leaves: Any, leaf_gain: Any, n_leaves: Any) -> Any:
     """A histogram for a leaf or its sibling: that of the leaf which gains least, and will want it last if at all."""
     least = -1
@@ -174,7 +174,7 @@ def _take_slot(leaf: Any, other: Any, leaves: Any, leaf_gain: Any, n_leaves: Any
     return slot
 
 
-@subroutine
+@uncounted_subroutine
 def _choose(n_words: Any, columns: Any, rules: Any, histograms: Any, best: Any, tree: Any) -> Any:
     """The leaf with the best gain is split next, once its histogram is there."""
     plan, leaves, leaf_gain = tree.plan, tree.leaves, tree.leaf_gain
@@ -202,7 +202,7 @@ def _choose(n_words: Any, columns: Any, rules: Any, histograms: Any, best: Any, 
         )  # fmt: skip
 
 
-@subroutine
+@uncounted_subroutine
 def _deal(
     thread: Any, threads: Any, collecting: Any, rows: Any, columns: Any, documents: Any, best: Any, tree: Any
 ) -> Any:
@@ -220,7 +220,7 @@ def _deal(
     deal_share(thread, 0, feature, begin, end, rows, columns, documents)
 
 
-@subroutine
+@uncounted_subroutine
 def _commit(
     threads: Any, n_words: Any, columns: Any, rules: Any, documents: Any, histograms: Any, best: Any, tree: Any
 ) -> Any:
@@ -256,7 +256,7 @@ def _commit(
         plan[LAST_WORD] = 0
 
 
-@subroutine
+@uncounted_subroutine
 def _plan_count(n_words: Any, columns: Any, tree: Any) -> Any:
     """Too few documents on one side: count those of this feature's bins, and of its neighbours in the row.
 
@@ -270,7 +270,7 @@ def _plan_count(n_words: Any, columns: Any, tree: Any) -> Any:
     _plan_build(leaf, NO_LEAF, COUNTS, 0, 0 if everything else word, n_words if everything else word + 1, tree)
 
 
-@kernel
+@kernel(uncounted=True)
 def grow_tree(
     phase: Any,
     alone: Any,

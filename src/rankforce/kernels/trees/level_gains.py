@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.intrinsics import float_of
-from rankforce.compiling.jit import subroutine
+from rankforce.compiling.jit import uncounted_subroutine
 from rankforce.kernels.trees.leaf_table import ROUNDING
 from rankforce.kernels.trees.splits import leaf_worth
 
 NO_GAIN = 0.0
 
 
-@subroutine
+@uncounted_subroutine
 def add_gains(
     histogram: Any,
     counts: Any,

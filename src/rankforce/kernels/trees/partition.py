@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.compiling.jit import kernel, subroutine
+from rankforce.compiling.jit import kernel, uncounted_subroutine
 from rankforce.kernels.trees.histograms import BYTE_VALUES
 
 LEFT, MISSING = 1, 2  # what a table of sides says about a cell, added up
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
-@subroutine
+@uncounted_subroutine
 def fill_sides(stride: Any, size: Any, split_bin: Any, missing_left: Any, missing_bin: Any, sides: Any) -> Any:
     """For each value of a cell, whether its document goes left and whether its value is missing.
 
@@ -29,7 +29,7 @@ def fill_sides(stride: Any, size: Any, split_bin: Any, missing_left: Any, missin
         sides[cell] = (LEFT if b <= split_bin or (missing and missing_left) else 0) + (MISSING if missing else 0)
 
 
-@subroutine
+@uncounted_subroutine
 def deal(
     cells: Any, row_stride: Any, column: Any, sides: Any, documents: Any, begin: Any, end: Any, scratch: Any
 ) -> Any:
@@ -58,7 +58,7 @@ def deal(
     return np.int64(front) - begin, np.int64(n_missing)
 
 
-@subroutine
+@uncounted_subroutine
 def collect(scratch: Any, begin: Any, end: Any, n_left: Any, left: Any, right: Any, documents: Any) -> Any:
     """Bring what ``deal`` put in ``scratch[begin:end]`` to ``documents``, from places ``left`` and ``right`` on."""
     source = np.uint64(begin)
@@ -71,7 +71,7 @@ def collect(scratch: Any, begin: Any, end: Any, n_left: Any, left: Any, right: A
         documents[target + np.uint64(k)] = scratch[source - np.uint64(k)]
 
 
-@subroutine
+@uncounted_subroutine
 def fill_own_sides(
     thread: Any, column: Any, split_bin: Any, missing_left: Any, rows: Any, columns: Any, documents: Any
 ) -> Any:
@@ -83,7 +83,7 @@ def fill_own_sides(
     )  # fmt: skip
 
 
-@subroutine
+@uncounted_subroutine
 def deal_share(
     thread: Any, place: Any, column: Any, begin: Any, end: Any, rows: Any, columns: Any, documents: Any
 ) -> Any:
@@ -96,7 +96,7 @@ def deal_share(
     documents.dealt[thread, place, 1] = n_missing
 
 
-@subroutine
+@uncounted_subroutine
 def count_dealt(threads: Any, place: Any, which: Any, dealt: Any) -> Any:
     """How many documents of a leaf all threads sent to the left (``which`` 0), or found missing (1)."""
     total = np.int64(0)
@@ -105,7 +105,7 @@ def count_dealt(threads: Any, place: Any, which: Any, dealt: Any) -> Any:
     return total
 
 
-@subroutine
+@uncounted_subroutine
 def collect_share(thread: Any, threads: Any, place: Any, start: Any, begin: Any, end: Any, documents: Any) -> Any:
     """Bring what a thread has dealt of a leaf that begins at ``start`` to both of its sides."""
     dealt = documents.dealt

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.intrinsics import float_of
-from rankforce.compiling.jit import subroutine
+from rankforce.compiling.jit import uncounted_subroutine
 
 NO_SPLIT = -math.inf  # bounded leaf values may be worth less than nothing
 LEAST_SHIFT = 12  # with fewer bits for r, sums of q would have more of them than ``float_of`` takes
@@ -25,7 +25,7 @@ MOST_BINS = 256
 ONE = np.uint64(1)
 
 
-@subroutine
+@uncounted_subroutine
 def _best_of(
     before: Any,
     first: Any,
@@ -74,7 +74,7 @@ def _best_of(
     return worths[place], np.int64(place)
 
 
-@subroutine
+@uncounted_subroutine
 def best_split(
     histogram: Any,
     start: Any,
@@ -113,7 +113,7 @@ def best_split(
     return best, best_bin, missing_left
 
 
-@subroutine
+@uncounted_subroutine
 def leaf_worth(q: Any, r: Any, l2: Any, bounded: Any, lower: Any, upper: Any) -> Any:
     """(worth, value) of a leaf whose value is kept between two bounds: 2qv − (r + l2)v² at the nearest allowed v."""
     denominator = r + l2
@@ -123,7 +123,7 @@ def leaf_worth(q: Any, r: Any, l2: Any, bounded: Any, lower: Any, upper: Any) ->
     return 2.0 * q * value - denominator * value * value, value
 
 
-@subroutine
+@uncounted_subroutine
 def best_careful_split(
     histogram: Any,
     counts: Any,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankforce.compiling.jit import kernel, subroutine
+from rankforce.compiling.jit import kernel, uncounted_subroutine
 from rankforce.kernels.trees.barrier import meet
 from rankforce.kernels.trees.building import add_parts, build_share
 from rankforce.kernels.trees.growth_state import (
@@ -54,7 +54,7 @@ LEVEL_COLUMNS = LEAF_COLUMNS + 2
 NOT_SPLIT = -1
 
 
-@subroutine
+@uncounted_subroutine
 def _choose_leaves(leaf_gain: Any, n_leaves: Any, room: Any, leaves: Any) -> Any:
     """Give every leaf that gains a new leaf beside it; if there is room for few only, those that gain most."""
     wanted = 0
@@ -76,7 +76,7 @@ def _choose_leaves(leaf_gain: Any, n_leaves: Any, room: Any, leaves: Any) -> Any
             other += 1
 
 
-@subroutine
+@uncounted_subroutine
 def _finish_column(j: Any, columns: Any, rules: Any, histograms: Any, tree: Any) -> Any:
     """The histogram of a column from that over its byte, in every built leaf; what remains is its sibling's."""
     leaves = tree.leaves
@@ -97,7 +97,7 @@ def _finish_column(j: Any, columns: Any, rules: Any, histograms: Any, tree: Any)
                 subtract_histogram(made[leaves[large, SLOT]], made[leaves[small, SLOT]], start, start + size)
 
 
-@subroutine
+@uncounted_subroutine
 def _add_leaf(leaf: Any, j: Any, columns: Any, rules: Any, histograms: Any, tree: Any, sums: Any, gains: Any) -> Any:
     """Add what a leaf gains by every test on a column to ``gains``; return the sum of its entries."""
     slot = tree.leaves[leaf, SLOT]
@@ -112,7 +112,7 @@ def _add_leaf(leaf: Any, j: Any, columns: Any, rules: Any, histograms: Any, tree
     return total
 
 
-@subroutine
+@uncounted_subroutine
 def _scan_share(
     thread: Any, threads: Any, columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tree: Any
 ) -> Any:
@@ -151,7 +151,7 @@ def _scan_share(
                     best.missing[0, j] = 1 - side
 
 
-@subroutine
+@uncounted_subroutine
 def _plan_turn(leaf: Any, fresh: Any, rules: Any, tree: Any) -> Any:
     """Build the next leaf, from this one on, that could be split; False if there is none."""
     plan = tree.plan
@@ -165,7 +165,7 @@ def _plan_turn(leaf: Any, fresh: Any, rules: Any, tree: Any) -> Any:
     return leaf < plan[N_LEAVES]
 
 
-@subroutine
+@uncounted_subroutine
 def _test_leaf(leaf: Any, columns: Any, rules: Any, histograms: Any, space: Any, tree: Any) -> Any:
     """Note what a leaf gains by the test that was chosen, and what its left side would hold."""
     plan = tree.plan
@@ -180,7 +180,7 @@ def _test_leaf(leaf: Any, columns: Any, rules: Any, histograms: Any, space: Any,
     )  # fmt: skip
 
 
-@subroutine
+@uncounted_subroutine
 def _choose(columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tree: Any) -> Any:
     """The best test of all, and the leaves that it splits; unless it is the turn of another leaf."""
     plan = tree.plan
@@ -217,7 +217,7 @@ def _choose(columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tr
     plan[NEXT] = DEAL
 
 
-@subroutine
+@uncounted_subroutine
 def _deal(thread: Any, threads: Any, collecting: Any, rows: Any, columns: Any, documents: Any, tree: Any) -> Any:
     """Deal a range of all documents, leaf by leaf, or bring them to their places."""
     plan, leaves, size = tree.plan, tree.leaves, len(documents.order)
@@ -236,7 +236,7 @@ def _deal(thread: Any, threads: Any, collecting: Any, rows: Any, columns: Any, d
             deal_share(thread, leaf, plan[COLUMN], begin, end, rows, columns, documents)
 
 
-@subroutine
+@uncounted_subroutine
 def _commit(threads: Any, n_words: Any, columns: Any, rules: Any, documents: Any, histograms: Any, tree: Any) -> Any:
     """Write the splits of a level down, and plan the next level. The others only read what stays as it is."""
     plan, leaves, dealt, elsewhere = tree.plan, tree.leaves, documents.dealt, documents.elsewhere
@@ -285,7 +285,7 @@ def _commit(threads: Any, n_words: Any, columns: Any, rules: Any, documents: Any
         _plan_turn(0, 1, rules, tree)
 
 
-@kernel
+@kernel(uncounted=True)
 def grow_symmetric_tree(
     phase: Any,
     alone: Any,
