@@ -10,6 +10,8 @@ import numpy as np
 import orjson
 
 from rankforce import dtypes
+from rankforce.data.frames import first_infinite
+from rankforce.displayed_text import displayed
 from rankforce.models.ranking import Ranking
 from rankforce.serving import arrow_queries
 from rankforce.serving.arrow_queries import load_pyarrow, matrix_from_arrow
@@ -54,13 +56,24 @@ def scores_and_order(model: Any, matrix: np.ndarray) -> tuple[np.ndarray, np.nda
     """The scores of the documents of one query, and its rows, best first."""
     if not len(matrix):
         return np.empty(0), np.empty(0, dtype=np.int64)
+    with np.errstate(over="ignore"):
+        features = np.ascontiguousarray(matrix, dtype=dtypes.FEATURE)
+    place = first_infinite(features)
+    if place is not None:
+        raise _infinite(model.feature_names[place[1]], place[0])
     with using_threads(1 if len(matrix) < FEW else None):
-        scores = model.predict(matrix)
+        scores = model.predict(features)
     if not np.isfinite(scores).all():
         row = int(np.flatnonzero(~np.isfinite(scores))[0])
         raise RequestRefusal(500, "no-score", f"the model's score of row {row} (from 0) is {scores[row]}")
     ranking = Ranking.of_scores(scores, np.zeros(len(scores), dtype=dtypes.OFFSET), np.array([1]), None, None)
     return scores, ranking.row
+
+
+def _infinite(name: str, row: int) -> RequestRefusal:
+    """What ``predict`` refuses, too; there a matrix has no names."""
+    message = f"feature {displayed(name)!r} of row {row} (from 0) is infinite or beyond float32's 3.4e38"
+    return RequestRefusal(422, "not-finite", message, feature=name, row=row)
 
 
 def _json(served: ServedModel, scores: np.ndarray, order: np.ndarray) -> bytes:

@@ -49,7 +49,9 @@ def load_pyarrow() -> Any:
 def _read(pa: Any, body: bytes, features: Sequence[str], most_rows: int, ignore_unknown: bool) -> tuple[Any, list[Any]]:
     """The schema and the record batches of a stream, checked."""
     reader = pa.ipc.MessageReader.open_stream(pa.py_buffer(body))
-    first = reader.read_next_message()
+    first = _next_message(reader)
+    if first is None:
+        raise RequestRefusal(400, "malformed-arrow", "the Arrow stream is empty")
     if first.type != "schema":
         raise RequestRefusal(400, "malformed-arrow", f"the Arrow stream begins with a {first.type}, not with a schema")
     schema = pa.ipc.read_schema(first)
@@ -57,11 +59,7 @@ def _read(pa: Any, body: bytes, features: Sequence[str], most_rows: int, ignore_
     _check_types(pa, schema, features)
     batches: list[Any] = []
     rows = 0
-    while True:
-        try:
-            message = reader.read_next_message()
-        except StopIteration:
-            return schema, batches
+    while (message := _next_message(reader)) is not None:
         if message.type != "record batch":
             raise RequestRefusal(422, "odd-form", f"the Arrow stream holds a {message.type}: send record batches only")
         length, compressed = batch_description(message.metadata)
@@ -72,6 +70,14 @@ def _read(pa: Any, body: bytes, features: Sequence[str], most_rows: int, ignore_
         batch = pa.ipc.read_record_batch(message, schema)
         batch.validate(full=True)  # offsets and lengths are claims of the sender
         batches.append(batch)
+    return schema, batches
+
+
+def _next_message(reader: Any) -> Any:
+    try:
+        return reader.read_next_message()
+    except StopIteration:
+        return None
 
 
 def _check_types(pa: Any, schema: Any, features: Sequence[str]) -> None:

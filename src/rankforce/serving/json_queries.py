@@ -69,7 +69,8 @@ def _from_columns(columns: Any, features: Sequence[str], most_rows: int, ignore_
             f"columns must be equally long: {displayed(features[0])!r} has {len(chosen[0]):,} values, "
             f"{displayed(name)!r} has {len(values):,}",
         )
-    check_rows(len(chosen[0]) if chosen else 0, most_rows)
+    rows = len(chosen[0]) if chosen else 0
+    check_rows(rows, most_rows)
     if not _are_numbers(itertools.chain.from_iterable(chosen)):
         name, row = next(
             (name, row)
@@ -78,7 +79,7 @@ def _from_columns(columns: Any, features: Sequence[str], most_rows: int, ignore_
             if type(value) not in _NUMBERS
         )
         raise _no_number(name, row, columns[name][row])
-    return np.array(chosen, dtype=np.float64).reshape(len(features), -1).T
+    return np.array(chosen, dtype=np.float64).reshape(len(features), rows).T
 
 
 def _from_objects(rows: Any, features: Sequence[str], most_rows: int, ignore_unknown: bool) -> np.ndarray:
@@ -92,8 +93,8 @@ def _from_objects(rows: Any, features: Sequence[str], most_rows: int, ignore_unk
     for number, row in enumerate(rows):
         if row.keys() != names:
             check_names(list(row), features, ignore_unknown, f"row {number} (from 0)")
-    if len(features) == 1:  # an itemgetter of one name gives the value itself
-        return _from_values([[row[features[0]]] for row in rows], features)
+    if len(features) < 2:  # an itemgetter of one name gives the value itself
+        return _from_values([[row[name] for name in features] for row in rows], features)
     return _from_values(list(map(operator.itemgetter(*features), rows)), features)
 
 
