@@ -19,6 +19,8 @@ from tests.cli.conftest import run  # noqa: F401 — a fixture
 from tests.serving.conftest import make_model
 from tests.serving.test_application import MATRIX, QUERY
 
+from rankforce.serving.server import bound
+
 TOKEN = "0123456789abcdef0123456789abcdef"
 BODY = json.dumps(QUERY).encode()
 
@@ -202,6 +204,11 @@ def test_a_port_that_is_taken_is_named(run, file):  # noqa: F811
     with socket.create_server(("127.0.0.1", 0)) as taken:
         outcome = run("serve", file, "--port", taken.getsockname()[1])
     assert (outcome.code, "cannot be listened to: Address already in use" in outcome.err) == (2, True)
+
+
+def test_answers_do_not_wait_for_acknowledgements():
+    with bound("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP  # by which asyncio knows where to set TCP_NODELAY
 
 
 def test_an_extra_that_is_not_installed_is_named(run, file, monkeypatch):  # noqa: F811
