@@ -15,7 +15,7 @@ import threading
 import time
 
 import pytest
-from tests.cli.conftest import run  # noqa: F401 — a fixture
+from tests.cli.conftest import run  # noqa: F401 (a fixture)
 from tests.serving.conftest import make_model
 from tests.serving.test_application import MATRIX, QUERY
 
