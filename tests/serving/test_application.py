@@ -17,6 +17,9 @@ from tests.serving.conftest import NAMES, make_model
 from tests.serving.test_arrow_queries import stream, table
 
 import rankforce as rf
+from rankforce.models.dag import RankingGraph
+from rankforce.models.net import Net
+from rankforce.models.net_scaling import Scaling
 from rankforce.serving.limits import ServingLimits
 
 ARROW = {"content-type": "application/vnd.apache.arrow.stream"}
@@ -54,20 +57,27 @@ def test_a_query_of_many_documents(start, model):
     assert start(threads=1).post("/score", body).json()["scores"] == model.predict(matrix).tolist()
 
 
-@pytest.mark.compiled_only
 def test_models_that_need_whole_queries(start, tmp_path):
-    data = rf.make_artificial(queries=12, documents=8, features=3, seed=0)
-    net = rf.LambdaRank(scaling="query", epochs=1, progress=False).fit(data)
-    graph = rf.XRank(n_steps=2, min_documents=2, progress=False).fit(data)
+    data = rf.make_artificial(queries=3, documents=8, features=2, seed=0)
+    scaling = Scaling("query", np.zeros(2), np.ones(2))
+    net = Net(feature_names=("1", "2"), scaling=scaling, hidden=0, weights=np.array([1.0, -0.3, 0.1]), sigma=1.0)
+    one_test = {"feature": [0], "threshold": [0.5], "missing_left": [True], "left": [~1], "right": [~0], "gain": [1.0]}
+    graph = RankingGraph(
+        feature_names=("1", "2"),
+        documents=np.array([3, 5]),
+        **{name: np.array(values) for name, values in one_test.items()},
+    )
+    assert net.needs_queries
     files = {"net": tmp_path / "net.json", "graph": tmp_path / "graph.json.gz"}
-    net.save(files["net"])
-    graph.save(files["graph"])
+    for name, model in (("net", net), ("graph", graph)):
+        model.save(files[name])
     client = start(files)
-    rows = data.features[data.qid == data.query_ids[0]]
-    body = {"features": list(data.feature_names), "rows": rows.tolist()}
-    for name, ranker in (("net", net), ("graph", graph)):
+    of_query = data.qid == data.query_ids[1]
+    body = {"features": ["1", "2"], "rows": data.features[of_query].tolist()}
+    for name, model in (("net", net), ("graph", graph)):
         found = client.post(f"/models/{name}/score", body).json()
-        assert found["scores"] == ranker.predict(data)[data.qid == data.query_ids[0]].tolist()
+        assert found["scores"] == model.predict(data)[of_query].tolist()
+        assert len(set(found["scores"])) > 1
 
 
 def test_several_models_by_name(start, file, tmp_path):

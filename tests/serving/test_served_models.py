@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
+import weakref
 
 import pytest
 from tests.serving.conftest import NAMES, make_model
@@ -11,6 +13,7 @@ from tests.serving.test_application import MATRIX, QUERY
 
 import rankforce as rf
 from rankforce.serving import served_models
+from rankforce.serving.loading import load_apart
 from rankforce.serving.model_files import FileStamp, digest_of, model_files
 from rankforce.serving.served_models import load_served
 
@@ -189,3 +192,37 @@ def test_warming_takes_models_without_ranges_and_without_features():
     constant = random_ensemble(0, [1], features=0, feature_names=[])
     served_models.warm(constant)
     assert len(NAMES) == make_model().n_features
+
+
+def test_a_model_loaded_in_a_process_of_its_own_is_the_same(file, model):
+    age(file)
+    apart, here = load_apart("trees", file), load_served("trees", file)
+    assert (apart.digest, apart.stamp, apart.settled, apart.path) == (here.digest, here.stamp, True, file)
+    assert apart.model.predict(MATRIX).tobytes() == model.predict(MATRIX).tobytes()
+    file.write_bytes(b"tree")
+    with pytest.raises(rf.ModelFileError, match="not a rankforce model file"):
+        load_apart("trees", file)
+
+
+def test_a_loading_process_that_fails_is_a_problem_of_the_file(file, monkeypatch):
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(rf.ModelFileError, match="the process that loads it left with 1: without a word"):
+        load_apart("trees", file)
+    monkeypatch.setattr("sys.executable", str(file / "nowhere"))
+    with pytest.raises(rf.ModelFileError, match="the process that loads it failed"):
+        load_apart("trees", file)
+
+
+def test_what_is_frozen_is_never_a_model_that_was_exchanged(start, file):
+    client = start(warm=False)
+    shelf = client.service.shelf
+    try:
+        shelf.warm_all(freeze=True)
+        assert gc.get_freeze_count() > 1000
+        old = weakref.ref(shelf.get("trees").model)
+        make_model(1).save(file)
+        assert shelf.refresh("trees")
+        gc.collect()
+        assert old() is None
+    finally:
+        gc.unfreeze()

@@ -47,6 +47,7 @@ class Service:
     access: AccessRule
     ignore_unknown: bool
     watch_seconds: float  # between two looks at the files of the models; 0: never
+    alone: bool  # nothing else happens in this process
     report: Callable[[str], None]
 
     @property
@@ -118,7 +119,7 @@ def build(service: Service) -> Guard:
 
 def _warm(service: Service) -> None:
     try:
-        service.shelf.warm_all()
+        service.shelf.warm_all(freeze=service.alone)
     except Exception as error:
         service.shelf.problems[service.shelf.default] = f"{type(error).__name__}: {error}"
         service.report(f"the models cannot score, the service stays unready: {error}")

@@ -16,6 +16,7 @@ from rankforce.kinds import Number, Whole
 from rankforce.serving.access import AccessRule, check_binding
 from rankforce.serving.application import Service, build
 from rankforce.serving.limits import ServingLimits
+from rankforce.serving.loading import load_apart
 from rankforce.serving.metrics import ServingMetrics
 from rankforce.serving.model_files import model_files
 from rankforce.serving.scoring_pool import ScoringPool
@@ -37,14 +38,19 @@ def make_service(
     threads: int | None = None,
     watch_seconds: float = 1.0,
     ignore_unknown: bool = False,
+    alone: bool = False,
     report: Callable[[str], None] = lambda message: None,
 ) -> Service:
-    """A service with its models loaded. What is impossible is refused here."""
+    """A service with its models loaded. What is impossible is refused here.
+
+    With ``alone`` the process is the service's own: models are loaded again in another process, and what was there at
+    the start is kept from the garbage collector.
+    """
     Number(0, 86_400).check("watch", watch_seconds)
     if threads is not None:
         THREADS.check("threads", threads)
     metrics = ServingMetrics()
-    shelf = ModelShelf(files, metrics, report)
+    shelf = ModelShelf(files, metrics, report, load_apart if alone else None)
     shelf.load_all()
     return Service(
         shelf=shelf,
@@ -53,6 +59,7 @@ def make_service(
         access=AccessRule.of(token, allow_without_token),
         ignore_unknown=ignore_unknown,
         watch_seconds=watch_seconds,
+        alone=alone,
         report=report,
     )
 
@@ -72,7 +79,9 @@ def serve(
     Whole(0, 65_535).check("port", port)
     files = model_files(models)
     with bound(host, port) as listening:
-        service = make_service(files, token=token, allow_without_token=allow_without_token, report=report, **options)
+        service = make_service(
+            files, token=token, allow_without_token=allow_without_token, alone=True, report=report, **options
+        )
         where = f"[{host}]" if ":" in host else host
         report(f"serving {', '.join(files)} on http://{where}:{listening.getsockname()[1]}")
         config = uvicorn.Config(
