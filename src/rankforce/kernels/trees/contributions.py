@@ -380,9 +380,7 @@ def add_contributions(
                         gets_passed = constants[at + 5 * n + q]
                         for d in range(BLOCK):
                             product = products[k, q, d]
-                            sums[k, q, d] += product * (
-                                passes if case[d] == 2 else (fails if case[d] == 1 else failed)
-                            )
+                            sums[k, q, d] += product * (passes if case[d] == 2 else (fails if case[d] == 1 else failed))
                             gained[d] += product * (
                                 gets_passed if case[d] == 2 else (gets_failed if case[d] == 1 else gets_before)
                             )
