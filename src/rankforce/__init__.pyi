@@ -34,6 +34,12 @@ from rankforce.evaluation.compare import Comparison as Comparison
 from rankforce.evaluation.compare import compare as compare
 from rankforce.evaluation.evaluate import evaluate as evaluate
 from rankforce.evaluation.result import Evaluation as Evaluation
+from rankforce.explaining.contributions import Contributions as Contributions
+from rankforce.explaining.document_explanation import DocumentExplanation as DocumentExplanation
+from rankforce.explaining.explain import explain as explain
+from rankforce.explaining.feature_importance import FeatureImportance as FeatureImportance
+from rankforce.explaining.importance import importance as importance
+from rankforce.explaining.pair_explanation import PairExplanation as PairExplanation
 from rankforce.inspection.inspection import inspect as inspect
 from rankforce.inspection.model_card import model_card as model_card
 from rankforce.measures.average_precision import MAP as MAP
@@ -82,11 +88,14 @@ __all__ = [
     "CNDCG",
     "ClickLabels",
     "Comparison",
+    "Contributions",
     "DCG",
     "DataError",
     "Dataset",
+    "DocumentExplanation",
     "ERR",
     "Evaluation",
+    "FeatureImportance",
     "FileFormatError",
     "Graded",
     "Judged",
@@ -103,6 +112,7 @@ __all__ = [
     "ModelFileError",
     "NDCG",
     "PRank",
+    "PairExplanation",
     "PairwiseAccuracy",
     "Precision",
     "Preferences",
@@ -128,6 +138,8 @@ __all__ = [
     "cross_validate",
     "diagnostics",
     "evaluate",
+    "explain",
+    "importance",
     "inspect",
     "judged_run",
     "lambdas",
