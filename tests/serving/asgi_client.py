@@ -19,11 +19,12 @@ class Reply:
 
 async def ask(app, method, path, body=b"", headers=None, parts=None, pause=0.0):
     """One request. ``parts`` sends the body in several, ``pause`` seconds before each of them."""
+    path, _, query = path.partition("?")
     pieces = [body] if parts is None else list(parts)
     given = {"host": "localhost:8000", **(headers or {})}
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "path": path,
-        "raw_path": path.encode(), "query_string": b"", "root_path": "", "scheme": "http",
+        "raw_path": path.encode(), "query_string": query.encode(), "root_path": "", "scheme": "http",
         "client": ("127.0.0.1", 1), "server": ("localhost", 8000),
         "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in given.items()],
     }  # fmt: skip

@@ -56,11 +56,7 @@ def scores_and_order(model: Any, matrix: np.ndarray) -> tuple[np.ndarray, np.nda
     """The scores of the documents of one query, and its rows, best first."""
     if not len(matrix):
         return np.empty(0), np.empty(0, dtype=np.int64)
-    with np.errstate(over="ignore"):
-        features = np.ascontiguousarray(matrix, dtype=dtypes.FEATURE)
-    place = first_infinite(features)
-    if place is not None:
-        raise _infinite(model.feature_names[place[1]], place[0])
+    features = checked_features(model, matrix)
     with using_threads(1 if len(matrix) < FEW else None):
         scores = model.predict(features)
     if not np.isfinite(scores).all():
@@ -70,10 +66,16 @@ def scores_and_order(model: Any, matrix: np.ndarray) -> tuple[np.ndarray, np.nda
     return scores, ranking.row
 
 
-def _infinite(name: str, row: int) -> RequestRefusal:
-    """What ``predict`` refuses, too; there a matrix has no names."""
-    message = f"feature {displayed(name)!r} of row {row} (from 0) is infinite or beyond float32's 3.4e38"
-    return RequestRefusal(422, "not-finite", message, feature=name, row=row)
+def checked_features(model: Any, matrix: np.ndarray) -> np.ndarray:
+    """The matrix in float32. What is infinite then is refused, as ``predict`` does, which does not know its names."""
+    with np.errstate(over="ignore"):
+        features = np.ascontiguousarray(matrix, dtype=dtypes.FEATURE)
+    place = first_infinite(features)
+    if place is not None:
+        row, name = place[0], model.feature_names[place[1]]
+        message = f"feature {displayed(name)!r} of row {row} (from 0) is infinite or beyond float32's 3.4e38"
+        raise RequestRefusal(422, "not-finite", message, feature=name, row=row)
+    return features
 
 
 def _json(served: ServedModel, scores: np.ndarray, order: np.ndarray) -> bytes:

@@ -23,11 +23,18 @@ from rankforce.serving import reference_page
 from rankforce.serving.access import AccessRule
 from rankforce.serving.answers import JSON, Answer, Format, answer, format_of
 from rankforce.serving.bodies import read_body
+from rankforce.serving.explanations import AskedExplanation, explanation
 from rankforce.serving.guard import FACTS, Guard
 from rankforce.serving.limits import ServingLimits
 from rankforce.serving.metrics import CONTENT_TYPE, ServingMetrics
 from rankforce.serving.refusals import RequestRefusal, problem_response, refusal_of, too_busy
-from rankforce.serving.schemas import refusals, scoring_operation, scoring_responses
+from rankforce.serving.schemas import (
+    explaining_operation,
+    explaining_responses,
+    refusals,
+    scoring_operation,
+    scoring_responses,
+)
 from rankforce.serving.scoring_pool import ScoringPool
 from rankforce.serving.served_models import ModelShelf, ServedModel
 
@@ -47,6 +54,7 @@ class Service:
     access: AccessRule
     ignore_unknown: bool
     watch_seconds: float  # between two looks at the files of the models; 0: never
+    explaining: bool  # whether explanations are given
     alone: bool  # nothing else happens in this process
     report: Callable[[str], None]
 
@@ -67,20 +75,31 @@ class Service:
 
     async def scored(self, request: Request, name: str | None) -> Response:
         """The answer to a request for scores."""
-        request.scope[FACTS]["endpoint"] = "score"
+        return await self._answered(request, name, "score", answer)
+
+    async def explained(self, request: Request, name: str | None) -> Response:
+        """The answer to a request for an explanation."""
+        asked = AskedExplanation.of(request.query_params)
+        return await self._answered(request, name, "explain", functools.partial(explanation, asked=asked))
+
+    async def _answered(
+        self, request: Request, name: str | None, endpoint: str, work: Callable[..., Answer]
+    ) -> Response:
+        request.scope[FACTS]["endpoint"] = endpoint
         begin = time.monotonic()
         served = self.served(request, name)
         form = format_of(request.headers.get("content-type"), request.headers.get("content-encoding"))
         with self.pool.admission():
             body = await read_body(request, self.limits)
             left = self.limits.seconds - (time.monotonic() - begin)
-            found = await self.pool.run(functools.partial(self._answer, served, body, form), left)
+            found = await self.pool.run(functools.partial(self._timed, work, served, body, form), left)
         return Response(found.body, media_type=found.media_type)
 
-    def _answer(self, served: ServedModel, body: bytes, form: Format) -> Answer:
+    def _timed(self, work: Callable[..., Answer], served: ServedModel, body: bytes, form: Format) -> Answer:
         begin = time.perf_counter()
-        found = answer(served, body, form, self.limits, self.ignore_unknown)
-        self.metrics.query_scored(served.name, found.rows, time.perf_counter() - begin)
+        found = work(served, body, form, self.limits, self.ignore_unknown)
+        if work is answer:
+            self.metrics.query_scored(served.name, found.rows, time.perf_counter() - begin)
         return found
 
 
@@ -107,6 +126,8 @@ def build(service: Service) -> Guard:
         redirect_slashes=False,
     )
     app.include_router(_scoring(service))
+    if service.explaining:
+        app.include_router(_explaining(service))
     app.include_router(_state(service))
     _handle_failures(app)
 
@@ -142,6 +163,26 @@ def _scoring(service: Service) -> APIRouter:
     async def score_by(name: str, request: Request) -> Response:
         """Scores and order of the documents of one query, by the model of this name."""
         return await service.scored(request, name)
+
+    return router
+
+
+def _explaining(service: Service) -> APIRouter:
+    router = APIRouter()
+    description: dict[str, Any] = {"openapi_extra": explaining_operation(), "responses": explaining_responses()}
+
+    @router.post("/explain", response_class=Response, **description)
+    async def explain(request: Request) -> Response:
+        """What each feature contributes to the scores of a query, by the default model.
+
+        Of all its documents, or with document=ROW of one; with pair=ROW,ROW why the first is above the second.
+        """
+        return await service.explained(request, None)
+
+    @router.post("/models/{name}/explain", response_class=Response, **description)
+    async def explain_by(name: str, request: Request) -> Response:
+        """The same by the model of this name."""
+        return await service.explained(request, name)
 
     return router
 

@@ -92,6 +92,21 @@ def scoring_responses() -> dict[int | str, dict[str, Any]]:
     return {200: {"description": "scores and order", "content": content}, **refusals(*_REFUSALS)}
 
 
+def explaining_operation() -> dict[str, Any]:
+    """The body of a request for an explanation, and its parameters."""
+    parameters = [
+        {"name": "document", "in": "query", "schema": {"type": "integer"}, "description": "a row, from 0"},
+        {"name": "pair", "in": "query", "schema": {"type": "string"}, "description": "two rows: 0,2"},
+    ]
+    return scoring_operation() | {"parameters": parameters}
+
+
+def explaining_responses() -> dict[int | str, dict[str, Any]]:
+    """The answers to it."""
+    content = {JSON: {"schema": {"type": "object"}}}
+    return {200: {"description": "contributions that add up", "content": content}, **refusals(*_REFUSALS)}
+
+
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {
         status: {"description": _REFUSALS[status], "content": {PROBLEM: {"schema": REFUSAL}}} for status in statuses

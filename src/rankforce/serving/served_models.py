@@ -58,6 +58,7 @@ class ModelShelf:
         observer: LoadObserver,
         report: Callable[[str], None],
         reload: Callable[[str, Path], ServedModel] | None = None,
+        also_warm: Callable[[Model], None] | None = None,
     ) -> None:
         self.files = dict(files)
         self.default = next(iter(self.files))
@@ -68,6 +69,7 @@ class ModelShelf:
         self._observer = observer
         self._report = report
         self._reload = reload or load_served
+        self._also_warm = also_warm
         self._stop = threading.Event()
         self._watcher: threading.Thread | None = None
 
@@ -93,13 +95,13 @@ class ModelShelf:
         """
         if freeze:
             for served in self._served.values():
-                warm(copy.deepcopy(served.model))  # all that a process ever needs is imported and compiled now
+                self._warm(copy.deepcopy(served.model))  # all that a process ever needs is imported and compiled now
             gc.collect()
             gc.freeze()
         for name, served in list(self._served.items()):
             # A model that is warm refers to itself. Were it frozen, it would stay for ever after its exchange.
             model = copy.deepcopy(served.model) if freeze else served.model
-            warm(model)
+            self._warm(model)
             self._served[name] = dataclasses.replace(served, model=model)
         self.warm = True
 
@@ -140,13 +142,18 @@ class ModelShelf:
                 self._well(name)
                 return False
             found = self._reload(name, path)
-            warm(found.model)
+            self._warm(found.model)
         except (RankforceError, MemoryError) as error:
             self._ill(name, stamp, str(error) or type(error).__name__)
             return False
         self._exchange(found)
         self._report(f"model {name!r}: reloaded, {found.model!r}")
         return True
+
+    def _warm(self, model: Model) -> None:
+        warm(model)
+        if self._also_warm is not None:
+            self._also_warm(model)
 
     def _exchange(self, served: ServedModel) -> None:
         self._served[served.name] = served

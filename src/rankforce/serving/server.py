@@ -15,6 +15,7 @@ from rankforce.errors import SettingsError
 from rankforce.kinds import Number, Whole
 from rankforce.serving.access import AccessRule, check_binding
 from rankforce.serving.application import Service, build
+from rankforce.serving.explanations import warm_explanations
 from rankforce.serving.limits import ServingLimits
 from rankforce.serving.loading import load_apart
 from rankforce.serving.metrics import ServingMetrics
@@ -38,6 +39,7 @@ def make_service(
     threads: int | None = None,
     watch_seconds: float = 1.0,
     ignore_unknown: bool = False,
+    explaining: bool = False,
     alone: bool = False,
     report: Callable[[str], None] = lambda message: None,
 ) -> Service:
@@ -50,7 +52,7 @@ def make_service(
     if threads is not None:
         THREADS.check("threads", threads)
     metrics = ServingMetrics()
-    shelf = ModelShelf(files, metrics, report, load_apart if alone else None)
+    shelf = ModelShelf(files, metrics, report, load_apart if alone else None, warm_explanations if explaining else None)
     shelf.load_all()
     return Service(
         shelf=shelf,
@@ -59,6 +61,7 @@ def make_service(
         access=AccessRule.of(token, allow_without_token),
         ignore_unknown=ignore_unknown,
         watch_seconds=watch_seconds,
+        explaining=explaining,
         alone=alone,
         report=report,
     )

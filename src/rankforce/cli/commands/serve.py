@@ -52,6 +52,9 @@ def serve(
     ignore_unknown: Annotated[
         bool, typer.Option("--ignore-unknown", help="Take queries with features that a model does not read.")
     ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also answer /explain: what each feature contributes.")
+    ] = False,
 ) -> None:
     """Serve models over HTTP: a query in, scores and order out.
 
@@ -78,4 +81,5 @@ def serve(
         threads=threads,
         watch_seconds=watch,
         ignore_unknown=ignore_unknown,
+        explaining=explain,
     )
