@@ -17,7 +17,6 @@ from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-import rankforce
 from rankforce.errors import RankforceError
 from rankforce.serving import reference_page
 from rankforce.serving.access import AccessRule
@@ -105,6 +104,7 @@ class Service:
 
 def build(service: Service) -> Guard:
     """The application, with its guard."""
+    import rankforce
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
