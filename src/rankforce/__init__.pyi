@@ -36,6 +36,12 @@ from rankforce.evaluation.comparison import Comparison as Comparison
 from rankforce.evaluation.evaluate import evaluate as evaluate
 from rankforce.evaluation.leaderboard import Leaderboard as Leaderboard
 from rankforce.evaluation.result import Evaluation as Evaluation
+from rankforce.explaining.contributions import Contributions as Contributions
+from rankforce.explaining.document_explanation import DocumentExplanation as DocumentExplanation
+from rankforce.explaining.explain import explain as explain
+from rankforce.explaining.feature_importance import FeatureImportance as FeatureImportance
+from rankforce.explaining.importance import importance as importance
+from rankforce.explaining.pair_explanation import PairExplanation as PairExplanation
 from rankforce.inspection.inspection import inspect as inspect
 from rankforce.inspection.model_card import model_card as model_card
 from rankforce.measures.average_precision import MAP as MAP
@@ -84,11 +90,14 @@ __all__ = [
     "CNDCG",
     "ClickLabels",
     "Comparison",
+    "Contributions",
     "DCG",
     "DataError",
     "Dataset",
+    "DocumentExplanation",
     "ERR",
     "Evaluation",
+    "FeatureImportance",
     "FileFormatError",
     "Graded",
     "Judged",
@@ -106,6 +115,7 @@ __all__ = [
     "ModelFileError",
     "NDCG",
     "PRank",
+    "PairExplanation",
     "PairwiseAccuracy",
     "Precision",
     "Preferences",
@@ -131,7 +141,9 @@ __all__ = [
     "cross_validate",
     "diagnostics",
     "evaluate",
+    "explain",
     "forces_at",
+    "importance",
     "inspect",
     "judged_run",
     "lambdas",
