@@ -260,6 +260,9 @@ def data_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     log = folder / "log.csv"
     log.write_text("session,query,document,position,clicked\ns,q,a,1,0\ns,q,b,2,1\n")
     yield Target("click_labels", rf.click_labels, {"log": log, "progress": False})
+    hits = [{"_id": name, "fields": {"_ltrlog": [{"main": [{"name": "bm25", "value": 1.5}]}]}} for name in "ab"]
+    logged: dict[str, Any] = {"source": {"q": {"hits": {"hits": hits}}}, "judgments": {"q": {"a": 1, "b": 0}}}
+    yield Target("read_feature_log", rf.read_feature_log, logged)
     data.write(folder / "data.txt", label="grades")
     data.write(folder / "data.csv")
     for ending, names in (
@@ -373,6 +376,7 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
         "Model",
         "JudgedRun",
         "ClickLabels",
+        "FeatureLog",
         "Evaluation",
         "Comparison",
     ),

@@ -14,6 +14,7 @@ GUIDES = (
     "tuning.md",
     "migration.md",
     "clicks.md",
+    "feature_logs.md",
     "optimality.md",
     "xrank.md",
     "combining.md",

@@ -28,6 +28,8 @@ _HOME = {
     "consistent_posteriors": "rankforce.data.preferences",
     "click_labels": "rankforce.data.clicks.click_labels",
     "ClickLabels": "rankforce.data.clicks.rates",
+    "read_feature_log": "rankforce.data.feature_logs.reading",
+    "FeatureLog": "rankforce.data.feature_logs.joining",
     "make_artificial": "rankforce.data.artificial.artificial",
     "make_web_like": "rankforce.data.artificial.web_like",
     "confuse_labels": "rankforce.data.noise",

@@ -10,6 +10,8 @@ from rankforce.data.artificial.web_like import make_web_like as make_web_like
 from rankforce.data.clicks.click_labels import click_labels as click_labels
 from rankforce.data.clicks.rates import ClickLabels as ClickLabels
 from rankforce.data.dataset import Dataset as Dataset
+from rankforce.data.feature_logs.joining import FeatureLog as FeatureLog
+from rankforce.data.feature_logs.reading import read_feature_log as read_feature_log
 from rankforce.data.files import read as read
 from rankforce.data.fold_files import read_folds as read_folds
 from rankforce.data.letor.reading import read_letor as read_letor
@@ -87,6 +89,7 @@ __all__ = [
     "Dataset",
     "ERR",
     "Evaluation",
+    "FeatureLog",
     "FileFormatError",
     "Graded",
     "Judged",
@@ -138,6 +141,7 @@ __all__ = [
     "model_card",
     "optimising",
     "read",
+    "read_feature_log",
     "read_folds",
     "read_letor",
     "read_objective",
