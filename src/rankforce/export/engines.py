@@ -19,8 +19,8 @@ class MissingAs(enum.Enum):
 
     ZERO = "reads it as 0"
     RIGHT = "sends it right, whatever the file says"
-    SIDE = "sends it to the side that the file says"
-    CHOSEN = "reads it as 0, or sends it to the side that the file says: the file decides"
+    SIDE = "sends it to the side that the file says"  # in trees; elsewhere it is 0
+    CHOSEN = "does with it what the file says"  # whatever the form
 
 
 ENGINES = {
@@ -85,7 +85,8 @@ READERS: tuple[Reader, ...] = (
     Reader("ltr-xgboost-raw", "elasticsearch", MissingAs.SIDE, since=(1, 5, 10)),
     Reader("ltr-linear", "opensearch", MissingAs.ZERO, remark="model/linear"),
     Reader("ltr-linear", "elasticsearch", MissingAs.ZERO, remark="model/linear"),
-    Reader("solr", "solr", MissingAs.CHOSEN, since=(7,), remark="missing features need defaultValue NaN"),
+    Reader("solr", "solr", MissingAs.ZERO, before=(9, 2)),
+    Reader("solr", "solr", MissingAs.SIDE, since=(9, 2), remark="where a missing value is NaN, features need defaultValue NaN"),
     Reader("xgboost", "xgboost", MissingAs.SIDE, since=(2,)),
     Reader("xgboost", "treelite", MissingAs.SIDE, since=(4,)),
     Reader("xgboost", "elastic", MissingAs.SIDE, since=(8, 13), remark="import it with eland"),

@@ -152,7 +152,7 @@ def _prepared(
     used = used_features(form)
     available = feature_set(features, model.feature_names, used)
     for feature in used:
-        problem = target.misreading(available.name(feature))
+        problem = target.misreading(available.name(feature), reader)
         if problem is not None:
             raise SettingsError(
                 f"feature {available.name(feature)!r}: {problem}; rename it with ", Argument("features")

@@ -67,7 +67,7 @@ class Format(abc.ABC):
             others = f"; it can be written as {', '.join(map(repr, able))}" if able else ""
             raise SettingsError(f"the model is {form.CALLED}, and {self.NAME!r} holds {held}{others}")
 
-    def misreading(self, name: str) -> str | None:
+    def misreading(self, name: str, reader: Reader | None) -> str | None:
         """What the engine would make of a feature of this name that the model uses, if that is not right."""
         return None
 

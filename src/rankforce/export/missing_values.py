@@ -54,16 +54,16 @@ def _trained(model: Model) -> Iterator[Model]:
 
 def agrees(form: Form, behaviour: MissingAs) -> bool:
     """Whether an engine with this behaviour sends every missing value where the form does."""
-    return behaviour in (MissingAs.SIDE, MissingAs.CHOSEN) or all(_agrees(part, behaviour) for part in parts_of(form))
+    return behaviour is MissingAs.CHOSEN or all(_agrees(part, behaviour) for part in parts_of(form))
 
 
 def _agrees(form: Form, behaviour: MissingAs) -> bool:
     if isinstance(form, AdditiveTrees):
         if behaviour is MissingAs.RIGHT:
             return not any(tree.missing_left.any() for tree in form.trees)
-        return all(np.array_equal(tree.missing_left, tree.zero_left) for tree in form.trees)
-    if behaviour is MissingAs.RIGHT:
-        return True  # nothing but trees has sides
+        return behaviour is MissingAs.SIDE or all(
+            np.array_equal(tree.missing_left, tree.zero_left) for tree in form.trees
+        )
     if isinstance(form, LinearForm):
         return bool((form.fills[form.weights != 0] == 0).all())
     return form.missing_as_zero if isinstance(form, (NetForm, QuadraticForm)) else True
