@@ -56,6 +56,10 @@ _HOME = {
     # models
     "Model": "rankforce.models.model",
     "load": "rankforce.models.storage",
+    # export
+    "export_model": "rankforce.export.exporting",
+    "Exported": "rankforce.export.exporting",
+    "ExportCheck": "rankforce.export.check_report",
     # combining
     "combine": "rankforce.combining.combine",
     # evaluation

@@ -36,6 +36,9 @@ from rankforce.evaluation.compare import Comparison as Comparison
 from rankforce.evaluation.compare import compare as compare
 from rankforce.evaluation.evaluate import evaluate as evaluate
 from rankforce.evaluation.result import Evaluation as Evaluation
+from rankforce.export.check_report import ExportCheck as ExportCheck
+from rankforce.export.exporting import Exported as Exported
+from rankforce.export.exporting import export_model as export_model
 from rankforce.inspection.inspection import inspect as inspect
 from rankforce.inspection.model_card import model_card as model_card
 from rankforce.measures.average_precision import MAP as MAP
@@ -89,6 +92,8 @@ __all__ = [
     "Dataset",
     "ERR",
     "Evaluation",
+    "ExportCheck",
+    "Exported",
     "FeatureLog",
     "FileFormatError",
     "Graded",
@@ -131,6 +136,7 @@ __all__ = [
     "cross_validate",
     "diagnostics",
     "evaluate",
+    "export_model",
     "inspect",
     "judged_run",
     "lambdas",

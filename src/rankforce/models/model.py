@@ -76,6 +76,12 @@ class Model(abc.ABC):
 
         save(self, path)
 
+    def export(self, path: str | Path, format: str, **options: Any) -> Any:
+        """Write the model for a search engine or another library: see ``rankforce.export_model``."""
+        import rankforce
+
+        return rankforce.export_model(self, path, format, **options)
+
     def matrix(self, data: Any) -> np.ndarray:
         """The features of ``data`` as this model numbers them: float32 (documents, features), read-only."""
         if isinstance(data, Dataset):

@@ -163,6 +163,10 @@ class Ranker(BaseEstimator, abc.ABC):
         """Write the model to a file that ``rankforce.load`` reads."""
         self._fitted().save(path)
 
+    def export(self, path: str | Path, format: str, **options: Any) -> Any:
+        """Write the model for a search engine or another library: see ``rankforce.export_model``."""
+        return self._fitted().export(path, format, **options)
+
     def _note_features(self, data: Dataset) -> None:
         self.n_features_in_ = data.n_features
         self.feature_names_in_ = np.array(data.feature_names, dtype=object)
