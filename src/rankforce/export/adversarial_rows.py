@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankforce.export.forms import AdditiveTrees, Form, ScaledTree, parts_of
+from rankforce.export.forms import AdditiveTrees, Form, LinearForm, ScaledTree, parts_of
+from rankforce.export.thresholds import LARGEST
 
 FAR = 1e30
 
@@ -21,7 +22,9 @@ def rows_of_tree(tree: ScaledTree, n_features: int, *, double: bool) -> np.ndarr
     for node in range(tree.n_nodes):
         low, high = lows.pop(node), highs.pop(node)
         feature, threshold = tree.feature[node], tree.threshold[node]
-        inside = np.where(np.isfinite(high), high, np.where(np.isfinite(low), np.nextafter(low, np.float32(np.inf)), 0))
+        with np.errstate(over="ignore"):
+            above = np.nextafter(low, np.float32(np.inf))
+        inside = np.where(high < LARGEST, high, np.where(np.isfinite(low), above, np.float32(0)))
         values = _values_around(threshold, double)
         block = np.tile(inside.astype(dtype), (len(values), 1))
         block[:, feature] = values
@@ -43,8 +46,12 @@ def _values_around(threshold: np.float32, double: bool) -> np.ndarray:
         above = threshold
     if not np.isfinite(below):
         below = threshold
-    values = [threshold, below, above, 0.0, -0.0, FAR, -FAR, np.nan]
-    if double:
+    values = [below, above, 0.0, -0.0, FAR, -FAR, np.nan]
+    if threshold == LARGEST:  # stands for infinity: it parts what is missing from what is known
+        values = [below, 0.0, -0.0, FAR, -FAR, np.nan]
+    else:
+        values.append(threshold)
+    if double and threshold < LARGEST:
         middle = float(threshold) + (float(above) - float(threshold)) / 2.0
         values += [middle, np.nextafter(middle, -np.inf), np.nextafter(middle, np.inf)]
         values += [np.nextafter(float(threshold), np.inf), np.nextafter(float(threshold), -np.inf)]
@@ -52,18 +59,30 @@ def _values_around(threshold: np.float32, double: bool) -> np.ndarray:
 
 
 def mixed_rows(form: Form, n_features: int, count: int) -> np.ndarray:
-    """Rows that draw every feature from its thresholds, what lies beside them, zeros, far out, missing: float32."""
-    values: list[list[float]] = [[0.0, -0.0, FAR, -FAR, np.nan, 1.0, -1.0] for _ in range(n_features)]
-    for part in parts_of(form):
+    """Rows that draw every feature from its thresholds, what lies beside them, zeros, far out, missing: float32.
+
+    Far out only where all is trees: elsewhere such a value would hide all others.
+    """
+    parts = parts_of(form)
+    usual = [0.0, -0.0, 1.0, -1.0, 0.5, 3.0, np.nan]
+    if all(isinstance(part, AdditiveTrees) for part in parts):
+        usual += [FAR, -FAR]
+    values = [list(usual) for _ in range(n_features)]
+    for part in parts:
         if isinstance(part, AdditiveTrees):
             for tree in part.trees:
                 for feature, threshold in zip(tree.feature, tree.threshold, strict=True):
-                    values[feature] += [float(threshold)]
+                    if threshold < LARGEST:
+                        values[feature].append(float(threshold))
+        elif isinstance(part, LinearForm):
+            for feature in np.flatnonzero(np.isnan(part.fills) & (part.weights != 0)):
+                values[feature] = [value for value in values[feature] if value == value]
     drawn = np.random.default_rng(0)
     rows = np.zeros((count, n_features), dtype=np.float32)
     for feature, listed in enumerate(values):
         chosen = drawn.choice(np.array(listed, dtype=np.float32), count)
         beside = drawn.integers(-1, 2, count)
-        moved = np.nextafter(chosen, np.where(beside > 0, np.inf, -np.inf).astype(np.float32))
+        with np.errstate(over="ignore"):
+            moved = np.nextafter(chosen, np.where(beside > 0, np.inf, -np.inf).astype(np.float32))
         rows[:, feature] = np.where((beside == 0) | ~np.isfinite(moved), chosen, moved)
     return rows

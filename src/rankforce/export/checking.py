@@ -12,7 +12,7 @@ from rankforce.export.check_report import ExportCheck
 from rankforce.export.emulation import EmulatedTree, EmulatedTrees, less_or_equal, reached
 from rankforce.export.engines import MissingAs
 from rankforce.export.format import Format, Prepared
-from rankforce.export.forms import AdditiveTrees, ScaledTree
+from rankforce.export.forms import AdditiveTrees, Form, ScaledTree
 from rankforce.models.model import Model
 
 MIXED_ROWS = 500
@@ -46,6 +46,7 @@ def check_written(
         given_rows=given_rows,
         changed_leaves=changed,
         largest_difference=difference,
+        tolerance=_tolerance(prepared.form, largest),
         largest_score=largest,
         reordered=reordered,
         tied=tied,
@@ -65,6 +66,14 @@ def _difference(
     """(largest difference between the engine's scores and what they should be, largest score)."""
     expected = target.expected(_model_scores(model, prepared, rows), prepared)
     return float(np.abs(scores - expected).max(initial=0.0)), float(np.abs(expected).max(initial=0.0))
+
+
+def _tolerance(form: Form, largest: float) -> float:
+    """What rounding can do: n additions of float32 err by at most n half units of all that is added."""
+    if not isinstance(form, AdditiveTrees):
+        return 1e-5 * largest
+    added = abs(form.constant) + sum(float(np.abs(tree.leaf_value).max()) for tree in form.trees)
+    return (len(form.trees) + 2) * float(np.finfo(np.float32).eps) * added
 
 
 def own_tree(tree: ScaledTree) -> EmulatedTree:

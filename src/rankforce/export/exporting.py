@@ -14,10 +14,11 @@ import numpy as np
 from rankforce.errors import RankforceWarning, SettingsError, warn
 from rankforce.export.check_report import ExportCheck
 from rankforce.export.checking import check_written
-from rankforce.export.engines import Reader, reader_named, readers_of
+from rankforce.export.engines import MissingAs, Reader, reader_named, readers_of
 from rankforce.export.feature_sets import feature_set
-from rankforce.export.format import Format, Prepared, format_named
+from rankforce.export.format import Format, Prepared, format_classes, format_named
 from rankforce.export.forms import AdditiveTrees, Form, LinearForm, used_features, with_missing_as_zero
+from rankforce.export.missing_right import with_missing_right
 from rankforce.export.missing_values import MEANINGS, agrees, meaning_of, refusal
 from rankforce.export.model_forms import form_of
 from rankforce.files.atomic_writes import atomic_write, check_replaceable
@@ -112,7 +113,7 @@ def export_model(
         missing=prepared.missing,
         right_in=tuple(map(str, right)),
         wrong_in=tuple(map(str, wrong)),
-        notes=tuple(target.notes(prepared)),
+        notes=(*prepared.remarks, *target.notes(prepared)),
         check=report,
         contents=contents,
     )
@@ -147,8 +148,13 @@ def _prepared(
     known = readers_of(target.NAME)
     right = [one for one in known if agrees(form, one.missing)]
     wrong = [one for one in known if one not in right]
+    remarks: tuple[str, ...] = ()
+    if reader in wrong and reader.missing is MissingAs.RIGHT and isinstance(form, AdditiveTrees):
+        form, remarks = _all_right(form, missing)
+        right, wrong = [*right, reader], [one for one in wrong if one is not reader]
+        target.refuse(form)
     if reader in wrong or not right:
-        raise refusal(reader or wrong[0], missing, right)
+        raise refusal(reader or wrong[0], missing, _where_right(form, {one.engine for one in known}))
     used = used_features(form)
     available = feature_set(features, model.feature_names, used)
     for feature in used:
@@ -160,10 +166,28 @@ def _prepared(
     offset = 0.0
     if shift:
         form, offset = _shifted(form)
-    if not target.KEEPS_CONSTANT and isinstance(form, (AdditiveTrees, LinearForm)):
+    if isinstance(form, (AdditiveTrees, LinearForm)) and not target.keeps_constant(form):
         offset -= form.constant
         form = dataclasses.replace(form, constant=0.0)
-    return Prepared(form, available, missing, reader, name, offset), right, wrong
+    return Prepared(form, available, missing, reader, name, offset, remarks), right, wrong
+
+
+def _all_right(form: AdditiveTrees, missing: str) -> tuple[AdditiveTrees, tuple[str, ...]]:
+    """Trees that send missing values right, and what to say of them."""
+    rebuilt = with_missing_right(form)
+    before, after = (sum(tree.n_leaves for tree in one.trees) for one in (form, rebuilt))
+    remark = f"this engine sends every missing value right: trees ask for them, with {after:,} leaves for {before:,}"
+    return rebuilt, (f"{remark}; as 'ranklib' they need not" if missing == "zero" else remark,)
+
+
+def _where_right(form: Form, engines: set[str]) -> list[str]:
+    """Formats and releases of these engines that treat missing values as the form does."""
+    found = []
+    for name, kind in format_classes().items():
+        if isinstance(form, kind.FORMS):
+            right = [str(one) for one in readers_of(name) if one.engine in engines and agrees(form, one.missing)]
+            found += [f"{name!r} for {', '.join(right)}"] if right else []
+    return found
 
 
 def _shifted(form: Form) -> tuple[AdditiveTrees, float]:

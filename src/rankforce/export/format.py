@@ -33,6 +33,7 @@ class Prepared:
     reader : the engine that it is for; None: any
     name : of the model in the engine
     offset : what the engine's scores have more than the model's
+    remarks : what the user should know of how it was prepared
     """
 
     form: Form
@@ -41,6 +42,7 @@ class Prepared:
     reader: Reader | None
     name: str
     offset: float = 0.0
+    remarks: tuple[str, ...] = ()
 
     @property
     def behaviour(self) -> MissingAs:
@@ -55,7 +57,6 @@ class Format(abc.ABC):
     TITLE: ClassVar[str]  # what it is, for lists
     SUFFIX: ClassVar[str]  # of files
     FORMS: ClassVar[tuple[Any, ...]] = (AdditiveTrees,)  # what it can hold
-    KEEPS_CONSTANT: ClassVar[bool] = True  # if not, scores are those of the model less its constant
     BINARY: ClassVar[bool] = False
     DOUBLE: ClassVar[bool] = False  # whether engines feed it doubles, not float32
 
@@ -66,6 +67,10 @@ class Format(abc.ABC):
             held = ", ".join(kind.CALLED for kind in self.FORMS)
             others = f"; it can be written as {', '.join(map(repr, able))}" if able else ""
             raise SettingsError(f"the model is {form.CALLED}, and {self.NAME!r} holds {held}{others}")
+
+    def keeps_constant(self, form: Form) -> bool:
+        """Whether the format has a place for the constant; if not, scores are those of the model less it."""
+        return True
 
     def misreading(self, name: str, reader: Reader | None) -> str | None:
         """What the engine would make of a feature of this name that the model uses, if that is not right."""

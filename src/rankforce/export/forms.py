@@ -107,7 +107,7 @@ class AdditiveTrees:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LinearForm:
-    """score = constant + Σ weight·x; where x is missing, ``fills`` stands in."""
+    """score = constant + Σ weight·x; where x is missing, ``fills`` stands in; NaN: the model refuses such documents."""
 
     CALLED: ClassVar[str] = "a linear function"
 

@@ -19,7 +19,7 @@ from rankforce.models.combination import Combination
 from rankforce.models.model import Model
 from rankforce.models.stacked import Stacked
 from rankforce.models.tree_ensemble import TreeEnsemble
-from rankforce.remedies import Argument
+from rankforce.remedies import NAME_ALONE, Argument
 
 MEANINGS: Final = ("zero", "nan")
 
@@ -65,22 +65,27 @@ def _agrees(form: Form, behaviour: MissingAs) -> bool:
             np.array_equal(tree.missing_left, tree.zero_left) for tree in form.trees
         )
     if isinstance(form, LinearForm):
-        return bool((form.fills[form.weights != 0] == 0).all())
+        fills = form.fills[form.weights != 0]
+        return bool(((fills == 0) | np.isnan(fills)).all())
     return form.missing_as_zero if isinstance(form, (NetForm, QuadraticForm)) else True
 
 
-def refusal(reader: Reader, meaning: str, others: list[Reader]) -> SettingsError:
-    """Why a model cannot be right in an engine, and the way out."""
+def refusal(reader: Reader, meaning: str, others: list[str]) -> SettingsError:
+    """Why a model cannot be right in an engine, and the way out; ``others``: formats and releases where it is right."""
     trained = {
-        "zero": "the model was trained with 0 where a feature did not match",
+        "zero": "a missing value is 0 to the model",
         "nan": "the model learned where to send missing values (NaN)",
     }[meaning]
-    ways = []
-    if others:
-        ways.append(f"it is right in {', '.join(map(str, others))}")
+    elsewhere = f"it is right in {'; '.join(others)}. " if others else ""
     if meaning == "zero":
-        ways.append("model/ranklib (format 'ranklib') reads a missing value as 0 in every release")
+        way: list[str | Argument] = [
+            "Where every feature always has a value, leave ",
+            Argument("engine", NAME_ALONE),
+            " out",
+        ]
     else:
-        ways.append("train with 0 in place of NaN if that is what the engine knows")
-    ways.append("where every feature always has a value, leave the engine out")
-    return SettingsError(f"{trained}, and {reader} {reader.missing.value}: " + "; ".join(ways))
+        way = [
+            "Train with 0 in place of NaN; or, where every feature always has a value, ",
+            Argument("missing", "zero"),
+        ]
+    return SettingsError(f"{trained}, and {reader} {reader.missing.value}: {elsewhere}", *way)

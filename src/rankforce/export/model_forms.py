@@ -87,7 +87,7 @@ def _of_ensemble(model: TreeEnsemble, places: np.ndarray, n_features: int, base:
     if model.base_feature is not None:
         weights = np.zeros(n_features)
         weights[places[model.feature_names.index(model.base_feature)]] = 1.0
-        terms.append(LinearForm(0.0, weights, np.zeros(n_features)))
+        terms.append(LinearForm(0.0, weights, np.where(weights != 0, np.nan, 0.0)))
     return _sum([*terms, AdditiveTrees(model.base_score, trees)], [1.0] * (len(terms) + 1))
 
 
@@ -161,7 +161,7 @@ def _flattened(weights: list[float], forms: list[Form]) -> list[tuple[float, For
 
 def _fill_alike(one: LinearForm, other: LinearForm) -> bool:
     both = (one.weights != 0) & (other.weights != 0)
-    return bool((one.fills[both] == other.fills[both]).all())
+    return np.array_equal(one.fills[both], other.fills[both], equal_nan=True)
 
 
 def _added(one: LinearForm, other: LinearForm) -> LinearForm:

@@ -9,6 +9,7 @@ import numpy as np
 
 LARGEST = np.finfo(np.float32).max
 SOLR_SLACK = np.float32(1e-6)
+WITHOUT_SLACK = 32.0  # from here on less than half a unit of float32
 
 
 def for_less_or_equal(thresholds: np.ndarray) -> np.ndarray:
@@ -22,8 +23,9 @@ def for_less(thresholds: np.ndarray) -> np.ndarray:
     Above the largest number there is only infinity, which no text format has: it stands for itself, and sends all but
     itself left.
     """
-    kept = np.minimum(thresholds.astype(np.float32), LARGEST)
-    return np.where(kept == LARGEST, LARGEST, np.nextafter(kept, np.float32(np.inf)))
+    kept = thresholds.astype(np.float32)
+    with np.errstate(over="ignore"):
+        return np.minimum(np.nextafter(kept, np.float32(np.inf)), LARGEST)
 
 
 def for_less_or_equal_in_double(thresholds: np.ndarray) -> np.ndarray:
@@ -51,19 +53,21 @@ def for_less_in_double(thresholds: np.ndarray) -> np.ndarray:
 def for_solr(thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(thresholds, mask of those that are exact) for Solr, which asks ``x <= t + 1e-6f`` in float32.
 
-    Looked for is the float32 with the smallest sum that is at least t: t itself almost everywhere. Near 0 float32
-    numbers lie closer than such sums, which are whole multiples of 2^-43, and there may be none: then documents between
-    t and the sum, less than 2e-13 apart, go left instead of right.
+    Looked for is the float32 with the smallest sum that is at least t. From 32 on the slack is rounded away and t is
+    itself the answer. Near 0, and for some negative t beside powers of two, no sum is t: then documents between t and
+    the sum go left instead of right, unless the feature is scaled.
     """
     wanted = thresholds.astype(np.float32)
-    candidate = wanted - SOLR_SLACK
-    for _ in range(4):  # rounding moves the sum by few units
-        candidate = np.nextafter(candidate, np.float32(-np.inf))
-    found = candidate
-    for _ in range(9):
-        found = np.where(found + SOLR_SLACK >= wanted, found, candidate)
-        candidate = np.nextafter(candidate, np.float32(np.inf))
-    return found, found + SOLR_SLACK == wanted
+    with np.errstate(over="ignore"):
+        candidate = wanted - SOLR_SLACK
+        for _ in range(4):  # rounding moves the sum by few units
+            candidate = np.nextafter(candidate, np.float32(-np.inf))
+        found = candidate
+        for _ in range(9):
+            found = np.where(found + SOLR_SLACK >= wanted, found, candidate)
+            candidate = np.nextafter(candidate, np.float32(np.inf))
+    kept = np.abs(wanted) >= WITHOUT_SLACK
+    return np.where(kept, wanted, found), kept | (found + SOLR_SLACK == wanted)
 
 
 def written(value: float | np.floating) -> str:

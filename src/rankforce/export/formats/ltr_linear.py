@@ -11,7 +11,7 @@ import numpy as np
 from rankforce.errors import ModelFileError
 from rankforce.export.emulation import Emulated
 from rankforce.export.format import Format, Prepared
-from rankforce.export.forms import LinearForm
+from rankforce.export.forms import Form, LinearForm
 from rankforce.models.json_text import refuse_constant
 
 
@@ -20,7 +20,9 @@ class LtrLinear(Format):
     TITLE: ClassVar[str] = "model/linear of the OpenSearch and Elasticsearch plugins"
     SUFFIX: ClassVar[str] = ".json"
     FORMS = (LinearForm,)
-    KEEPS_CONSTANT: ClassVar[bool] = False
+
+    def keeps_constant(self, form: Form) -> bool:
+        return False
 
     def write(self, prepared: Prepared, suffix: str) -> bytes:
         return (json.dumps(named_weights(prepared), ensure_ascii=False, allow_nan=False) + "\n").encode()
@@ -38,7 +40,14 @@ class LtrLinear(Format):
         )
 
     def notes(self, prepared: Prepared) -> list[str]:
-        return [f"scores are {-prepared.offset:.6g} below the model's: the format has no constant"] if prepared.offset else []
+        return offset_notes(prepared)
+
+
+def offset_notes(prepared: Prepared) -> list[str]:
+    """That scores differ from the model's by a constant, if they do."""
+    if not prepared.offset:
+        return []
+    return [f"scores are the model's {prepared.offset:+.6g}, in every document: the format has no constant"]
 
 
 def named_weights(prepared: Prepared) -> dict[str, float]:

@@ -13,8 +13,8 @@ import numpy as np
 
 from rankforce.export.emulation import EmulatedTrees, less
 from rankforce.export.format import Format, Prepared
-from rankforce.export.forms import AdditiveTrees
 from rankforce.export.formats.xgboost import in_json
+from rankforce.export.forms import AdditiveTrees
 from rankforce.export.xgboost_document import document_of, parsed_trees
 from rankforce.models.json_text import refuse_constant
 

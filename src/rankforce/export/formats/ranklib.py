@@ -1,7 +1,7 @@
-"""RankLib's text, also ``model/ranklib`` of the plugins: trees as LambdaMART.
+"""RankLib's text, also ``model/ranklib`` of the plugins: LambdaMART, Linear Regression, RankNet.
 
-Left if x <= threshold, in float32; features are numbered from 1. Elements are read by their position, and space between
-them would be an element: one per line, nothing else in it.
+Trees: left if x <= threshold, in float32; features are numbered from 1. Elements are read by their position, and space
+between them would be an element: one per line, nothing else in it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,15 @@ from typing import ClassVar
 import numpy as np
 
 from rankforce.errors import ModelFileError
-from rankforce.export.emulation import EmulatedTree, EmulatedTrees, less_or_equal
+from rankforce.export.emulation import Emulated, EmulatedTree, EmulatedTrees, less_or_equal
 from rankforce.export.engines import MissingAs
+from rankforce.export.folded_nets import folded
 from rankforce.export.format import Format, Prepared
-from rankforce.export.forms import AdditiveTrees, ScaledTree
+from rankforce.export.forms import AdditiveTrees, Form, LinearForm, NetForm, ScaledTree
+from rankforce.export.ranklib_functions import LINEAR, NET, linear_text, net_text, parsed_linear, parsed_net, squeeze
 from rankforce.export.thresholds import for_less_or_equal, written
 from rankforce.export.tree_text import nested
+from rankforce.models.expected_grade import logistic
 
 HEADER = "## LambdaMART"
 
@@ -26,30 +29,60 @@ class Ranklib(Format):
     NAME: ClassVar[str] = "ranklib"
     TITLE: ClassVar[str] = "RankLib's text; model/ranklib of the OpenSearch and Elasticsearch plugins"
     SUFFIX: ClassVar[str] = ".txt"
+    FORMS = (AdditiveTrees, LinearForm, NetForm)
+
+    def refuse(self, form: Form) -> None:
+        super().refuse(form)
+        if isinstance(form, NetForm):
+            folded(form, self.NAME)
 
     def write(self, prepared: Prepared, suffix: str) -> bytes:
-        assert isinstance(prepared.form, AdditiveTrees)
+        form, features = prepared.form, prepared.features
+        if isinstance(form, LinearForm):
+            return linear_text(form, features).encode()
+        if isinstance(form, NetForm):
+            return net_text(folded(form, self.NAME), features).encode()
+        assert isinstance(form, AdditiveTrees)
         trees = "".join(
             f'<tree id="{number}" weight="1.0">\n<split>\n{_text(tree, prepared)}</split>\n</tree>\n'
-            for number, tree in enumerate(prepared.form.with_constant_tree(), start=1)
+            for number, tree in enumerate(form.with_constant_tree(), start=1)
         )
         return f"{HEADER}\n<ensemble>\n{trees}</ensemble>\n".encode()
 
-    def read(self, written: bytes, prepared: Prepared, suffix: str) -> EmulatedTrees:
-        lines = _Lines(written.decode("ascii"))
-        lines.take(re.escape(HEADER))
-        lines.take("<ensemble>")
+    def read(self, written: bytes, prepared: Prepared, suffix: str) -> Emulated:
+        text = written.decode("ascii")
         feature_of = {int(place) + 1: feature for feature, place in enumerate(prepared.features.places) if place >= 0}
-        trees: list[EmulatedTree] = []
-        while not lines.at("</ensemble>"):
-            number = int(lines.take('<tree id="([0-9]+)" weight="1.0">'))
-            if number != len(trees) + 1:
-                raise ModelFileError(f"tree {number} where {len(trees) + 1} is expected")
-            lines.take("<split>")
-            trees.append(_parsed(lines, feature_of))
-            lines.take("</tree>")
-        lines.take("</ensemble>")
-        return EmulatedTrees(tuple(trees), less_or_equal, MissingAs.ZERO, np.float32)
+        if text.startswith(LINEAR):
+            return parsed_linear(text, feature_of)
+        if text.startswith(NET):
+            return parsed_net(text, feature_of)
+        return _parsed_trees(_Lines(text), feature_of)
+
+    def expected(self, scores: np.ndarray, prepared: Prepared) -> np.ndarray:
+        if isinstance(prepared.form, NetForm):
+            slope, start = squeeze(folded(prepared.form, self.NAME))
+            return logistic(slope * scores + start)
+        return super().expected(scores, prepared)
+
+    def notes(self, prepared: Prepared) -> list[str]:
+        if isinstance(prepared.form, NetForm):
+            return ["scores are a rising function of the model's, between 0 and 0.5: RankLib's nets end in a sigmoid"]
+        return []
+
+
+def _parsed_trees(lines: _Lines, feature_of: dict[int, int]) -> EmulatedTrees:
+    lines.take(re.escape(HEADER))
+    lines.take("<ensemble>")
+    trees: list[EmulatedTree] = []
+    while not lines.at("</ensemble>"):
+        number = int(lines.take('<tree id="([0-9]+)" weight="1.0">'))
+        if number != len(trees) + 1:
+            raise ModelFileError(f"tree {number} where {len(trees) + 1} is expected")
+        lines.take("<split>")
+        trees.append(_parsed(lines, feature_of))
+        lines.take("</tree>")
+    lines.take("</ensemble>")
+    return EmulatedTrees(tuple(trees), less_or_equal, MissingAs.ZERO, np.float32)
 
 
 def _text(tree: ScaledTree, prepared: Prepared) -> str:
