@@ -57,6 +57,7 @@ _HOME = {
     "Model": "rankforce.models.model",
     "load": "rankforce.models.storage",
     # export
+    "export_bundle": "rankforce.export.bundling",
     "export_model": "rankforce.export.exporting",
     "Exported": "rankforce.export.exporting",
     "ExportCheck": "rankforce.export.check_report",

@@ -36,6 +36,7 @@ from rankforce.evaluation.compare import Comparison as Comparison
 from rankforce.evaluation.compare import compare as compare
 from rankforce.evaluation.evaluate import evaluate as evaluate
 from rankforce.evaluation.result import Evaluation as Evaluation
+from rankforce.export.bundling import export_bundle as export_bundle
 from rankforce.export.check_report import ExportCheck as ExportCheck
 from rankforce.export.exporting import Exported as Exported
 from rankforce.export.exporting import export_model as export_model
@@ -136,6 +137,7 @@ __all__ = [
     "cross_validate",
     "diagnostics",
     "evaluate",
+    "export_bundle",
     "export_model",
     "inspect",
     "judged_run",

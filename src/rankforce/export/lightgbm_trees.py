@@ -159,4 +159,5 @@ def _parsed(info: Any, names: list[str], columns: dict[str, int], dtype: type[np
             nodes[parent][side] = number
     if len(values) != info["num_leaves"]:
         raise ModelFileError(f"tree {info['tree_index']} has {len(values)} leaves, and says {info['num_leaves']}")
-    return EmulatedTree.of([tuple(node) for node in nodes], values, dtype)
+    with np.errstate(over="ignore"):  # the largest double is infinite in float32: everything goes left
+        return EmulatedTree.of([tuple(node) for node in nodes], values, dtype)

@@ -1,6 +1,7 @@
 """LightGBM's model text: what ``lightgbm.Booster(model_file=...)`` reads, and Treelite.
 
 Left if x <= threshold, in double; leaves summed in double, tree after tree: scores are those of the model, bit by bit.
+Values up to 1e-35 are 0 to LightGBM; the check does not mind, or it would find fault with every threshold at 0.
 """
 
 from __future__ import annotations

@@ -14,7 +14,13 @@ from rankforce.export.emulation import EmulatedTrees, less_or_equal
 from rankforce.export.engines import Reader
 from rankforce.export.format import Format, Prepared
 from rankforce.export.forms import AdditiveTrees, Form
-from rankforce.export.lightgbm_trees import MOST_LEVELS, json_document, read_document, refused_name, without_start
+from rankforce.export.lightgbm_trees import (
+    MOST_LEVELS,
+    json_document,
+    read_document,
+    refused_name,
+    without_start,
+)
 from rankforce.export.thresholds import for_less_or_equal_in_double
 from rankforce.export.tree_text import refuse_depth
 from rankforce.models.json_text import refuse_constant
