@@ -32,8 +32,9 @@ HARD = np.array(
 # Solr's slack can be scaled away only where sizes differ by less than 2^120.
 MILDER = HARD[((np.abs(HARD) > 1e-20) & (np.abs(HARD) < 1e10)) | (HARD == 0) | (HARD == LARGEST)]
 
-KNOWN = Provenance(missing_shares=(0.0,) * len(NAMES))
-HOLED = Provenance(missing_shares=(0.25,) * len(NAMES))
+RANGE = {"feature_lows": (-1.0,) * len(NAMES), "feature_highs": (1.0,) * len(NAMES)}
+KNOWN = Provenance(missing_shares=(0.0,) * len(NAMES), **RANGE)
+HOLED = Provenance(missing_shares=(0.25,) * len(NAMES), **RANGE)
 
 
 def random_tree(seed: int, leaves: int, thresholds: np.ndarray = HARD, n_features: int = len(NAMES)) -> Tree:
