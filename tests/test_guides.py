@@ -19,6 +19,7 @@ GUIDES = (
     "combining.md",
     "lambdas.md",
     "objectives.md",
+    "export.md",
 )
 
 
