@@ -325,6 +325,10 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     net.save(folder / "model.json")
     yield Target("load", rf.load, {"path": folder / "model.json"})
     yield Target("model_card", rf.model_card, {"model": net.model_})
+    boosted = rf.LambdaMART(n_trees=2, n_leaves=3, min_documents=2, progress=False).fit(data)
+    for name in ("ranklib", "ltr-xgboost", "solr", "xgboost"):
+        written: dict[str, Any] = {"model": boosted, "path": folder / "exported.json", "format": name, "check": data}
+        yield Target(f"export_model {name}", rf.export_model, written)
     instruments: dict[str, dict[str, Any]] = {
         "ContributionsByGrade": {},
         "ForceAgreement": {"objective": rf.Graded(["NDCG", "CNDCG:clicks"])},
@@ -361,6 +365,7 @@ def method_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
         "truncate": {},
         "feature_importance": {},
         "save": {"path": folder / "saved.json"},
+        "export": {"path": folder / "written.txt", "format": "ranklib"},
     }.items():
         yield Target(f"TreeEnsemble.{name}", getattr(model, name), arguments)
 
@@ -375,6 +380,8 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
         "ListwiseLambdaFunction",
         "Model",
         "JudgedRun",
+        "Exported",
+        "ExportCheck",
         "ClickLabels",
         "FeatureLog",
         "Evaluation",

@@ -20,6 +20,7 @@ GUIDES = (
     "combining.md",
     "lambdas.md",
     "objectives.md",
+    "export.md",
 )
 
 

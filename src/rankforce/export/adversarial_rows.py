@@ -25,6 +25,7 @@ def rows_of_tree(tree: ScaledTree, n_features: int, *, double: bool) -> np.ndarr
         with np.errstate(over="ignore"):
             above = np.nextafter(low, np.float32(np.inf))
         inside = np.where(high < LARGEST, high, np.where(np.isfinite(low), above, np.float32(0)))
+        inside[low == LARGEST] = np.nan  # beyond the largest number is what is missing
         values = _values_around(threshold, double)
         block = np.tile(inside.astype(dtype), (len(values), 1))
         block[:, feature] = values

@@ -25,7 +25,7 @@ from rankforce.files.atomic_writes import atomic_write, check_replaceable
 from rankforce.files.streams import file_name
 from rankforce.kinds import Choice, OrNone, Text, check_switches, shown
 from rankforce.models.model import Model
-from rankforce.remedies import Argument
+from rankforce.remedies import Argument, Phrase
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -80,7 +80,8 @@ def export_model(
     engine : "opensearch-2.19", "elasticsearch-1.5.10" (the plugin's release), "solr-9", ...; what cannot be right
         there is refused. None: a warning says where the file is not right
     missing : what a feature without a value was in training: "zero" or "nan"; None: what the training data says
-    features : the engine's features, as names or as the engine lists them, or the JSON file of them
+    features : the engine's features, as names or as the engine lists them, or its name for each of the model's, or
+        the JSON file of either
     name : of the model in the engine; None: the file's name
     shift : add a constant so that no score is negative
     check : True, or rows (a Dataset, a matrix, a data frame): compare the file with the model in the engine's
@@ -160,8 +161,10 @@ def _prepared(
     for feature in used:
         problem = target.misreading(available.name(feature), reader)
         if problem is not None:
+            own = model.feature_names[feature]
             raise SettingsError(
-                f"feature {available.name(feature)!r}: {problem}; rename it with ", Argument("features")
+                f"feature {available.name(feature)!r}: {problem}; give it another name there: ",
+                Phrase(f"features={{{own!r}: '...'}}", f'--features FILE, with {{"{own}": "..."}} in it'),
             )
     offset = 0.0
     if shift:

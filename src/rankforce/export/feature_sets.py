@@ -44,12 +44,15 @@ def feature_set(given: Any, feature_names: tuple[str, ...], used: np.ndarray) ->
     """The engine's features, from what was given (None: the model's own), with all that the model uses.
 
     given : names, or features as the engine lists them, or the file of either: a JSON list of names or of objects with
-    "name", a plugin's feature set, Solr's feature store. Features of the model that are only numbered are taken by
-    their position.
+    "name", a plugin's feature set, Solr's feature store; or the engine's name for each of the model's. Features of the
+    model that are only numbered are taken by their position.
     """
     if given is None:
         return FeatureSet(feature_names, np.arange(len(feature_names)))
-    names = _names(given)
+    value = _read(given) if isinstance(given, (str, Path)) else given
+    if isinstance(value, dict) and value and all(isinstance(name, str) and name for name in value.values()):
+        return _renamed(value, feature_names)
+    names = _listed(value, f"{given}: " if isinstance(given, (str, Path)) else "features: ")
     if not names:
         raise DataError("features: the list is empty")
     twice, count = Counter(names).most_common(1)[0]
@@ -69,10 +72,16 @@ def feature_set(given: Any, feature_names: tuple[str, ...], used: np.ndarray) ->
     return FeatureSet(tuple(names), places)
 
 
-def _names(given: Any) -> list[str]:
-    if isinstance(given, (str, Path)):
-        return _listed(_read(given), f"{given}: ")
-    return _listed(given, "features: ")
+def _renamed(names: dict[str, str], feature_names: tuple[str, ...]) -> FeatureSet:
+    """The model's features in its order, some of them under another name."""
+    strangers = [name for name in names if name not in feature_names]
+    if strangers:
+        raise DataError(f"features: the model has no feature {shown(strangers[0])} to rename")
+    renamed = tuple(names.get(name, name) for name in feature_names)
+    twice, count = Counter(renamed).most_common(1)[0]
+    if count > 1:
+        raise DataError(f"features: {count} features would be named {twice!r}")
+    return FeatureSet(renamed, np.arange(len(feature_names)))
 
 
 def _read(path: str | Path) -> Any:

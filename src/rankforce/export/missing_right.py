@@ -24,33 +24,34 @@ from rankforce.export.forms import AdditiveTrees, ScaledTree
 from rankforce.export.thresholds import LARGEST
 
 MOST_TIMES = 32  # as many leaves as before
+FEW_LEAVES = 1000  # count as so many
 
 _Known = frozenset[tuple[int, bool]]  # features of which a way has shown that they are missing (True) or not
 
 
 def with_missing_right(form: AdditiveTrees) -> AdditiveTrees:
     """The same sum of trees, with no missing value that goes left."""
-    before = sum(tree.n_leaves for tree in form.trees)
+    most = MOST_TIMES * max(sum(tree.n_leaves for tree in form.trees), FEW_LEAVES)
     trees: list[ScaledTree] = []
-    after = 0
     for tree in form.trees:
-        trees.append(_rebuilt(tree))
-        after += trees[-1].n_leaves
-        if after > MOST_TIMES * max(before, 1000):
-            raise SettingsError(
-                f"the engine sends every missing value right, and trees that undo it would have more than {MOST_TIMES} "
-                "times as many leaves; export as 'ranklib', or train smaller trees"
-            )
+        trees.append(_rebuilt(tree, most))
+        most -= trees[-1].n_leaves
     return dataclasses.replace(form, trees=tuple(trees))
 
 
-def _rebuilt(tree: ScaledTree) -> ScaledTree:
+def _rebuilt(tree: ScaledTree, most: int) -> ScaledTree:
+    """The tree with at most so many leaves."""
     if not tree.missing_left.any():
         return tree
     growing = _Growing(tree)
     waiting: list[tuple[int, _Known, int, int]] = [(tree.root, frozenset(), -1, 0)]
     while waiting:
         child, known, parent, side = waiting.pop()
+        if len(growing.leaves) > most:
+            raise SettingsError(
+                f"the engine sends every missing value right, and trees that undo it would have more than {MOST_TIMES} "
+                "times as many leaves: export as 'ranklib', or train smaller trees"
+            )
         while child >= 0 and (int(tree.feature[child]), True) in known:
             child = int(tree.left[child] if tree.missing_left[child] else tree.right[child])
         if child < 0:
