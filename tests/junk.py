@@ -8,6 +8,7 @@ import decimal
 import fractions
 import inspect
 import random
+import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -326,9 +327,11 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("load", rf.load, {"path": folder / "model.json"})
     yield Target("model_card", rf.model_card, {"model": net.model_})
     boosted = rf.LambdaMART(n_trees=2, n_leaves=3, min_documents=2, progress=False).fit(data)
-    for name in ("ranklib", "ltr-xgboost", "solr", "xgboost"):
+    for name in ("ranklib", "ltr-xgboost", "solr", "xgboost", "lightgbm-json"):
         written: dict[str, Any] = {"model": boosted, "path": folder / "exported.json", "format": name, "check": data}
         yield Target(f"export_model {name}", rf.export_model, written)
+    bundled: dict[str, Any] = {"model": boosted, "folder": folder / "bundle", "format": "ltr-xgboost", "check": data}
+    yield Target("export_bundle", rf.export_bundle, bundled, lambda made: shutil.rmtree(made.folder))
     instruments: dict[str, dict[str, Any]] = {
         "ContributionsByGrade": {},
         "ForceAgreement": {"objective": rf.Graded(["NDCG", "CNDCG:clicks"])},

@@ -15,6 +15,7 @@ GUIDES = (
     "migration.md",
     "clicks.md",
     "feature_logs.md",
+    "tutorial.md",
     "optimality.md",
     "xrank.md",
     "combining.md",
