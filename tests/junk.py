@@ -316,6 +316,11 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("search_weights", rf.search_weights, searched)
     net = rf.LambdaRank(hidden=0, epochs=1, progress=False).fit(data)
     yield Target("inspect", rf.inspect, {"data": data})
+    explained: dict[str, Any] = {"model": net, "data": data, "query": 1, "threads": 1}
+    yield Target("explain", rf.explain, explained | {"background": 2}, str)
+    yield Target("explain a pair", rf.explain, explained | {"pair": tuple(data.rows[:2].tolist())}, str)
+    lost: dict[str, Any] = {"model": net, "data": data, "permutations": 1, "progress": False}
+    yield Target("importance", rf.importance, lost, str)
     yield Target("check_forces", rf.diagnostics.check_forces, {"lambda_function": "RankNetWeightPairs", "samples": 2})
     yield Target("effective_pairs", rf.diagnostics.effective_pairs, {"data": data, "scores": scores})
     looked: dict[str, Any] = {"model": net, "data": data}
@@ -389,6 +394,10 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
         "FeatureLog",
         "Evaluation",
         "Comparison",
+        "Contributions",
+        "DocumentExplanation",
+        "PairExplanation",
+        "FeatureImportance",
     ),
     *("value_if_moved", "change_if_swapped", "centre"),
 }

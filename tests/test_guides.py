@@ -22,6 +22,7 @@ GUIDES = (
     "lambdas.md",
     "objectives.md",
     "export.md",
+    "explaining.md",
 )
 
 

@@ -74,6 +74,13 @@ _HOME = {
     # inspection
     "inspect": "rankforce.inspection.inspection",
     "model_card": "rankforce.inspection.model_card",
+    # explaining
+    "explain": "rankforce.explaining.explain",
+    "importance": "rankforce.explaining.importance",
+    "Contributions": "rankforce.explaining.contributions",
+    "DocumentExplanation": "rankforce.explaining.document_explanation",
+    "PairExplanation": "rankforce.explaining.pair_explanation",
+    "FeatureImportance": "rankforce.explaining.feature_importance",
     # errors
     "RankforceError": "rankforce.errors",
     "DataError": "rankforce.errors",

@@ -36,6 +36,12 @@ from rankforce.evaluation.compare import Comparison as Comparison
 from rankforce.evaluation.compare import compare as compare
 from rankforce.evaluation.evaluate import evaluate as evaluate
 from rankforce.evaluation.result import Evaluation as Evaluation
+from rankforce.explaining.contributions import Contributions as Contributions
+from rankforce.explaining.document_explanation import DocumentExplanation as DocumentExplanation
+from rankforce.explaining.explain import explain as explain
+from rankforce.explaining.feature_importance import FeatureImportance as FeatureImportance
+from rankforce.explaining.importance import importance as importance
+from rankforce.explaining.pair_explanation import PairExplanation as PairExplanation
 from rankforce.export.bundling import export_bundle as export_bundle
 from rankforce.export.check_report import ExportCheck as ExportCheck
 from rankforce.export.exporting import Exported as Exported
@@ -88,13 +94,16 @@ __all__ = [
     "CNDCG",
     "ClickLabels",
     "Comparison",
+    "Contributions",
     "DCG",
     "DataError",
     "Dataset",
+    "DocumentExplanation",
     "ERR",
     "Evaluation",
     "ExportCheck",
     "Exported",
+    "FeatureImportance",
     "FeatureLog",
     "FileFormatError",
     "Graded",
@@ -112,6 +121,7 @@ __all__ = [
     "ModelFileError",
     "NDCG",
     "PRank",
+    "PairExplanation",
     "PairwiseAccuracy",
     "Precision",
     "Preferences",
@@ -137,8 +147,10 @@ __all__ = [
     "cross_validate",
     "diagnostics",
     "evaluate",
+    "explain",
     "export_bundle",
     "export_model",
+    "importance",
     "inspect",
     "judged_run",
     "lambdas",
