@@ -389,6 +389,7 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
         "Model",
         "JudgedRun",
         "Exported",
+        "ExportedBundle",
         "ExportCheck",
         "ClickLabels",
         "FeatureLog",

@@ -60,6 +60,7 @@ _HOME = {
     "export_bundle": "rankforce.export.bundling",
     "export_model": "rankforce.export.exporting",
     "Exported": "rankforce.export.exporting",
+    "ExportedBundle": "rankforce.export.bundling",
     "ExportCheck": "rankforce.export.check_report",
     # combining
     "combine": "rankforce.combining.combine",

@@ -42,6 +42,7 @@ from rankforce.explaining.explain import explain as explain
 from rankforce.explaining.feature_importance import FeatureImportance as FeatureImportance
 from rankforce.explaining.importance import importance as importance
 from rankforce.explaining.pair_explanation import PairExplanation as PairExplanation
+from rankforce.export.bundling import ExportedBundle as ExportedBundle
 from rankforce.export.bundling import export_bundle as export_bundle
 from rankforce.export.check_report import ExportCheck as ExportCheck
 from rankforce.export.exporting import Exported as Exported
@@ -103,6 +104,7 @@ __all__ = [
     "Evaluation",
     "ExportCheck",
     "Exported",
+    "ExportedBundle",
     "FeatureImportance",
     "FeatureLog",
     "FileFormatError",

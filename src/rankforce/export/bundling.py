@@ -12,6 +12,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rankforce.errors import SettingsError
 from rankforce.export.bundles import ltr_plugins, solr, vespa
 from rankforce.export.bundles.request_files import Bundled
@@ -73,7 +75,7 @@ def export_bundle(
         )
     target = Path(file_name(folder))
     _check_folder(target)
-    stem = re.sub(r"\W", "_", name or target.resolve().name, flags=re.ASCII) or "rankforce"
+    stem = re.sub(r"\W|^(?=\d)", "_", name or target.resolve().name, flags=re.ASCII) or "rankforce"
     options: dict[str, Any] = {"engine": engine, "missing": missing, "features": features, "shift": shift}
     # the digest is of what the model is, whatever it is called
     unnamed = export_model(model, None, format, name=stem, **options)
@@ -94,8 +96,6 @@ def export_bundle(
 
 
 def _names(model: Any, features: Any) -> tuple[str, ...]:
-    import numpy as np
-
     return feature_set(features, getattr(model, "model_", model).feature_names, np.empty(0, dtype=np.int64)).names
 
 

@@ -22,7 +22,7 @@ def export(
             "--to",
             metavar="FORMAT",
             help="ranklib, ltr-xgboost, ltr-xgboost-raw or ltr-linear (plugins of OpenSearch and Elasticsearch), solr, "
-            "xgboost, ...: docs/export.md has all of them.",
+            "vespa, xgboost, lightgbm, onnx, ...: docs/export.md has all of them.",
             show_default=False,
         ),
     ],

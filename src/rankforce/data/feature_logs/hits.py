@@ -28,7 +28,7 @@ class LoggedHit:
 
 @dataclasses.dataclass(frozen=True)
 class EngineResponse:
-    """The hits of one response, and how many documents had no features; ``partial``: the engine left something out."""
+    """The hits of one response; ``partial``: the engine says that it left something out."""
 
     hits: Iterator[LoggedHit | None]  # None: a document without features
     partial: bool
