@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -114,42 +114,58 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(map(displayed, names[:20])) + (", ..." if len(names) > 20 else "")
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class LoggedFeatures:
+    """What is kept of a document: numbers, and names that all documents alike share."""
+
+    listed: tuple[str, ...]  # features that the log lists
+    valued: tuple[str, ...]  # those with a value, or NaN
+    values: np.ndarray  # float64 (valued,)
+    absent: float
+
+    def equals(self, other: LoggedFeatures) -> bool:
+        mine, others = (dict(zip(one.valued, one.values.tolist(), strict=True)) for one in (self, other))
+        return mine.keys() == others.keys() and all(
+            value == others[name] or (math.isnan(value) and math.isnan(others[name])) for name, value in mine.items()
+        )
+
+
 class LoggedDocuments:
     """The documents of a log by query and document, each once."""
 
     def __init__(self, repeated: str) -> None:
-        self.hits: dict[tuple[str, str], LoggedHit] = {}
-        self._repeated = repeated
+        self.kept: dict[tuple[str, str], LoggedFeatures] = {}
         self.counts = LogCounts()
+        self._repeated = repeated
+        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def add(self, query: str, hit: LoggedHit) -> None:
+        found = LoggedFeatures(
+            listed=self._shared(hit.names),
+            valued=self._shared(tuple(hit.values)),
+            values=np.array(list(hit.values.values()), dtype=np.float64),
+            absent=hit.absent,
+        )
         pair = query, hit.document
-        before = self.hits.get(pair)
-        if before is None:
-            self.hits[pair] = hit
+        before = self.kept.setdefault(pair, found)
+        if before is found:
             return
         self.counts.repeated_documents += 1
-        if self._repeated == "raise" and not _alike(before, hit):
+        if self._repeated == "raise" and not before.equals(found):
             hit.node.fail(
                 f"document {hit.document!r} of query {query!r} came before, with other values",
                 ("say which of them count: ", Argument("repeated", "first"), " or ", Argument("repeated", "last")),
             )
         if self._repeated == "last":
-            self.hits[pair] = hit
+            self.kept[pair] = found
 
     def feature_names(self) -> tuple[str, ...]:
         """As the log lists them, if it lists them alike for all documents; else sorted."""
-        orders = {hit.names for hit in self.hits.values()}
+        orders = {features.listed for features in self.kept.values()}
         return next(iter(orders)) if len(orders) == 1 else tuple(sorted({name for order in orders for name in order}))
 
-
-def _alike(a: LoggedHit, b: LoggedHit) -> bool:
-    if a.values.keys() != b.values.keys():
-        return False
-    return all(
-        value == b.values[name] or (value != value and b.values[name] != b.values[name])
-        for name, value in a.values.items()
-    )
+    def _shared(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return self._orders.setdefault(names, names)
 
 
 def joined(
@@ -160,42 +176,49 @@ def joined(
     absent: str | None,
 ) -> FeatureLog:
     """The data set; ``grades`` None: nothing is judged, and everything is kept."""
-    hits = documents.hits
-    if not hits:
+    logged = documents.kept
+    if not logged:
         raise DataError(_NO_FEATURES)
     names = documents.feature_names() if features is None else features
-    logged = {name for hit in hits.values() for name in hit.names}
-    if not logged & set(names):
+    known = {name for listed in {one.listed for one in logged.values()} for name in listed}
+    if not known & set(names):
         raise DataError(
-            f"the log has no feature of the feature set: it has {_names(sorted(logged)) or 'none'}, the set "
+            f"the log has no feature of the feature set: it has {_names(sorted(known)) or 'none'}, the set "
             f"{_names(names)}"
         )
     judged = {} if grades is None else grades
-    matched = [pair for pair in hits if pair in judged]
-    without_judgment = tuple(pair for pair in hits if pair not in judged) if grades is not None else ()
+    matched = [pair for pair in logged if pair in judged]
     if grades is not None and not matched:
-        raise _nothing_in_common(hits, judged)
-    kept = list(hits) if grades is None or unjudged == "keep" else matched
-    matrix = _matrix([hits[pair] for pair in kept], names, absent)
-    valued = {name for hit in hits.values() for name, value in hit.values.items() if value == value}
+        raise _nothing_in_common(next(iter(logged)), judged)
+    kept = list(logged) if grades is None or unjudged == "keep" else matched
     labels = None if grades is None else np.array([judged.get(pair, math.nan) for pair in kept], dtype=dtypes.LABEL)
     data = Dataset(
-        matrix,
+        _matrix([logged[pair] for pair in kept], names, absent),
         labels,
         [query for query, _ in kept],
         feature_names=names,
         document_ids=[document for _, document in kept],
     )
+    valued = _with_values(logged.values())
     return FeatureLog(
         data=data,
         matched=len(matched),
-        judgments_without_features=tuple(pair for pair in judged if pair not in hits),
-        documents_without_judgment=without_judgment,
+        judgments_without_features=tuple(pair for pair in judged if pair not in logged),
+        documents_without_judgment=() if grades is None else tuple(pair for pair in logged if pair not in judged),
         features_never_logged=tuple(name for name in names if name not in valued),
-        features_left_out=tuple(sorted(logged - set(names))),
+        features_left_out=tuple(sorted(known - set(names))),
         unjudged=unjudged,
         counts=documents.counts,
     )
+
+
+def _with_values(logged: Iterable[LoggedFeatures]) -> set[str]:
+    """The features that some document has a value of."""
+    found: dict[tuple[str, ...], np.ndarray] = {}
+    for one in logged:
+        some = found.setdefault(one.valued, np.zeros(len(one.valued), dtype=bool))
+        some |= ~np.isnan(one.values)
+    return {name for valued, some in found.items() for name, has in zip(valued, some, strict=True) if has}
 
 
 _NO_FEATURES = (
@@ -204,19 +227,25 @@ _NO_FEATURES = (
 )
 
 
-def _matrix(hits: list[LoggedHit], names: tuple[str, ...], absent: str | None) -> np.ndarray:
+def _matrix(logged: list[LoggedFeatures], names: tuple[str, ...], absent: str | None) -> np.ndarray:
     fill = {None: None, "missing": math.nan, "zero": 0.0}[absent]
-    matrix = np.empty((len(hits), len(names)), dtype=dtypes.FEATURE)
-    for row, hit in enumerate(hits):
-        otherwise = hit.absent if fill is None else fill
-        matrix[row] = [hit.values.get(name, otherwise) for name in names]
+    place_of = {name: place for place, name in enumerate(names)}
+    places: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}  # features with values → columns, and which of them
+    matrix = np.empty((len(logged), len(names)), dtype=dtypes.FEATURE)
+    for row, one in enumerate(logged):
+        if one.valued not in places:
+            wanted = [index for index, name in enumerate(one.valued) if name in place_of]
+            places[one.valued] = [place_of[one.valued[index]] for index in wanted], wanted
+        columns, wanted = places[one.valued]
+        matrix[row] = one.absent if fill is None else fill
+        matrix[row, columns] = one.values[wanted]
     return matrix
 
 
-def _nothing_in_common(hits: dict[tuple[str, str], LoggedHit], judged: Grades) -> DataError:
+def _nothing_in_common(a: tuple[str, str], judged: Grades) -> DataError:
     if not judged:
         return DataError("nothing is judged: the judgments are empty")
-    a, b = next(iter(hits)), next(iter(judged))
+    b = next(iter(judged))
     return DataError(
         f"no document of the log is judged: ids are compared as text, and the log has query {a[0]!r} with document "
         f"{a[1]!r}, the judgments query {b[0]!r} with document {b[1]!r}; say where the log has its ids: ",
