@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 
 import numpy as np
 import pytest
@@ -63,6 +65,44 @@ def test_profiles_score_as_the_model(kind, holes, tmp_path):
     expected = mine.predict(given)
     assert np.abs(emulated.scores(given) - expected).max() <= 1e-6 * max(1.0, np.abs(expected).max())
     assert path.read_text().startswith("rank-profile shop inherits default {\n")
+
+
+def in_python(text):
+    """The functions of a profile as Python's own expressions, one row at a time: shares nothing with the reader."""
+    calls = {
+        "if_": lambda condition, yes, no: yes if condition else no,
+        "isNan": math.isnan,
+        "tanh": math.tanh,
+        "exp": math.exp,
+        "log": lambda value: math.log(value) if value > 0 else math.nan,
+        "sigmoid": lambda value: 1.0 / (1.0 + math.exp(-value)),
+        "max": max,
+    }
+    for name, expression in re.findall(
+        r"function (\w+)\(\) \{\n        expression \{\n(.*?)\n        \}", text, re.DOTALL
+    ):
+        written = expression.replace("!(", "not (").replace("if (", "if_(")
+        for place, feature in enumerate(NAMES):
+            written = written.replace(feature, f"x[{place}]")
+        code = compile(f"({written.strip()})", name, "eval")
+        calls[name] = lambda code=code: eval(code, calls)
+    last = re.search(r"first-phase \{\n        expression: (\w+)\(\)", text)[1]
+
+    def score(row):
+        calls["x"] = row.tolist()
+        return calls[last]()
+
+    return score
+
+
+@pytest.mark.parametrize("kind", [*OTHERS, "leafwise", "based"])
+def test_profiles_mean_what_they_say(kind, tmp_path):
+    rf.export_model(model(kind), tmp_path / "shop.profile", "vespa", missing="nan")
+    score = in_python((tmp_path / "shop.profile").read_text())
+    given = data(True).features[:40]
+    expected = model(kind).predict(given)
+    found = [score(row.astype(np.float64)) for row in given]
+    assert np.abs(found - expected).max() <= 1e-6 * max(1.0, np.abs(expected).max())
 
 
 def test_missing_values_in_a_profile_are_what_they_were_in_training(tmp_path):
