@@ -47,8 +47,9 @@ def engines() -> str:
 def page(text: str) -> str:
     """A page with its tables written anew."""
     for name, table in (("formats", formats()), ("readers", readers()), ("engines", engines())):
-        pattern = rf"(<!-- table {name} -->\n).*?(\n<!-- end -->)"
-        text, count = re.subn(pattern, lambda found, table=table: found[1] + table + found[2], text, flags=re.DOTALL)  # type: ignore[misc]
+        pattern = rf"<!-- table {name} -->\n.*?<!-- end -->"
+        whole = f"<!-- table {name} -->\n{table}\n<!-- end -->"
+        text, count = re.subn(pattern, whole.replace("\\", r"\\"), text, flags=re.DOTALL)
         assert count == 1, f"export.md needs one table {name}"
     return text
 
