@@ -14,11 +14,14 @@ GUIDES = (
     "tuning.md",
     "migration.md",
     "clicks.md",
+    "feature_logs.md",
+    "tutorial.md",
     "optimality.md",
     "xrank.md",
     "combining.md",
     "lambdas.md",
     "objectives.md",
+    "export.md",
     "explaining.md",
 )
 

@@ -28,6 +28,8 @@ _HOME = {
     "consistent_posteriors": "rankforce.data.preferences",
     "click_labels": "rankforce.data.clicks.click_labels",
     "ClickLabels": "rankforce.data.clicks.rates",
+    "read_feature_log": "rankforce.data.feature_logs.reading",
+    "FeatureLog": "rankforce.data.feature_logs.joining",
     "make_artificial": "rankforce.data.artificial.artificial",
     "make_web_like": "rankforce.data.artificial.web_like",
     "confuse_labels": "rankforce.data.noise",
@@ -54,6 +56,12 @@ _HOME = {
     # models
     "Model": "rankforce.models.model",
     "load": "rankforce.models.storage",
+    # export
+    "export_bundle": "rankforce.export.bundling",
+    "export_model": "rankforce.export.exporting",
+    "Exported": "rankforce.export.exporting",
+    "ExportedBundle": "rankforce.export.bundling",
+    "ExportCheck": "rankforce.export.check_report",
     # combining
     "combine": "rankforce.combining.combine",
     # evaluation

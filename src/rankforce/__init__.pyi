@@ -10,6 +10,8 @@ from rankforce.data.artificial.web_like import make_web_like as make_web_like
 from rankforce.data.clicks.click_labels import click_labels as click_labels
 from rankforce.data.clicks.rates import ClickLabels as ClickLabels
 from rankforce.data.dataset import Dataset as Dataset
+from rankforce.data.feature_logs.joining import FeatureLog as FeatureLog
+from rankforce.data.feature_logs.reading import read_feature_log as read_feature_log
 from rankforce.data.files import read as read
 from rankforce.data.fold_files import read_folds as read_folds
 from rankforce.data.letor.reading import read_letor as read_letor
@@ -42,6 +44,11 @@ from rankforce.explaining.explain import explain as explain
 from rankforce.explaining.feature_importance import FeatureImportance as FeatureImportance
 from rankforce.explaining.importance import importance as importance
 from rankforce.explaining.pair_explanation import PairExplanation as PairExplanation
+from rankforce.export.bundling import ExportedBundle as ExportedBundle
+from rankforce.export.bundling import export_bundle as export_bundle
+from rankforce.export.check_report import ExportCheck as ExportCheck
+from rankforce.export.exporting import Exported as Exported
+from rankforce.export.exporting import export_model as export_model
 from rankforce.inspection.inspection import inspect as inspect
 from rankforce.inspection.model_card import model_card as model_card
 from rankforce.measures.average_precision import MAP as MAP
@@ -97,7 +104,11 @@ __all__ = [
     "DocumentExplanation",
     "ERR",
     "Evaluation",
+    "ExportCheck",
+    "Exported",
+    "ExportedBundle",
     "FeatureImportance",
+    "FeatureLog",
     "FileFormatError",
     "Graded",
     "Judged",
@@ -142,6 +153,8 @@ __all__ = [
     "diagnostics",
     "evaluate",
     "explain",
+    "export_bundle",
+    "export_model",
     "forces_at",
     "importance",
     "inspect",
@@ -154,6 +167,7 @@ __all__ = [
     "model_card",
     "optimising",
     "read",
+    "read_feature_log",
     "read_folds",
     "read_letor",
     "read_objective",

@@ -25,6 +25,7 @@ from rankforce.training.other_names import unknown_setting
 from rankforce.training.settings import SEED, setting, switch, with_settings
 
 if TYPE_CHECKING:
+    from rankforce.export.exporting import Exported
 
     class BaseEstimator:
         """scikit-learn's, which has no types: a base of unknown type would let every misspelt setting pass."""
@@ -162,6 +163,30 @@ class Ranker(BaseEstimator, abc.ABC):
     def save(self, path: str | Path) -> None:
         """Write the model to a file that ``rankforce.load`` reads."""
         self._fitted().save(path)
+
+    def export(
+        self,
+        path: str | Path | None,
+        format: str,
+        *,
+        engine: str | None = None,
+        missing: str | None = None,
+        features: Any = None,
+        name: str | None = None,
+        shift: bool = False,
+        check: Any = None,
+    ) -> Exported:
+        """Write the model for a search engine or another library: see ``rankforce.export_model``."""
+        return self._fitted().export(
+            path,
+            format,
+            engine=engine,
+            missing=missing,
+            features=features,
+            name=name,
+            shift=shift,
+            check=check,
+        )
 
     def _note_features(self, data: Dataset) -> None:
         self.n_features_in_ = data.n_features
