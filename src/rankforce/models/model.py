@@ -22,6 +22,8 @@ from rankforce.models.provenance import Provenance
 from rankforce.models.ranking import Ranking
 from rankforce.remedies import Phrase, Setting
 
+_PLAIN = np.dtype(dtypes.FEATURE)
+
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Model(abc.ABC):
@@ -78,7 +80,12 @@ class Model(abc.ABC):
 
     def matrix(self, data: Any) -> np.ndarray:
         """The features of ``data`` as this model numbers them: float32 (documents, features), read-only."""
-        if isinstance(data, Dataset):
+        if type(data) is np.ndarray and data.dtype is _PLAIN and data.ndim == 2 and data.flags.carray:
+            matrix = data  # the common case, without looking for what else it might be
+            if matrix.shape[1] != self.n_features:
+                raise self._wrong_count(matrix)
+            frames.refuse_infinite(matrix, None)
+        elif isinstance(data, Dataset):
             places = self._places(data.feature_names, named=not are_numbered(data.feature_names))
             matrix = data.features if places is None else data.features[:, places]
         elif frames.is_frame(data):
@@ -92,10 +99,13 @@ class Model(abc.ABC):
                 raise DataError("X must have two dimensions (documents, features): for one document write X[None, :]")
             matrix, _ = frames.as_matrix(data)
             if matrix.shape[1] != self.n_features:
-                raise DataError(f"X has {matrix.shape[1]} features, the model was trained on {self.n_features}")
+                raise self._wrong_count(matrix)
         matrix = np.ascontiguousarray(matrix, dtype=dtypes.FEATURE).view()
         matrix.setflags(write=False)
         return matrix
+
+    def _wrong_count(self, matrix: np.ndarray) -> DataError:
+        return DataError(f"X has {matrix.shape[1]} features, the model was trained on {self.n_features}")
 
     def _places(self, names: Sequence[str], named: bool) -> list[int] | None:
         """Where each feature of the model stands among ``names``; None if they are the same.

@@ -43,13 +43,13 @@ from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.decompression import decompressed
 from rankforce.files.limits import longest_id
 from rankforce.files.streams import file_name
-from rankforce.models import appended_trees
+from rankforce.models import appended_trees, tree_ensemble, tree_text
 from rankforce.models.json_text import refuse_constant, revived, text
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 
 FORMAT = "rankforce model"
-VERSION = 1
+VERSION = 2  # the latest that is read; files are of version 1 unless they hold what only version 2 can say
 _HEAD = f'{{"format": "{FORMAT}",\n"version": '.encode()
 _TAIL = re.compile(rb'\n"sha256": "([0-9a-f]{64})"}\n\Z')
 _END = re.compile(rb'\n"sha256": "[0-9a-f]{64}"}\n')  # within a model a line ends with a comma or a bracket
@@ -103,7 +103,8 @@ def is_model_file(path: str | Path) -> bool:
 
 def to_bytes(model: Model) -> bytes:
     """The file of a model, uncompressed."""
-    document = {"format": FORMAT, "version": VERSION, **document_of(model)}
+    plain = document_of(model)
+    document = {"format": FORMAT, "version": 2 if tree_text.has_double_leaves(plain["contents"]) else 1, **plain}
     body = text(document)[:-1].encode() + b","  # without the closing brace: the digest follows
     return body + f'\n"sha256": "{hashlib.sha256(body).hexdigest()}"}}\n'.encode()
 
@@ -122,7 +123,7 @@ def from_bytes(data: bytes, name: str = "model") -> Model:
     appended = _appended_from(data)
     _check_frame(data[:appended], name)
     try:
-        document: dict[str, Any] = json.loads(data[:appended], parse_constant=refuse_constant)
+        document = _document_of_bytes(data[:appended], columns=appended == len(data))
         Fields(document, name).whole("version", least=1, most=VERSION)
         if appended < len(data):
             if not appended_trees.may_follow(document):
@@ -137,6 +138,18 @@ def from_bytes(data: bytes, name: str = "model") -> Model:
         raise ModelFileError(f"{name}: the file cannot be read as a model: {error}") from None
     except MemoryError:
         raise ModelFileError(f"{name}: the model does not fit into the memory; save it again") from None
+
+
+def _document_of_bytes(data: bytes, *, columns: bool) -> dict[str, Any]:
+    """The JSON of a file; with ``columns``, the lists of trees are TreeColumns where that can be."""
+    if not columns:
+        return json.loads(data, parse_constant=refuse_constant)
+    types = tree_ensemble.NODE_FIELDS | tree_ensemble.LEAF_FIELDS
+    data, sections = tree_text.cut_out(data, types, tree_ensemble.LEAF_FIELDS)
+    document: dict[str, Any] = json.loads(data, parse_constant=refuse_constant)
+    if sections:
+        tree_text.put_back(document, sections)
+    return document
 
 
 def _check_frame(data: bytes, name: str) -> None:
@@ -348,6 +361,10 @@ class Fields:
                 return np.array(values, dtype=np.float64 if kind == "f" else dtype).astype(dtype)
         except OverflowError:
             raise self.error(f"{key!r} holds a number that is too large") from None
+
+    def truth(self, key: str, default: bool) -> bool:
+        """A truth value, or the default where older files have none."""
+        return bool(self._of_type(key, bool, "true or false")) if key in self.values else default
 
     def optional_model(self, key: str) -> Model | None:
         return None if self.get(key) is None else model_of(self.mapping(key), self.name)
