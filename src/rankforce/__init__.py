@@ -53,7 +53,7 @@ _HOME = {
     "XRank": "rankforce.rankers.xrank",
     # models
     "Model": "rankforce.models.model",
-    "load": "rankforce.models.storage",
+    "load": "rankforce.importing.recognising",
     # combining
     "combine": "rankforce.combining.combine",
     # evaluation

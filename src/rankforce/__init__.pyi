@@ -34,6 +34,7 @@ from rankforce.evaluation.compare import Comparison as Comparison
 from rankforce.evaluation.compare import compare as compare
 from rankforce.evaluation.evaluate import evaluate as evaluate
 from rankforce.evaluation.result import Evaluation as Evaluation
+from rankforce.importing.recognising import load as load
 from rankforce.inspection.inspection import inspect as inspect
 from rankforce.inspection.model_card import model_card as model_card
 from rankforce.measures.average_precision import MAP as MAP
@@ -56,7 +57,6 @@ from rankforce.measures.reciprocal_rank import MRR as MRR
 from rankforce.measures.success import Success as Success
 from rankforce.measures.winner_takes_all import WTA as WTA
 from rankforce.models.model import Model as Model
-from rankforce.models.storage import load as load
 from rankforce.objectives.graded import Graded as Graded
 from rankforce.objectives.objective import Term as Term
 from rankforce.objectives.objective_files import read_objective as read_objective

@@ -72,17 +72,20 @@ def save(model: Model, path: str | Path) -> None:
 def load(path: str | Path) -> Model:
     """Read a model that ``save`` wrote. NumPy suffices: neither Numba nor scikit-learn is needed to score with it."""
     name = file_name(path)
-    shown = displayed_path(name)
+    return from_bytes(content_of(name), displayed_path(name))
+
+
+def content_of(name: str) -> bytes:
+    """The bytes of a file."""
     try:
-        data = Path(name).read_bytes()
+        return Path(name).read_bytes()
     except OSError as error:
-        raise ModelFileError(f"{shown}: the model cannot be read: {error.strerror or error}") from None
-    return from_bytes(data, shown)
+        raise ModelFileError(f"{displayed_path(name)}: the model cannot be read: {error.strerror or error}") from None
 
 
-def names_model_file(text: str) -> bool:
-    """Whether a text is written as the name of a model file, not of a feature."""
-    return text.lower().endswith((".json", ".json.gz"))
+def begins_as_model(data: bytes) -> bool:
+    """Whether bytes begin as those of a model file, as far as there are any."""
+    return data.startswith(_HEAD) or _HEAD.startswith(data)
 
 
 def is_model_file(path: str | Path) -> bool:
@@ -111,15 +114,7 @@ def to_bytes(model: Model) -> bytes:
 
 def from_bytes(data: bytes, name: str = "model") -> Model:
     """The model of a file's bytes; ``name`` is for messages."""
-    if data.startswith(_GZIP):
-        try:
-            data = decompressed(data, name)
-        except (EOFError, OSError, zlib.error):
-            raise ModelFileError(
-                f"{name}: the compressed file is truncated or damaged; copy it again or save the model again"
-            ) from None
-        except FileFormatError as error:
-            raise ModelFileError(str(error)) from None
+    data = uncompressed(data, name)
     appended = _appended_from(data)
     _check_frame(data[:appended], name)
     try:
@@ -138,6 +133,20 @@ def from_bytes(data: bytes, name: str = "model") -> Model:
         raise ModelFileError(f"{name}: the file cannot be read as a model: {error}") from None
     except MemoryError:
         raise ModelFileError(f"{name}: the model does not fit into the memory; save it again") from None
+
+
+def uncompressed(data: bytes, name: str) -> bytes:
+    """The bytes of a file that may be gzip."""
+    if not data.startswith(_GZIP):
+        return data
+    try:
+        return decompressed(data, name)
+    except (EOFError, OSError, zlib.error):
+        raise ModelFileError(
+            f"{name}: the compressed file is truncated or damaged; copy it again or save the model again"
+        ) from None
+    except FileFormatError as error:
+        raise ModelFileError(str(error)) from None
 
 
 def _document_of_bytes(data: bytes, *, columns: bool) -> dict[str, Any]:

@@ -87,6 +87,8 @@ def _read(section: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, A
 def _counts(parts: list[bytes], commas: np.ndarray) -> np.ndarray:
     """How many numbers each part has, by where commas stand in all parts together."""
     lengths = np.array([len(part) for part in parts])
+    if not lengths.any():
+        return np.zeros(len(parts), dtype=np.int64)
     ends = np.cumsum(lengths + 2 * (lengths > 0))  # each part that is not empty, with a comma and a blank
     return np.diff(np.searchsorted(np.append(commas, ends[-1] - 1), ends), prepend=0)
 
