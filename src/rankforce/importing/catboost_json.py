@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from rankforce.errors import ModelFileError
 from rankforce.importing.foreign_trees import (
     ForeignLeaf,
     ForeignSplit,
     ForeignTree,
+    as_float32,
     at_most,
     ensemble,
     member,
@@ -61,9 +60,8 @@ class FloatFeatures:
             raise ModelFileError(f"{where}: splits of the type {kind!r} are not read: encode categories as numbers")
         place = whole(split.get("float_feature_index"), "float_feature_index", where, most=len(self.places) - 1)
         # borders are float32 numbers, written with the digits of a float64
-        with np.errstate(over="ignore"):
-            border = np.float32(number(split.get("border"), "border", where))
-        return ForeignSplit(self.places[place], at_most(float(border), where), self.missing_left[place], left, right)
+        border = as_float32(number(split.get("border"), "border", where))
+        return ForeignSplit(self.places[place], at_most(border, where), self.missing_left[place], left, right)
 
 
 def read_catboost_json(document: Mapping[str, Any], name: str) -> TreeEnsemble:

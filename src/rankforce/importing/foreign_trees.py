@@ -183,6 +183,12 @@ def number(value: Any, what: str, where: str) -> float:
     return result
 
 
+def as_float32(value: Any) -> float:
+    """A number rounded to float32; what is beyond becomes infinite."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
+
+
 def whole(value: Any, what: str, where: str, *, least: int = 0, most: int = 2**31 - 1) -> int:
     """A whole number of a file, between two others; XGBoost writes some of them as text."""
     if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) <= 10:

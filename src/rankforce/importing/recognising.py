@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from rankforce.data.feature_matching import are_numbered
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import ModelFileError, RankforceError, SettingsError
 from rankforce.files import ubjson
+from rankforce.files.decompression import opened
 from rankforce.files.streams import file_name
 from rankforce.importing import lightgbm_text, ranklib
 from rankforce.importing.catboost_json import read_catboost_json
@@ -80,6 +82,19 @@ def _named(model: Model, names: Sequence[str] | None, name: str) -> Model:
     if len(names) < model.n_features:
         raise SettingsError(f"{name}: the model has {model.n_features} features, feature_names has {len(names)}")
     return dataclasses.replace(model, feature_names=tuple(names))
+
+
+def looks_like_model(path: str | Path) -> bool:
+    """Whether a file begins as some model file does (compressed or not): data files do not begin like that."""
+    if not Path(path).is_file():
+        return False
+    try:
+        with opened(Path(path)) as stream:
+            start: bytes = stream.read(64)
+    except (OSError, EOFError, zlib.error, RankforceError):
+        return False
+    heads = (b"{", b"[", b"tree\nversion=", b"tree\r\nversion=", *(b"## " + name.encode() for name in ranklib.RANKERS))
+    return start.lstrip().startswith(heads)
 
 
 def names_model_file(text: str) -> bool:

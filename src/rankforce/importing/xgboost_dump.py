@@ -9,12 +9,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from rankforce.errors import ModelFileError
 from rankforce.importing.foreign_trees import (
     ForeignLeaf,
     ForeignSplit,
+    as_float32,
     below,
     ensemble,
     member,
@@ -47,7 +46,7 @@ def read_xgboost_dump(document: list[Any], name: str) -> TreeEnsemble:
                 raise ModelFileError(f"{where}: a node must be an object")
             weight = number(node.get("cover", 0.0), "cover", where)
             if "leaf" in node:
-                return ForeignLeaf(float(np.float32(number(node["leaf"], "a leaf", where))), weight)
+                return ForeignLeaf(as_float32(number(node["leaf"], "a leaf", where)), weight)
             return _split(node, place_of, where)
 
         trees.append(read_tree(root, describe, most_places=MOST_PLACES, where=where))

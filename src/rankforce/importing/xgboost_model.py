@@ -13,6 +13,7 @@ from rankforce.importing.foreign_trees import (
     ForeignLeaf,
     ForeignSplit,
     ForeignTree,
+    as_float32,
     below,
     ensemble,
     member,
@@ -110,7 +111,7 @@ def _base_score(written: Any, objective: str, name: str) -> float:
     """The score before the first tree: XGBoost keeps it as the link function gives it."""
     text = str(written).strip().removeprefix("[").removesuffix("]")
     try:
-        value = float(np.float32(text))
+        value = as_float32(text)
     except ValueError:
         raise ModelFileError(f"{name}: base_score {str(written)[:40]!r} is not one number") from None
     if objective.startswith(_IDENTITY):
