@@ -15,6 +15,7 @@ from rankforce.compiling.jit import PLAIN, compiler
 ARRIVED, ROUND, ABANDONED = 0, 8, 16
 MEETING_SIZE = 24
 DOCUMENT_BLOCK = 64  # documents that ``failed_tests`` takes at once: eight vector registers of eight
+SMALL_BLOCK = 16  # documents that ``failed_tests_of_few`` takes at once
 
 
 def __getattr__(name: str) -> Any:
@@ -95,25 +96,25 @@ def _make_float_of() -> Any:
     return numba.extending.intrinsic(float_of)
 
 
-def _make_failed_tests() -> Any:
-    """``failed_tests(values, rows, thresholds, masks, first, last, out)`` for a block of 64 documents.
+def _make_failed_tests(block: int) -> Any:
+    """``failed_tests(values, rows, thresholds, masks, first, last, out)`` for a block of documents.
 
     ``out[d]`` uint32 becomes the union of ``masks[p]`` over all p in [first, last) with
-    ``values[rows[p], d] > thresholds[p]``; values float32 of shape (rows, 64), rows int32. Written as vectors of 8: a
-    loop over documents within a loop over p would load and store ``out`` at each p, this one keeps it in registers.
+    ``values[rows[p], d] > thresholds[p]``; values float32 of shape (rows, block), rows int32. Written as vectors of 8:
+    a loop over documents within a loop over p would load and store ``out`` at each p, this one keeps it in registers.
     """
     if PLAIN:
 
         def plain(values: Any, rows: Any, thresholds: Any, masks: Any, first: Any, last: Any, out: Any) -> None:
-            out[:] = 0
+            out[:block] = 0
             for p in range(first, last):
-                out[values[rows[p]] > thresholds[p]] |= masks[p]
+                out[:block][values[rows[p]] > thresholds[p]] |= masks[p]
 
         return plain
     numba = compiler()
     from llvmlite import ir
 
-    block, lanes = DOCUMENT_BLOCK, 8
+    lanes = 8
     number, offset = ir.IntType(32), ir.IntType(64)
     floats, words = ir.VectorType(ir.FloatType(), lanes), ir.VectorType(number, lanes)
 
@@ -243,7 +244,8 @@ _INTRINSICS: dict[str, Callable[[], Any]] = {
     "prefetch_row": _make_prefetch_row,
     "trailing_zeros": _make_trailing_zeros,
     "float_of": _make_float_of,
-    "failed_tests": _make_failed_tests,
+    "failed_tests": lambda: _make_failed_tests(DOCUMENT_BLOCK),
+    "failed_tests_of_few": lambda: _make_failed_tests(SMALL_BLOCK),
     "atomic_add": _make_atomic_add,
     "atomic_load": _make_atomic_load,
     "let_others_run": _make_let_others_run,
