@@ -24,7 +24,7 @@ def check_written(
     """Compare a file with its model on rows that are made, and on those that are given."""
     emulated = target.read(written, prepared, suffix)
     changed, made = None, 0
-    if isinstance(prepared.form, AdditiveTrees):
+    if isinstance(prepared.form, AdditiveTrees) and isinstance(emulated, EmulatedTrees):
         changed, made = _changed_leaves(prepared.form, emulated, model.n_features, target.DOUBLE)
     mixed = mixed_rows(prepared.form, model.n_features, MIXED_ROWS)
     difference, largest = _difference(model, target, prepared, mixed, emulated.scores(mixed))

@@ -98,8 +98,9 @@ READERS: tuple[Reader, ...] = (
     Reader("xgboost", "elastic", MissingAs.SIDE, since=(8, 13), remark="import it with eland"),
     Reader("lightgbm", "lightgbm", MissingAs.SIDE, since=(3,)),
     Reader("lightgbm", "treelite", MissingAs.SIDE, since=(4,)),
-    Reader("lightgbm-json", "vespa", MissingAs.SIDE, since=(8,)),
+    Reader("lightgbm-json", "lightgbm", MissingAs.SIDE, since=(3,), remark="the shape of Booster.dump_model()"),
     Reader("vespa", "vespa", MissingAs.CHOSEN, since=(8,)),
+    Reader("onnx", "onnxruntime", MissingAs.CHOSEN, since=(1, 10), before=(1, 20), remark="in float32"),
     Reader("onnx", "onnxruntime", MissingAs.CHOSEN, since=(1, 20)),
     Reader("onnx", "vespa", MissingAs.CHOSEN, since=(8,)),
 )
@@ -122,13 +123,13 @@ def reader_named(format_name: str, engine: str) -> Reader:
             f"it reads {', '.join(map(repr, others))}"
         )
     if release is None:
-        if len(mine) > 1:
+        if len({one.missing for one in mine}) > 1:
             spans = "; ".join(f"{one.releases}: {one.missing.value}" for one in mine)
             raise SettingsError(
                 f"what {ENGINES[name]} does with a missing value depends on its release ({spans}): name it, for "
                 f"example {name}-{spelled(mine[-1].since)}"
             )
-        return mine[0]
+        return mine[-1]
     if name == "elasticsearch" and release >= (5,):
         raise SettingsError(
             f"{engine}: releases of Elasticsearch do not say what its plugin reads: name the plugin's, for example "

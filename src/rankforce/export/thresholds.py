@@ -46,8 +46,8 @@ def for_less_or_equal_in_double(thresholds: np.ndarray) -> np.ndarray:
 def for_less_in_double(thresholds: np.ndarray) -> np.ndarray:
     """For targets with ``x < t`` in float64: the double after the last that goes left."""
     last = for_less_or_equal_in_double(thresholds)
-    most = np.finfo(np.float64).max
-    return np.where(last == most, most, np.nextafter(last, np.inf))
+    with np.errstate(over="ignore"):
+        return np.minimum(np.nextafter(last, np.inf), np.finfo(np.float64).max)
 
 
 def for_solr(thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

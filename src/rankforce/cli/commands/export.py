@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rankforce.cli import options, output
 from rankforce.displayed_text import displayed_path
+
+if TYPE_CHECKING:
+    from rankforce.export.bundling import ExportedBundle
 
 
 def export(
@@ -19,7 +22,7 @@ def export(
             "--to",
             metavar="FORMAT",
             help="ranklib, ltr-xgboost, ltr-xgboost-raw or ltr-linear (plugins of OpenSearch and Elasticsearch), solr, "
-            "xgboost, ...: docs/export.md has all of them.",
+            "vespa, xgboost, lightgbm, onnx, ...: docs/export.md has all of them.",
             show_default=False,
         ),
     ],
@@ -69,6 +72,15 @@ def export(
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Where to write.", show_default="standard output"),
     ] = None,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write a folder instead: the model, its features, requests that upload, log and rank, and a README "
+            "with their curl lines. For OpenSearch, Elasticsearch, Solr and Vespa.",
+            show_default=False,
+        ),
+    ] = None,
     read: options.Reading = None,
     json: options.Json = False,
 ) -> None:
@@ -83,6 +95,16 @@ def export(
     from rankforce.export.format import format_named
 
     target = format_named(to)
+    if bundle is not None:
+        if out is not None:
+            raise rf.SettingsError("--out FILE and --bundle FOLDER: a bundle has its model inside, give one of the two")
+        rows = None if check is None else read_data(check, read)
+        made = rf.export_bundle(
+            rf.load(model), bundle, to, engine=engine, missing=missing, features=features, name=name, shift=shift,
+            check=rows,
+        )  # fmt: skip
+        _show_bundle(made, json)
+        return
     check_output(out, model, features, check)
     if out is None and (json or target.BINARY):
         raise rf.SettingsError(f"{'--json' if json else f'a file of {to!r}, which is no text,'} needs --out FILE")
@@ -104,4 +126,20 @@ def export(
             output.show(f"{displayed_path(out)}: {to}, {len(exported.contents):,} bytes, a missing value is "
                         f"{'0' if exported.missing == 'zero' else 'NaN'}")  # fmt: skip
     if exported.check is not None and not exported.check.passed:
+        raise typer.Exit(NEGATIVE_VERDICT)
+
+
+def _show_bundle(made: ExportedBundle, json: bool) -> None:
+    from rankforce.cli.failures import NEGATIVE_VERDICT
+
+    checked = made.exported.check
+    if json:
+        output.show_json(made.to_dict())
+    else:
+        for line in made.exported.notes:
+            output.note(line)
+        if checked is not None:
+            output.show(str(checked))
+        output.show(f"{displayed_path(made.folder)}: {made.name}; {', '.join(made.files)}")
+    if checked is not None and not checked.passed:
         raise typer.Exit(NEGATIVE_VERDICT)
