@@ -67,14 +67,16 @@ def _whole(value: int) -> bytes:
 
 def read_back(data: bytes, name: str = "UBJSON") -> Any:
     """The value that ``to_ubjson`` wrote; anything else is an error."""
-    reader = _Reader(data, name)
+    reader = _Bytes(data, name)
     value = reader.value()
     if reader.place != len(data):
         raise reader.error("bytes follow the value")
     return value
 
 
-class _Reader:
+class _Bytes:
+    """What is left to be read."""
+
     def __init__(self, data: bytes, name: str) -> None:
         self.data = data
         self.name = name
