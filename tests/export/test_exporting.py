@@ -69,6 +69,8 @@ def test_nets_and_linear_functions_that_learned_with_missing_values_are_refused(
         ("elasticsearch-8.15", "name the plugin's"),
         ("solr-9", "does not read 'ltr-xgboost-raw', which is for .*it reads 'solr'"),
         ("opensearch-2.19.4", r"does not read 'ltr-xgboost-raw': .* 2.19.5 to below 3.2"),
+        ("opensearch-3", r"before 3.2 or a later one.*for example opensearch-3.2"),
+        ("opensearch-2.19", r"before 2.19.5 or a later one"),
         ("opensearch 3", "is not known"),
         ("quicksearch-1", "is not known"),
     ],

@@ -136,6 +136,12 @@ def reader_named(format_name: str, engine: str) -> Reader:
             "elasticsearch-1.5.10"
         )
     for reader in mine:
+        if reader.since > release and reader.since[: len(release)] == release:
+            raise SettingsError(
+                f"{engine} may be a release before {spelled(reader.since)} or a later one, and they differ: name it in "
+                f"full, for example {name}-{spelled(reader.since)}"
+            )
+    for reader in mine:
         if reader.covers(release):
             return reader
     raise SettingsError(

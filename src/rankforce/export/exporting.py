@@ -64,22 +64,23 @@ def export_model(
     OrNone(Choice(MEANINGS)).check("missing", missing)
     OrNone(Text()).check("name", name)
     check_switches(shift=shift)
-    if path is not None:
-        check_replaceable(file_name(path), SettingsError)
-    prepared, right, wrong = _prepared(model, target, engine, missing, features, name or _name_of(path), bool(shift))
-    suffix = target.SUFFIX if path is None else target.suffix(file_name(path))
+    file = None if path is None else file_name(path)
+    suffix = target.SUFFIX if file is None else target.suffix(file)
+    if file is not None:
+        check_replaceable(file, SettingsError)
+    prepared, right, wrong = _prepared(model, target, engine, missing, features, name or _name_of(file), bool(shift))
     contents = target.write(prepared, suffix)
     report = None
     if check is not None and not (isinstance(check, (bool, np.bool_)) and not check):
         rows = None if isinstance(check, (bool, np.bool_)) else check
         report = check_written(model, target, prepared, contents, suffix, rows)
-    if path is not None:
-        with atomic_write(path, SettingsError) as file:
-            file.write(contents)
+    if file is not None:
+        with atomic_write(file, SettingsError) as stream:
+            stream.write(contents)
     if wrong and engine is None:
         warn(_warning(right, wrong, prepared.missing))
     return Exported(
-        path=None if path is None else os.fspath(file_name(path)),
+        path=file,
         format=target.NAME,
         engine=engine,
         missing=prepared.missing,
@@ -101,9 +102,9 @@ def _model_of(given: Any) -> Model:
     return model
 
 
-def _name_of(path: str | os.PathLike[str] | None) -> str:
+def _name_of(path: str | None) -> str:
     """The name of a model in an engine, if none is given: that of its file, in letters that every engine takes."""
-    stem = "" if path is None else Path(file_name(path)).name.partition(".")[0]
+    stem = "" if path is None else Path(path).name.partition(".")[0]
     return re.sub(r"[^A-Za-z0-9_-]", "_", stem) or "rankforce"
 
 

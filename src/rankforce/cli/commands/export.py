@@ -84,8 +84,9 @@ def export(
     read: options.Reading = None,
     json: options.Json = False,
 ) -> None:
-    """Write a model for a search engine: OpenSearch, Elasticsearch, Solr, Vespa, RankLib, XGBoost and others.
+    """Write a model for a search engine or another library.
 
+    For OpenSearch, Elasticsearch, Solr, Vespa, RankLib, XGBoost, LightGBM and ONNX Runtime, by --to FORMAT.
     Thresholds are written so that no document changes its side. With --check, one that does leaves with exit code 1.
     """
     import rankforce as rf
