@@ -22,6 +22,7 @@ from rankforce.compiling import jit
 from rankforce.compiling.intrinsics import ABANDONED, MEETING_SIZE
 from rankforce.errors import SettingsError
 from rankforce.kinds import Whole, shown
+from rankforce.processors import usable_processors
 
 # Documents below which waking another thread takes longer than it saves; in a pass of a few nanoseconds per document.
 FEW = 2048
@@ -37,11 +38,11 @@ _group = threading.Lock()
 
 
 def default_threads() -> int:
-    """NUMBA_NUM_THREADS if set, else the processors this process may use."""
+    """NUMBA_NUM_THREADS if set, else the processors this process may use: by its affinity and its quota of time."""
     wanted = os.environ.get("NUMBA_NUM_THREADS")
     if wanted and wanted.isdigit() and int(wanted) > 0:
         return int(wanted)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return usable_processors()
 
 
 def thread_count() -> int:
