@@ -62,20 +62,22 @@ def using_threads(count: int | None) -> Iterator[None]:
         _threads.reset(token)
 
 
-def over_queries(starts: np.ndarray, work: Callable[[int, int], Any], few: int = FEW) -> None:
+def over_queries(
+    starts: np.ndarray, work: Callable[[int, int], Any], few: int = FEW, costs: np.ndarray | None = None
+) -> None:
     """Call ``work(first, last)`` on ranges of queries that cover all of them, in parallel.
 
-    Ranges hold about equally many documents; fewer than ``few`` are one range. ``work`` must write to disjoint places,
-    query by query.
+    Ranges cost about the same: ``costs`` (queries + 1) are running totals from 0, by default documents, that is,
+    ``starts``. Fewer documents than ``few`` are one range. ``work`` must write to disjoint places, query by query.
     """
     queries = len(starts) - 1
     count = thread_count()
     if count == 1 or queries < 2 or starts[-1] < few or jit.PLAIN:
         work(0, queries)
         return
-    pieces = min(queries, count * 4)  # a few per thread: the ranges differ in cost
-    total = int(starts[-1])
-    cuts = np.searchsorted(starts, [total * piece // pieces for piece in range(1, pieces)])
+    pieces = min(queries, count * 4)  # a few per thread: costs are estimates, and threads are interrupted
+    totals = starts if costs is None else costs
+    cuts = np.searchsorted(totals, [float(totals[-1]) * piece / pieces for piece in range(1, pieces)])
     over_pieces(sorted({0, *cuts.tolist(), queries}), work)
 
 
@@ -123,9 +125,9 @@ def over_ranges(size: int, work: Callable[[int, int], Any], few: int = FEW) -> N
 def together(work: Callable[[int, int, np.ndarray], Any]) -> Any:
     """Call ``work(thread, threads, meeting)`` on all threads at once; return what thread 0 returned.
 
-    ``meeting`` is what ``kernels.meeting.meet`` counts in, to wait for the others. There are never more threads than
-    processors (or NUMBA_NUM_THREADS), for they wait busily. One such group runs at a time: two that each have some of
-    the pool's threads and wait for more would wait for ever.
+    ``meeting`` is what ``kernels.trees.barrier.meet`` counts in, to wait for the others. There are never more threads
+    than processors (or NUMBA_NUM_THREADS): they would wait for each other's. One such group runs at a time: two that
+    each have some of the pool's threads and wait for more would wait for ever.
     """
     meeting = np.zeros(MEETING_SIZE, dtype=np.int64)
     count = min(thread_count(), default_threads())

@@ -11,6 +11,7 @@ from rankforce.data.dataset import Dataset, document_hashes, tie_breakers
 from rankforce.data.random_streams import Stream
 from rankforce.errors import MeasureError, RankforceWarning
 from rankforce.forces.pairs import PairRanges
+from rankforce.kernels.forces.bundles import ForceSums, PairPlaces, ScoredQueries
 from rankforce.kernels.forces.listwise_forces import add_listwise_forces
 from rankforce.kernels.forces.local_forces import add_forces_nearby
 from rankforce.kernels.forces.pair_forces import (
@@ -89,6 +90,8 @@ class TermForces:
             active=judgement.labels != 0.0 if term.zeros is False else None,
             with_better=not self.all_pairs,
         )
+        self.costs = self.ranges.costs_of_queries(judgement.starts)
+        self.pair_places = PairPlaces(self.ranges.members, self.ranges.worse, self.ranges.better)
         self.query_weights = weights_of_queries(data)
         # a copy that can be written to, as the ones are: kernels are compiled for one kind of array
         weights = np.ones(data.n_documents) if data.weights is None else np.array(data.by_query(data.weights))
@@ -109,8 +112,9 @@ class TermForces:
 
     @property
     def by_columns(self) -> bool:
-        """Whether the fast loop serves: every pair, a measure with columns."""
-        return self.every_pair and self.term.measure.swap_kind == "columns"
+        """Whether the fast loop serves: every pair, and a measure whose columns of two documents give their swap."""
+        measure = self.term.measure
+        return self.every_pair and (measure.swap_kind == "columns" or measure.gives_swap_deltas(self.column_count))
 
     def add(
         self,
@@ -160,19 +164,24 @@ class TermForces:
         if not self.by_columns:
             self._add_by_rank(order, scores, scales, iteration, pulls, forces, curvatures)
             return
-        judgement, ranges = self.judged, self.ranges
-        normalisers = judgement.normalisers
-        wide = np.zeros(len(normalisers), dtype=np.uint8)
+        measure, scored = self.judged.kernel_tuple, self._scored(order, scores, scales)
+        sums = ForceSums(pulls, forces, curvatures)
+        wide = np.zeros(len(scales), dtype=np.uint8)
         over_queries(
-            judgement.starts,
+            scored.starts,
             lambda a, b: add_forces_by_columns(
-                judgement.kernel_tuple, self.lambda_tuple, self.column_count, judgement.worth, scores, order,
-                ranges.members, ranges.worse, judgement.starts, normalisers, self.document_weights, scales, a, b, wide,
-                pulls, forces, curvatures,
+                measure, self.lambda_tuple, self.column_count, scored, self.pair_places, a, b, wide, sums
             ),
-        )  # fmt: skip
+            costs=self.costs,
+        )
         if wide.any():
             self._add_by_rank(order, scores, scales * wide, iteration, pulls, forces, curvatures)
+
+    def _scored(self, order: np.ndarray, scores: np.ndarray, scales: np.ndarray) -> ScoredQueries:
+        judgement = self.judged
+        return ScoredQueries(
+            judgement.worth, scores, order, self.document_weights, judgement.starts, judgement.normalisers, scales
+        )
 
     def _add_diagonal(self, scores: np.ndarray, scales: np.ndarray, forces: np.ndarray, curvatures: np.ndarray) -> None:
         applied = self.judged
@@ -203,14 +212,13 @@ class TermForces:
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
-        applied, ranges = self.judged, self.ranges
-        normalisers = applied.normalisers
+        measure, scored = self.judged.kernel_tuple, self._scored(order, scores, scales)
+        sums = ForceSums(pulls, forces, curvatures)
         over_queries(
-            applied.starts,
+            scored.starts,
             lambda a, b: add_forces_nearby(
-                applied.kernel_tuple, self.lambda_tuple, self.column_count, applied.worth, scores, order,
-                ranges.members, ranges.worse, applied.starts, normalisers, self.document_weights, scales, self.reach,
-                self.pairs.top, a, b, pulls, forces, curvatures,
+                measure, self.lambda_tuple, self.column_count, scored, self.pair_places, self.reach, self.pairs.top,
+                a, b, sums,
             ),
         )  # fmt: skip
 
@@ -224,17 +232,17 @@ class TermForces:
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
-        judgement, ranges, pairs = self.judged, self.ranges, self.pairs
-        normalisers = judgement.normalisers
-        if pairs.sample:
+        if self.pairs.sample:
             self._draws = Stream.PAIR_SAMPLE.words(self.seed, iteration, self._document_hashes)
+        measure, scored = self.judged.kernel_tuple, self._scored(order, scores, scales)
+        sums = ForceSums(pulls, forces, curvatures)
         over_queries(
-            judgement.starts,
+            scored.starts,
             lambda a, b: add_forces_by_rank(
-                judgement.kernel_tuple, self.lambda_tuple, self.column_count, judgement.worth, scores, order,
-                ranges.members, ranges.worse, ranges.better, judgement.starts, normalisers, self.document_weights,
-                scales, pairs.top, pairs.sample, self._draws, a, b, pulls, forces, curvatures,
+                measure, self.lambda_tuple, self.column_count, scored, self.pair_places, self.pairs.top,
+                self.pairs.sample, self._draws, a, b, sums,
             ),
+            costs=None if self.pairs.sample else self.costs,
         )  # fmt: skip
 
 

@@ -134,3 +134,22 @@ def concordance_change(columns: Any, i: Any, j: Any) -> Any:
         surplus += (1.0 if worth < lower else 0.0) - (1.0 if worth > lower else 0.0)
         surplus -= (1.0 if worth < upper else 0.0) - (1.0 if worth > upper else 0.0)
     return surplus * columns[1, i]
+
+
+@subroutine
+def concordance_changes(columns: Any, run_ends: Any, i: Any, first: Any, last: Any, changes: Any) -> Any:
+    """``concordance_change`` of the document at i with each of those at [first, last), from the table.
+
+    Which of the two ranks higher does not matter: exchanging them exchanges both differences and their signs. A run of
+    documents of one grade reads one row.
+    """
+    u = 1 + int(columns[0, i])
+    p = first
+    while p < last:
+        end = min(run_ends[p], last)
+        v = 1 + int(columns[0, p])
+        mine = columns[u, i]
+        theirs = columns[v, i]
+        for j in range(np.uint64(p), np.uint64(end)):
+            changes[j] = (columns[v, j] - theirs) - (columns[u, j] - mine)
+        p = end

@@ -8,7 +8,9 @@ import numpy as np
 
 from rankforce.compiling.kernel_values import choice
 from rankforce.measures.concordance import (
+    WITHOUT_TABLE,
     concordance_change,
+    concordance_changes,
     different_pairs,
     expected_surplus,
     grade_places,
@@ -56,6 +58,12 @@ class KendallTau(Measure):
 
     def swap_delta_between(self: Any, columns: Any, i: Any, j: Any) -> Any:
         return concordance_change(columns, i, j)
+
+    def gives_swap_deltas(self, column_count: int) -> bool:
+        return column_count > WITHOUT_TABLE
+
+    def swap_deltas(self: Any, columns: Any, run_ends: Any, i: Any, first: Any, last: Any, changes: Any) -> Any:
+        concordance_changes(columns, run_ends, i, first, last, changes)
 
     def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
         pass  # two neighbours that swap change the order of no other pair
