@@ -57,12 +57,16 @@ def test_ranges_cost_the_same():
     costs = np.concatenate([[0], np.cumsum([1.0] * 60 + [99.0] + [1.0] * 39)])
     ranges = []
     with using_threads(2):
-        over_queries(starts, lambda first, last: ranges.append((first, last)), costs=costs)
+        over_queries(starts, lambda first, last: ranges.append((first, last)), 0, costs)
     assert sorted(ranges)[0][0] == 0
     assert sorted(ranges)[-1][1] == 100
     most = max(costs[last] - costs[first] for first, last in ranges if not first <= 60 < last)
     assert most <= costs[-1] / 8 + 1
     assert any(last - first < 30 for first, last in ranges if first <= 60 < last)
+    ranges.clear()
+    with using_threads(2):
+        over_queries(starts, lambda first, last: ranges.append((first, last)), 1000, costs)  # all of it costs less
+    assert ranges == [(0, 100)]
 
 
 @pytest.mark.compiled_only

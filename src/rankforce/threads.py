@@ -68,15 +68,15 @@ def over_queries(
     """Call ``work(first, last)`` on ranges of queries that cover all of them, in parallel.
 
     Ranges cost about the same: ``costs`` (queries + 1) are running totals from 0, by default documents, that is,
-    ``starts``. Fewer documents than ``few`` are one range. ``work`` must write to disjoint places, query by query.
+    ``starts``. A total below ``few`` is one range. ``work`` must write to disjoint places, query by query.
     """
     queries = len(starts) - 1
     count = thread_count()
-    if count == 1 or queries < 2 or starts[-1] < few or jit.PLAIN:
+    totals = starts if costs is None else costs
+    if count == 1 or queries < 2 or totals[-1] < few or jit.PLAIN:
         work(0, queries)
         return
     pieces = min(queries, count * 4)  # a few per thread: costs are estimates, and threads are interrupted
-    totals = starts if costs is None else costs
     cuts = np.searchsorted(totals, [float(totals[-1]) * piece / pieces for piece in range(1, pieces)])
     over_pieces(sorted({0, *cuts.tolist(), queries}), work)
 

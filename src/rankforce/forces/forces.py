@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,8 +12,9 @@ from rankforce import dtypes
 from rankforce.data.dataset import Dataset, document_hashes, tie_breakers
 from rankforce.data.random_streams import Stream
 from rankforce.errors import MeasureError, RankforceWarning
-from rankforce.forces.pairs import PairRanges
+from rankforce.forces.pairs import FEW_PAIRS, PairRanges
 from rankforce.kernels.forces.bundles import ForceSums, PairPlaces, ScoredQueries
+from rankforce.kernels.forces.kept_documents import add_of_kept, scores_of_kept
 from rankforce.kernels.forces.listwise_forces import add_listwise_forces
 from rankforce.kernels.forces.local_forces import add_forces_nearby
 from rankforce.kernels.forces.pair_forces import (
@@ -27,7 +30,7 @@ from rankforce.measures.judged import judged
 from rankforce.measures.mean import weights_of_queries
 from rankforce.measures.measure import Measure
 from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, Term
-from rankforce.threads import FEW_IN_A_PASS, over_queries
+from rankforce.threads import FEW_IN_A_PASS, over_queries, over_ranges
 
 _slow_measures: set[type] = set()
 
@@ -51,6 +54,10 @@ class RunningOrder:
         """Rank by these scores (``by_query`` order) and return the order."""
         self._rank(scores, self.order)
         return self.order
+
+    def update_some(self, scores: np.ndarray, first: int, last: int) -> None:
+        """Rank the queries ``first`` to ``last`` alone by these scores."""
+        reorder_documents(scores, self.tie_keys, self.starts, first, last, self.order)
 
     def of(self, scores: np.ndarray) -> np.ndarray:
         """The order by other scores; the ranking stays as it is."""
@@ -135,11 +142,8 @@ class TermForces:
             self._add(order, scores, share, iteration, queries, pulls, forces, curvatures)
             return
         own_order = self.judged.order_of_kept(order)
-        own_forces = np.zeros(len(members))
-        own_curvatures = np.zeros(len(members))
-        self._add(own_order, scores[members], share, iteration, queries, pulls, own_forces, own_curvatures)
-        forces[members] += own_forces
-        curvatures[members] += own_curvatures
+        with on_kept(members, scores, forces, curvatures) as (own_scores, own_forces, own_curvatures):
+            self._add(own_order, own_scores, share, iteration, queries, pulls, own_forces, own_curvatures)
 
     def _add(
         self,
@@ -172,7 +176,8 @@ class TermForces:
             lambda a, b: add_forces_by_columns(
                 measure, self.lambda_tuple, self.column_count, scored, self.pair_places, a, b, wide, sums
             ),
-            costs=self.costs,
+            FEW_PAIRS,
+            self.costs,
         )
         if wide.any():
             self._add_by_rank(order, scores, scales * wide, iteration, pulls, forces, curvatures)
@@ -287,8 +292,7 @@ class Forces:
         ``order`` is the ranking by these scores (``RunningOrder.update``). ``queries``, a mask, leaves the others
         without force. The arrays returned are reused by the next call.
         """
-        self.forces.fill(0.0)
-        self.curvatures.fill(0.0)
+        over_ranges(len(self.forces), self._clear, FEW_IN_A_PASS)
         self.pulls.fill(0.0)
         for term, share in zip(self.terms, self.shares(iteration), strict=True):
             term.add(order, scores, share, iteration, queries, self.pulls, self.forces, self.curvatures)
@@ -302,6 +306,21 @@ class Forces:
                 FEW_IN_A_PASS,
             )
         return self.forces, self.curvatures
+
+    def _clear(self, first: int, last: int) -> None:
+        self.forces[first:last] = 0.0
+        self.curvatures[first:last] = 0.0
+
+
+@contextlib.contextmanager
+def on_kept(
+    kept: np.ndarray, scores: np.ndarray, forces: np.ndarray, curvatures: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The scores of some documents, and arrays for their forces and curvatures, which are added in the end."""
+    own = np.empty((3, len(kept)))
+    over_ranges(len(kept), lambda a, b: scores_of_kept(kept, scores, a, b, *own), FEW_IN_A_PASS)
+    yield own[0], own[1], own[2]
+    over_ranges(len(kept), lambda a, b: add_of_kept(kept, own[1], own[2], a, b, forces, curvatures), FEW_IN_A_PASS)
 
 
 def without_weights(pulls: np.ndarray, query_weights: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 from rankforce import dtypes
 
 DOCUMENTS_AT_A_TIME = 2**16
+FEW_PAIRS = 500_000  # that one thread is done with sooner than it could wake another: half a millisecond
 PAIRS_PER_DOCUMENT = 16  # what a document costs beside its pairs, in pairs: ranks, columns, coordinates
 
 
