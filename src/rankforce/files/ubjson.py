@@ -20,14 +20,14 @@ _CONSTANTS = {b"Z": None, b"T": True, b"F": False}
 
 def parse(data: bytes) -> Any:
     """The value of a document; a ValueError says what is wrong and at which byte."""
-    reader = _Reader(data)
+    reader = _UBJSONReader(data)
     value = reader.value(reader.take(1), 0)
     if reader.place != len(data):
         raise ValueError(f"{len(data) - reader.place:,} bytes follow the end of the document")
     return value
 
 
-class _Reader:
+class _UBJSONReader:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.place = 0
