@@ -58,35 +58,48 @@ def show(seconds: dict[str, list[float]]) -> None:
         print(f"  {name:<40}{1000 * min(taken):>10.1f}{1000 * statistics.median(taken):>10.1f}", flush=True)
 
 
+def alone(work: Callable[[], object]) -> Callable[[], None]:
+    """The same work on one thread."""
+
+    def run() -> None:
+        with using_threads(1):
+            work()
+
+    return run
+
+
+def phases_of(data: rf.Dataset) -> dict[str, Callable[[], object]]:
+    """From arrays to bins, step by step."""
+    X, y, sizes = data.features, data.labels["grades"], data.query_sizes
+    binning = Binning.of(data, BINS)
+    return {
+        "data set": lambda: rf.Dataset(X, y, group=sizes),
+        "cut points": lambda: Binning.of(data, BINS),
+        "bins": lambda: Binned.by(binning, data),
+    }
+
+
+def against_lightgbm(data: rf.Dataset) -> dict[str, Callable[[], object]]:
+    """From arrays to bins, ours and theirs."""
+    import lightgbm
+
+    X, y, sizes = data.features, data.labels["grades"], data.query_sizes
+    settings = {"max_bin": BINS, "verbose": -1, "num_threads": os.cpu_count()}
+    return {
+        "rankforce": lambda: Binned.of(rf.Dataset(X, y, group=sizes), BINS),
+        "LightGBM": lambda: lightgbm.Dataset(X, y, group=sizes, params=settings).construct(),
+    }
+
+
 def compare_with_lightgbm(rounds: int) -> None:
     import lightgbm
 
     print(f"{processor()}; LightGBM {lightgbm.__version__}; ms: best and median of {rounds} rounds")
     for queries, documents, features in SIZES:
         data = rf.make_web_like(queries, documents, features, seed=1)
-        X, y, sizes = data.features, data.labels["grades"], data.query_sizes
-        binning = Binning.of(data, BINS)
-
-        def alone(work: Callable[[], object]) -> Callable[[], None]:
-            def run() -> None:
-                with using_threads(1):
-                    work()
-
-            return run
-
-        phases: dict[str, Callable[[], object]] = {
-            "data set": lambda: rf.Dataset(X, y, group=sizes),  # noqa: B023
-            "cut points": lambda: Binning.of(data, BINS),  # noqa: B023
-            "bins": lambda: Binned.by(binning, data),  # noqa: B023
-        }
-        work: dict[str, Callable[[], object]] = {
-            "rankforce": lambda: Binned.of(rf.Dataset(X, y, group=sizes), BINS),  # noqa: B023
-            "LightGBM": lambda: lightgbm.Dataset(
-                X,
-                y,
-                group=sizes,
-                params={"max_bin": BINS, "verbose": -1, "num_threads": os.cpu_count()},
-            ).construct(),
+        phases = phases_of(data)
+        work = {
+            **against_lightgbm(data),
             **phases,
             **{f"{name}, one thread": alone(call) for name, call in phases.items()},
         }

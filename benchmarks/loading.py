@@ -131,9 +131,7 @@ def report(title: str, path: Path, documents: int, features: int) -> None:
 
 
 def real_file() -> Path | None:
-    given = os.environ.get("RANKFORCE_DATA")
-    folder = Path(given) if given else Path(__file__).parents[1].parent / "shared" / "data"
-    path = folder / "mslr-sample" / "all.txt"
+    path = Path(os.environ.get("RANKFORCE_DATA", "data")) / "mslr-sample" / "all.txt"
     return path if path.exists() else None
 
 

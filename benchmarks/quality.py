@@ -32,8 +32,7 @@ Train = Callable[..., Callable[[rf.Dataset], np.ndarray]]
 
 
 def data_folder() -> Path:
-    default = Path(__file__).resolve().parents[2] / "shared" / "data"
-    return Path(os.environ.get("RANKFORCE_DATA", default))
+    return Path(os.environ.get("RANKFORCE_DATA", "data"))
 
 
 def draws(

@@ -5,10 +5,11 @@
     python benchmarks/training.py --memory        # peak memory beyond the input
     python benchmarks/training.py --own-measure   # a measure in a script against the same built-in one
 
-Every peer gets the same number of trees, leaves, bins, learning rate and minimum documents per leaf. Time per tree is
-the median over the trees of a training, so that loading, binning and compilation do not count. LightGBM is run
-in its default mode, forced row-wise and forced column-wise, and the fastest counts; its λ's are truncated at 30 by
-default, which makes them cheaper than ours and XGBoost's over all pairs.
+Every peer gets the same number of trees, leaves, bins, learning rate and minimum documents per leaf. All of them train
+at the same time, five trees each in turn: whatever disturbs the machine disturbs all. The first trees, with which
+memory is touched first and kernels are compiled, do not count; nor do loading and binning. LightGBM is run in its
+default mode, forced row-wise and forced column-wise, and the fastest counts; its λ's are truncated at 30 by default,
+which makes them cheaper than ours and XGBoost's over all pairs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,19 +27,57 @@ from pathlib import Path
 import numpy as np
 
 import rankforce as rf
+from _machine import described
 
 RATE, BINS, LEAST = 0.1, 255, 20
+TURN = 5  # trees of a peer before the next one's turn: threads of some libraries spin for a while after their work
 
 
 Train = Callable[[int, Callable[[], None]], object]  # (number of trees, what to call after each) -> model
 
 
-def seconds_per_tree(train: Train, trees: int) -> tuple[float, object]:
-    """The median time of a tree, the first fifth not counted, and the model."""
-    train(2, lambda: None)  # compilation and first touch of memory
-    times: list[float] = []
-    model = train(trees, lambda: times.append(time.perf_counter()))
-    return float(np.median(np.diff(times[trees // 5 :]))), model
+def seconds_per_tree(trains: dict[str, Train], trees: int) -> tuple[dict[str, list[float]], dict[str, object]]:
+    """The times of each peer's trees, grown in turns of TURN, the first of each turn not counted; and the models.
+
+    A training waits in its callback until it is its turn again. The first fifth of the trees does not count, either.
+    """
+    turns = {name: threading.Semaphore(0) for name in trains}
+    done = threading.Semaphore(0)
+    times: dict[str, list[float]] = {name: [] for name in trains}
+    models: dict[str, object] = {}
+    failures: list[BaseException] = []
+
+    def run(name: str) -> None:
+        grown = 0
+        begun = 0.0
+
+        def after_tree() -> None:
+            nonlocal grown, begun
+            if grown % TURN > 0 and grown >= trees // 5:
+                times[name].append(time.perf_counter() - begun)
+            grown += 1
+            if grown % TURN == 0:
+                done.release()
+                turns[name].acquire()
+            begun = time.perf_counter()
+
+        turns[name].acquire()
+        try:
+            models[name] = trains[name](trees, after_tree)
+        except BaseException as error:
+            failures.append(error)
+        done.release()
+
+    threads = [threading.Thread(target=run, args=(name,), daemon=True) for name in trains]
+    for thread in threads:
+        thread.start()
+    for _ in range(trees // TURN + 1):  # the last turn is what a training does after its last tree
+        for turn in turns.values():
+            turn.release()
+            done.acquire()
+            if failures:
+                raise failures[0]
+    return times, models
 
 
 def ours(data: rf.Dataset, leaves: int, measure: object = "NDCG") -> Train:
@@ -94,7 +134,7 @@ def compare_with_peers(queries: int, leaves: tuple[int, ...], trees: int) -> Non
 
     data = rf.make_web_like(queries, 120, 136, seed=1)
     held_out = rf.make_web_like(1000, 120, 136, seed=2)
-    print(f"{data.n_documents:,} documents × {data.n_features} features, {BINS} bins, {os.cpu_count()} cores")
+    print(f"{described()}\n{data.n_documents:,} documents × {data.n_features} features, {BINS} bins")
     for n_leaves in leaves:
         peers = {
             "rankforce": ours(data, n_leaves),
@@ -104,20 +144,25 @@ def compare_with_peers(queries: int, leaves: tuple[int, ...], trees: int) -> Non
             "LightGBM quantised": lightgbm_peer(data, n_leaves, use_quantized_grad=True),
             "XGBoost hist, all pairs": xgboost_peer(data, n_leaves),
         }
-        seconds, scores = {}, {}
-        print(f"\n{n_leaves} leaves        ms per tree    ratio    held-out NDCG@10 after {trees} trees")
-        for name, train in peers.items():
-            seconds[name], model = seconds_per_tree(train, trees)
+        times, models = seconds_per_tree(peers, trees)
+        scores = {}
+        print(
+            f"\n{n_leaves} leaves: ms per tree, best and median; ratio of medians; held-out NDCG@10 after {trees} trees"
+        )
+        medians = {name: float(np.median(taken)) for name, taken in times.items()}
+        for name, model in models.items():
             matrix = held_out.features if "XGBoost" not in name else xgboost.DMatrix(held_out.features)
             scores[name] = np.asarray(model.predict(held_out if name == "rankforce" else matrix), dtype=float)
             value = rf.evaluate(scores[name], held_out, ["NDCG@10"]).mean["NDCG@10"]
-            ratio = seconds[name] / seconds["rankforce"]
-            print(f"{name:<25}{1000 * seconds[name]:>10.1f}{ratio:>9.2f}{value:>12.4f}", flush=True)
-        plain = {name: value for name, value in seconds.items() if name != "rankforce" and "quantised" not in name}
+            ratio = medians[name] / medians["rankforce"]
+            print(
+                f"{name:<25}{1000 * min(times[name]):>10.1f}{1000 * medians[name]:>10.1f}{ratio:>14.2f}{value:>19.4f}"
+            )
+        plain = {name: value for name, value in medians.items() if name != "rankforce" and "quantised" not in name}
         fastest = min(plain, key=plain.__getitem__)
         print(f"faster than the fastest of LightGBM and XGBoost ({fastest}): "
-              f"{plain[fastest] / seconds['rankforce']:.2f}×; than LightGBM quantised: "
-              f"{seconds['LightGBM quantised'] / seconds['rankforce']:.2f}×")  # fmt: skip
+              f"{plain[fastest] / medians['rankforce']:.2f}×; than LightGBM quantised: "
+              f"{medians['LightGBM quantised'] / medians['rankforce']:.2f}×", flush=True)  # fmt: skip
         for name in ("LightGBM", "XGBoost hist, all pairs"):
             print(f"\nrankforce against {name}")
             print(rf.compare(scores[name], scores["rankforce"], held_out, ["NDCG@10"]))
@@ -125,13 +170,16 @@ def compare_with_peers(queries: int, leaves: tuple[int, ...], trees: int) -> Non
 
 def scaling() -> None:
     print("documents    ns per document and tree")
-    first = None
+    each = {}
     for documents in (50_000, 200_000, 500_000, 1_000_000, 2_000_000):
         data = rf.make_web_like(documents // 100, 100, 50, seed=1)
-        each = seconds_per_tree(ours(data, 31), 100 if documents < 500_000 else 25)[0] / data.n_documents
-        first = first or each
-        print(f"{data.n_documents:>9,}{1e9 * each:>12.1f}{each / first:>9.2f} of the first", flush=True)
+        times, _ = seconds_per_tree({"": ours(data, 31)}, 100 if documents < 500_000 else 25)
+        each[documents] = float(np.median(times[""])) / data.n_documents
+        print(f"{data.n_documents:>9,}{1e9 * each[documents]:>12.1f}", flush=True)
         del data
+    mean = sum(each.values()) / len(each)
+    furthest = max(abs(value / mean - 1.0) for value in each.values())
+    print(f"mean {1e9 * mean:.1f}, furthest from it {100 * furthest:.0f} %")
 
 
 def memory() -> None:
@@ -191,8 +239,8 @@ def own_measure() -> None:
             return (a[0] - b[0]) * (b[1] - a[1])
 
     data = rf.make_web_like(4000, 120, 136, seed=1)
-    built_in, _ = seconds_per_tree(ours(data, 31, "NDCG"), 40)
-    own, _ = seconds_per_tree(ours(data, 31, ScriptNDCG()), 40)
+    times, _ = seconds_per_tree({"built-in": ours(data, 31, "NDCG"), "own": ours(data, 31, ScriptNDCG())}, 40)
+    built_in, own = (float(np.median(taken)) for taken in times.values())
     print(f"ms per tree: built-in NDCG {1000 * built_in:.1f}, the same in a script {1000 * own:.1f}: "
           f"{own / built_in:.2f}×")  # fmt: skip
 

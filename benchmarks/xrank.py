@@ -1,6 +1,6 @@
 """The cost of XRank's best split: linear in the number of documents, by one pass over forces instead of over pairs.
 
-    python benchmarks/xrank.py [most documents]
+    python benchmarks/xrank.py [--most DOCUMENTS]
 
 For N documents in queries of 50, 20 features and at most 255 bins: the time of one search for the best split of the
 root and of a frontier of 32 nodes, the forces included, and the slope of log time against log N. Beside it, up to 1,600
@@ -10,7 +10,7 @@ second table: the time of whole trainings.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from collections.abc import Callable
 
@@ -60,7 +60,9 @@ def search_by_pairs(sample: Sample) -> None:
 
 
 def main() -> None:
-    most = int(sys.argv[1]) if len(sys.argv) > 1 else 819_200
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--most", type=int, default=819_200, metavar="DOCUMENTS")
+    most = parser.parse_args().most
     sizes = [n for n in (400, 800, 1_600, 12_800, 102_400, 204_800, 409_600, 819_200) if n <= most]
     print(f"{'documents':>10} {'root, ms':>10} {'32 nodes, ms':>13} {'ns/document/feature':>20} {'by pairs, ms':>14}")
     root_times, node_times = [], []
@@ -77,7 +79,7 @@ def main() -> None:
             flush=True,
         )
     large = [k for k, n in enumerate(sizes) if n >= 102_400]
-    for name, times in (("root", root_times), ("32 nodes", node_times)):
+    for name, times in (("root", root_times), ("32 nodes", node_times)) if len(large) > 1 else ():
         slope = np.polyfit(np.log([sizes[k] for k in large]), np.log([times[k] for k in large]), 1)[0]
         print(f"slope of log time against log documents from 102,400 on, {name}: {slope:.2f} (1 is linear)")
     print(f"\n{'training':>28} {'documents':>10} {'steps':>6} {'seconds':>8} {'NDCG':>7}")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import rankforce as rf
-from rankforce.evaluation.compare import Comparison
+from rankforce.evaluation.comparison import Comparison
 
 SHARES = (0.01, 0.05, 0.2, 1.0)
 MEASURE = "NDCG@10"

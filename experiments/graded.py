@@ -126,8 +126,7 @@ def conflict_of(data: rf.Dataset) -> float:
 
 
 def mslr() -> Data:
-    default = Path(__file__).resolve().parents[2] / "shared" / "data"
-    data = rf.read(Path(os.environ.get("RANKFORCE_DATA", default)) / "mslr-sample" / "all.txt")
+    data = rf.read(Path(os.environ.get("RANKFORCE_DATA", "data")) / "mslr-sample" / "all.txt")
     counts = np.maximum(data.features[:, 133].astype(np.float64), 0.0)
     clicks = np.log1p(counts) / np.log1p(counts).max()
     data = rf.Dataset(data.features[:, :133], data.labels["grades"], data.qid, labels={"clicks": clicks})

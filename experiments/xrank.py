@@ -49,7 +49,7 @@ def rankers(steps: int) -> dict[str, Any]:
 
 
 def data_sets(wanted: str | None) -> Iterator[tuple[str, list[Fold]]]:
-    folder = Path(os.environ.get("RANKFORCE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")) / "mq2008"
+    folder = Path(os.environ.get("RANKFORCE_DATA", "data")) / "mq2008"
     if wanted in (None, "artificial"):
         folds = []
         for seed in range(3):

@@ -8,6 +8,7 @@ import decimal
 import fractions
 import inspect
 import random
+import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -260,6 +261,9 @@ def data_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     log = folder / "log.csv"
     log.write_text("session,query,document,position,clicked\ns,q,a,1,0\ns,q,b,2,1\n")
     yield Target("click_labels", rf.click_labels, {"log": log, "progress": False})
+    hits = [{"_id": name, "fields": {"_ltrlog": [{"main": [{"name": "bm25", "value": 1.5}]}]}} for name in "ab"]
+    logged: dict[str, Any] = {"source": {"q": {"hits": {"hits": hits}}}, "judgments": {"q": {"a": 1, "b": 0}}}
+    yield Target("read_feature_log", rf.read_feature_log, logged)
     data.write(folder / "data.txt", label="grades")
     data.write(folder / "data.csv")
     for ending, names in (
@@ -312,7 +316,13 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("search_weights", rf.search_weights, searched)
     net = rf.LambdaRank(hidden=0, epochs=1, progress=False).fit(data)
     yield Target("inspect", rf.inspect, {"data": data})
+    explained: dict[str, Any] = {"model": net, "data": data, "query": 1, "threads": 1}
+    yield Target("explain", rf.explain, explained | {"background": 2}, str)
+    yield Target("explain a pair", rf.explain, explained | {"pair": tuple(data.rows[:2].tolist())}, str)
+    lost: dict[str, Any] = {"model": net, "data": data, "permutations": 1, "progress": False}
+    yield Target("importance", rf.importance, lost, str)
     yield Target("check_forces", rf.diagnostics.check_forces, {"lambda_function": "RankNetWeightPairs", "samples": 2})
+    yield Target("forces_at", rf.forces_at, {"data": data, "scores": scores})
     yield Target("effective_pairs", rf.diagnostics.effective_pairs, {"data": data, "scores": scores})
     looked: dict[str, Any] = {"model": net, "data": data}
     yield Target(
@@ -322,6 +332,12 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     net.save(folder / "model.json")
     yield Target("load", rf.load, {"path": folder / "model.json"})
     yield Target("model_card", rf.model_card, {"model": net.model_})
+    boosted = rf.LambdaMART(n_trees=2, n_leaves=3, min_documents=2, progress=False).fit(data)
+    for name in ("ranklib", "ltr-xgboost", "solr", "xgboost", "lightgbm-json"):
+        written: dict[str, Any] = {"model": boosted, "path": folder / "exported.json", "format": name, "check": data}
+        yield Target(f"export_model {name}", rf.export_model, written)
+    bundled: dict[str, Any] = {"model": boosted, "folder": folder / "bundle", "format": "ltr-xgboost", "check": data}
+    yield Target("export_bundle", rf.export_bundle, bundled, lambda made: shutil.rmtree(made.folder))
     instruments: dict[str, dict[str, Any]] = {
         "ContributionsByGrade": {},
         "ForceAgreement": {"objective": rf.Graded(["NDCG", "CNDCG:clicks"])},
@@ -358,6 +374,7 @@ def method_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
         "truncate": {},
         "feature_importance": {},
         "save": {"path": folder / "saved.json"},
+        "export": {"path": folder / "written.txt", "format": "ranklib"},
     }.items():
         yield Target(f"TreeEnsemble.{name}", getattr(model, name), arguments)
 
@@ -372,9 +389,17 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
         "ListwiseLambdaFunction",
         "Model",
         "JudgedRun",
+        "Exported",
+        "ExportedBundle",
+        "ExportCheck",
         "ClickLabels",
+        "FeatureLog",
         "Evaluation",
         "Comparison",
+        "Contributions",
+        "DocumentExplanation",
+        "PairExplanation",
+        "FeatureImportance",
     ),
     *("value_if_moved", "change_if_swapped", "centre"),
 }

@@ -40,6 +40,9 @@ pull: rf.lambdas.LambdaFunction = rf.lambdas.lambda_function("LocalCost(k=3)")
 schedule: rf.schedules.Linear = rf.schedules.Linear(start=0.1, rate=0.01)
 agreement = rf.diagnostics.ForceAgreement(rf.Graded(["NDCG", "MAP"]), every=2)
 pairs = rf.diagnostics.effective_pairs(data, scores, lambda_function=[spring, pull])
+table_of_shares: rf.Contributions = rf.explain(model, data, 1, background=10)
+why: rf.PairExplanation = rf.explain(ranker, test, 1, pair=(0, 1))
+lost: rf.FeatureImportance = rf.importance(ranker, test, "NDCG@5", permutations=3)
 lowest: float = rf.optimising.spsa(lambda x: float(x @ x), [1.0, 2.0], steps=3).best_value
 print(result.mean["NDCG@10"], ranker.set_params(n_leaves=7).get_params()["n_leaves"], net.best_iteration_)
 """

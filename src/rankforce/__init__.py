@@ -28,6 +28,8 @@ _HOME = {
     "consistent_posteriors": "rankforce.data.preferences",
     "click_labels": "rankforce.data.clicks.click_labels",
     "ClickLabels": "rankforce.data.clicks.rates",
+    "read_feature_log": "rankforce.data.feature_logs.reading",
+    "FeatureLog": "rankforce.data.feature_logs.joining",
     "make_artificial": "rankforce.data.artificial.artificial",
     "make_web_like": "rankforce.data.artificial.web_like",
     "confuse_labels": "rankforce.data.noise",
@@ -54,19 +56,35 @@ _HOME = {
     # models
     "Model": "rankforce.models.model",
     "load": "rankforce.importing.recognising",
+    # export
+    "export_bundle": "rankforce.export.bundling",
+    "export_model": "rankforce.export.exporting",
+    "Exported": "rankforce.models.exported",
+    "ExportedBundle": "rankforce.export.bundling",
+    "ExportCheck": "rankforce.models.exported",
     # combining
     "combine": "rankforce.combining.combine",
     # evaluation
     "evaluate": "rankforce.evaluation.evaluate",
     "compare": "rankforce.evaluation.compare",
     "Evaluation": "rankforce.evaluation.result",
-    "Comparison": "rankforce.evaluation.compare",
+    "Comparison": "rankforce.evaluation.comparison",
+    "Leaderboard": "rankforce.evaluation.leaderboard",
+    # forces
+    "forces_at": "rankforce.diagnostics.document_forces",
     # learning
     "cross_validate": "rankforce.tuning.cross_validation",
     "tune": "rankforce.tuning.tune",
     # inspection
     "inspect": "rankforce.inspection.inspection",
     "model_card": "rankforce.inspection.model_card",
+    # explaining
+    "explain": "rankforce.explaining.explain",
+    "importance": "rankforce.explaining.importance",
+    "Contributions": "rankforce.explaining.contributions",
+    "DocumentExplanation": "rankforce.explaining.document_explanation",
+    "PairExplanation": "rankforce.explaining.pair_explanation",
+    "FeatureImportance": "rankforce.explaining.feature_importance",
     # errors
     "RankforceError": "rankforce.errors",
     "DataError": "rankforce.errors",

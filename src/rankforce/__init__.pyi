@@ -10,6 +10,8 @@ from rankforce.data.artificial.web_like import make_web_like as make_web_like
 from rankforce.data.clicks.click_labels import click_labels as click_labels
 from rankforce.data.clicks.rates import ClickLabels as ClickLabels
 from rankforce.data.dataset import Dataset as Dataset
+from rankforce.data.feature_logs.joining import FeatureLog as FeatureLog
+from rankforce.data.feature_logs.reading import read_feature_log as read_feature_log
 from rankforce.data.files import read as read
 from rankforce.data.fold_files import read_folds as read_folds
 from rankforce.data.letor.reading import read_letor as read_letor
@@ -24,16 +26,27 @@ from rankforce.data.trec import judged_run as judged_run
 from rankforce.data.trec import read_qrels as read_qrels
 from rankforce.data.trec import read_run as read_run
 from rankforce.data.trec import write_run as write_run
+from rankforce.diagnostics.document_forces import forces_at as forces_at
 from rankforce.errors import DataError as DataError
 from rankforce.errors import FileFormatError as FileFormatError
 from rankforce.errors import MeasureError as MeasureError
 from rankforce.errors import ModelFileError as ModelFileError
 from rankforce.errors import RankforceError as RankforceError
 from rankforce.errors import SettingsError as SettingsError
-from rankforce.evaluation.compare import Comparison as Comparison
 from rankforce.evaluation.compare import compare as compare
+from rankforce.evaluation.comparison import Comparison as Comparison
 from rankforce.evaluation.evaluate import evaluate as evaluate
+from rankforce.evaluation.leaderboard import Leaderboard as Leaderboard
 from rankforce.evaluation.result import Evaluation as Evaluation
+from rankforce.explaining.contributions import Contributions as Contributions
+from rankforce.explaining.document_explanation import DocumentExplanation as DocumentExplanation
+from rankforce.explaining.explain import explain as explain
+from rankforce.explaining.feature_importance import FeatureImportance as FeatureImportance
+from rankforce.explaining.importance import importance as importance
+from rankforce.explaining.pair_explanation import PairExplanation as PairExplanation
+from rankforce.export.bundling import ExportedBundle as ExportedBundle
+from rankforce.export.bundling import export_bundle as export_bundle
+from rankforce.export.exporting import export_model as export_model
 from rankforce.importing.recognising import load as load
 from rankforce.inspection.inspection import inspect as inspect
 from rankforce.inspection.model_card import model_card as model_card
@@ -56,6 +69,8 @@ from rankforce.measures.recall import Recall as Recall
 from rankforce.measures.reciprocal_rank import MRR as MRR
 from rankforce.measures.success import Success as Success
 from rankforce.measures.winner_takes_all import WTA as WTA
+from rankforce.models.exported import ExportCheck as ExportCheck
+from rankforce.models.exported import Exported as Exported
 from rankforce.models.model import Model as Model
 from rankforce.objectives.graded import Graded as Graded
 from rankforce.objectives.objective import Term as Term
@@ -82,11 +97,18 @@ __all__ = [
     "CNDCG",
     "ClickLabels",
     "Comparison",
+    "Contributions",
     "DCG",
     "DataError",
     "Dataset",
+    "DocumentExplanation",
     "ERR",
     "Evaluation",
+    "ExportCheck",
+    "Exported",
+    "ExportedBundle",
+    "FeatureImportance",
+    "FeatureLog",
     "FileFormatError",
     "Graded",
     "Judged",
@@ -94,6 +116,7 @@ __all__ = [
     "KendallTau",
     "LambdaMART",
     "LambdaRank",
+    "Leaderboard",
     "MAP",
     "MART",
     "MRR",
@@ -103,6 +126,7 @@ __all__ = [
     "ModelFileError",
     "NDCG",
     "PRank",
+    "PairExplanation",
     "PairwiseAccuracy",
     "Precision",
     "Preferences",
@@ -128,6 +152,11 @@ __all__ = [
     "cross_validate",
     "diagnostics",
     "evaluate",
+    "explain",
+    "export_bundle",
+    "export_model",
+    "forces_at",
+    "importance",
     "inspect",
     "judged_run",
     "lambdas",
@@ -138,6 +167,7 @@ __all__ = [
     "model_card",
     "optimising",
     "read",
+    "read_feature_log",
     "read_folds",
     "read_letor",
     "read_objective",

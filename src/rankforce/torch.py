@@ -156,18 +156,18 @@ class RankingLoss(_ForceLoss):
                 f"scores {tuple(scores.shape)} and labels {shape} must have one shape: (lists, documents) or "
                 "(documents,)"
             )
-        taken = np.ones(shape, dtype=bool) if mask is None else _array(mask, "mask").astype(bool)
-        if taken.shape != shape:
-            raise DataError(f"mask {taken.shape} must have the shape of the scores, {shape}")
-        if not taken.any():
+        documents = np.ones(shape, dtype=bool) if mask is None else _array(mask, "mask").astype(bool)
+        if documents.shape != shape:
+            raise DataError(f"mask {documents.shape} must have the shape of the scores, {shape}")
+        if not documents.any():
             return scores.sum() * 0.0
-        sizes = np.atleast_2d(taken).sum(axis=1)
+        sizes = np.atleast_2d(documents).sum(axis=1)
         weights = None if query_weights is None else np.atleast_1d(_array(query_weights, "query_weights"))
         if weights is not None:
             if weights.shape != sizes.shape:
                 raise DataError(f"query_weights {weights.shape} must have one entry per list ({len(sizes)})")
             weights = weights[sizes > 0]
-        chosen = {name: values[taken] for name, values in labels.items()}
+        chosen = {name: values[documents] for name, values in labels.items()}
         data = Dataset(
             np.zeros((int(sizes.sum()), 0), dtype=np.float32),
             chosen.pop(MAIN_LABEL, None),
@@ -176,7 +176,7 @@ class RankingLoss(_ForceLoss):
             query_weights=weights,
         )
         forces = Forces(data, self.objective, self.seed, normalise=self.normalise)
-        where = torch.from_numpy(taken).to(scores.device)
+        where = torch.from_numpy(documents).to(scores.device)
         return self._loss(scores[where], RunningOrder(data, self.seed), forces, data)
 
 

@@ -174,7 +174,8 @@ def test_some_columns_of_a_binning_are_a_binning():
 @pytest.mark.parametrize("most", [2, 3, 6, 255])
 def test_bins_of_blocks_equal_a_binary_search(n, most):
     rng = np.random.default_rng(n)
-    made = Binning.of(dataset(rng.normal(size=(3000, 9)).round(rng.integers(0, 4, 9))), most)
+    scale = 10.0 ** rng.integers(0, 4, 9)  # columns of few and of many values
+    made = Binning.of(dataset((rng.normal(size=(3000, 9)) * scale).round() / scale), most)
     X = rng.normal(size=(n, 9)).astype(np.float32).round(2)
     X[rng.random(X.shape) < 0.1] = np.nan
     binned = Binned.by(made, dataset(X))

@@ -84,7 +84,7 @@ def test_parts_of_the_columns_are_cut_as_all_of_them(monkeypatch, sampled, threa
 @pytest.mark.parametrize("n_features", [1, 5, 46, 136, 860])
 def test_copies_stay_small(threads, n_features):
     with using_threads(threads):
-        at_once = _columns_at_once(480_000, n_features)
+        at_once = _columns_at_once(4_800_000, n_features)
     assert 1 <= at_once <= max(4 * threads, n_features // 4)
 
 

@@ -100,3 +100,37 @@ def test_graded_verdicts(run: Any, many: Path) -> None:
     assert "not significantly different at 1 %" in outcome.out
     told = json.loads(run("compare", many, *worse, *tiers, "--json").out)["verdict"]
     assert (told["outcome"], told["decided_by"], told["measure"]) == ("worse", 1, "NDCG@10")
+
+
+def test_many_rankings_in_every_form(run: Any, many: Path) -> None:
+    arguments = (
+        "compare",
+        many,
+        "feature:1",
+        "feature:2",
+        "feature:2",
+        "--name",
+        "grade",
+        "--name",
+        "x",
+        "--name",
+        "y",
+    )
+    text = run(*arguments)
+    assert text.code == 0, text.err
+    assert "3 rankings of 20 queries" in text.out
+    assert "a  grade" in text.out
+    found = json.loads(run(*arguments, "--json").out)
+    assert found["better_than"]["NDCG@10"]["grade"] == ["x", "y"]
+    assert run(*arguments, "--format", "latex").out.startswith("\\begin{table}")
+    assert run(*arguments, "--format", "markdown").out.startswith("**3 rankings")
+    assert run(*arguments, "--format", "csv").out.startswith(",ranking,NDCG@10")
+    again = run("compare", many, "feature:1", "feature:2", "feature:2", "--format", "csv")
+    assert "feature:2 again" in again.out
+
+
+def test_many_rankings_refused(run: Any, many: Path) -> None:
+    three = ("compare", many, "feature:1", "feature:2", "feature:1")
+    assert "--require and --graded are about two" in run(*three, "--require", "better").err
+    assert "--name once for every ranking" in run(*three, "--name", "x").err
+    assert run("compare", many, "feature:1").code == 2

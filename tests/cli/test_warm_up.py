@@ -60,6 +60,29 @@ def test_after_it_a_first_training_compiles_nothing(ranker, settings):
     assert done.returncode == 0, done.stderr
 
 
+DEMO = """
+import numpy as np
+import rankforce as rf
+from rankforce.cli.commands import demo, warmup
+from rankforce.compiling.jit import KERNELS
+
+def signatures():
+    return {kernel.name: kernel.own.signatures for kernel in KERNELS if kernel.compiled}
+
+warmup.warmup()
+warmed = signatures()
+rf.make_artificial = lambda made=rf.make_artificial, **size: made(**size | {"queries": 40, "documents": 10})
+demo.demo()
+assert signatures() == warmed, {name for name, found in signatures().items() if found != warmed.get(name)}
+"""
+
+
+@pytest.mark.skipif(PLAIN, reason="nothing is compiled")
+def test_after_it_the_demo_compiles_nothing():
+    done = subprocess.run([sys.executable, "-c", DEMO], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 DEFAULT_TRAINER = """
 import sys
 from pathlib import Path

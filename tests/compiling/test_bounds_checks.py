@@ -68,6 +68,16 @@ class RankTooMany(rf.lambdas.ListwiseLambdaFunction):
         out[0] = gain
 
 
+class RankBelowZero(rf.lambdas.ListwiseLambdaFunction):
+    def forces(self, scores, grades, order, measure, state, out):
+        out[0] = rf.lambdas.value_if_moved(measure, state, 1, -1)  # beyond the end
+
+
+class SwapBelowZero(rf.lambdas.ListwiseLambdaFunction):
+    def forces(self, scores, grades, order, measure, state, out):
+        out[0] = rf.lambdas.change_if_swapped(measure, state, -1, 1)  # beyond the end
+
+
 def lines(cls):
     """Where the mistake of a class is."""
     with open(__file__) as file:
@@ -98,7 +108,9 @@ def test_in_prepare():
         swap_changes(RowTooMany().kernel_tuple(), np.zeros(3), 1.0, np.zeros((2, 3)), np.zeros((3, 3)))
 
 
-@pytest.mark.parametrize("lambda_function", [DocumentTooMany(), RankTooMany()], ids=str)
+@pytest.mark.parametrize(
+    "lambda_function", [DocumentTooMany(), RankTooMany(), RankBelowZero(), SwapBelowZero()], ids=str
+)
 def test_in_forces_and_in_what_they_call(lambda_function):
     data = rf.Dataset(np.zeros((5, 1)), [0, 1, 2, 1, 0], group=[3, 2])
     with pytest.raises(rf.SettingsError, match=expected(type(lambda_function), "forces")):

@@ -95,3 +95,13 @@ def test_a_child_forked_while_a_thread_compiles_can_compile(tmp_path):
         timeout=240,
     )
     assert finished.returncode == 7, finished.stderr
+
+
+@pytest.mark.compiled_only
+def test_the_processor_is_the_one_that_is_compiled_for(monkeypatch):
+    here = jit.cpu_target()
+    config = jit.compiler().config
+    monkeypatch.setattr(config, "CPU_FEATURES", "+sse2")
+    monkeypatch.setattr(config, "CPU_NAME", "generic")
+    assert jit.cpu_target().startswith("generic-")
+    assert jit.cpu_target().rpartition("-")[2] != here.rpartition("-")[2]

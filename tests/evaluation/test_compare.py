@@ -135,7 +135,7 @@ def test_what_cannot_be_compared(data: rf.Dataset) -> None:
         rf.compare(one, one, data)
     with pytest.raises(SettingsError, match="give the data"):
         rf.compare("good", "poor")
-    with pytest.raises(SettingsError, match="not one of each"):
+    with pytest.raises(SettingsError, match="not some of each"):
         rf.compare(one, "poor", data)
     with pytest.raises(SettingsError, match="two different names"):
         rf.compare("good", "poor", data, names=("x", "x"))

@@ -81,9 +81,10 @@ def test_models_of_other_libraries_rank_by_what_they_predict(kind: str) -> None:
 def test_features_are_matched_by_name_where_the_model_knows_names(kind: str) -> None:
     model = KINDS[kind](frame())
     expected = said_by(model, frame())
-    np.testing.assert_array_equal(scores_of(model, data(NAMES)), expected)
-    np.testing.assert_array_equal(scores_of(model, data(NAMES, order=(2, 0, 1))), expected)
-    np.testing.assert_array_equal(scores_of(model, data()), expected)  # features without names: by position
+    # A linear model multiplies matrices, which rounds by the layout of the matrix.
+    tolerance = 1e-6 if kind == "Pipeline" else 0.0
+    for named in (data(NAMES), data(NAMES, order=(2, 0, 1)), data()):  # features without names: by position
+        np.testing.assert_allclose(scores_of(model, named), expected, rtol=tolerance)
     with pytest.raises(DataError, match=r"the data lacks a feature of \w+: 'clicks'"):
         scores_of(model, data(["bm25", "dwell", "length"]))
 

@@ -29,7 +29,9 @@ def parse(text: bytes, width: int, hard_words: int = 4) -> dict[str, np.ndarray]
         "hard": np.zeros(hard_words * letor.HARD_ENTRIES, dtype=np.int64),
     }
     lines = int(outcome[letor.LINES])
-    letor.parse_lines(buffer, 0, len(buffer), 0, 1, 100, np.float32(0), *found.values(), outcome)
+    *rows, hard = found.values()
+    form = letor.LineFormat(1, 100, np.float32(0))
+    letor.parse_lines(buffer, 0, len(buffer), 0, form, letor.ParsedRows(*rows), hard, outcome)
     return found | {"outcome": outcome, "lines": np.array(lines)}
 
 

@@ -20,6 +20,7 @@ def test_blank_queries_are_left_out_and_weights_count():
     values = np.array([0.4, np.nan, 0.8])
     assert queries.sum(values) == pytest.approx(0.4 + 3 * 0.8, rel=1e-15)
     assert queries.mean(values) == pytest.approx(0.7, rel=1e-15)
+    assert queries.means(np.array([[0.4, 0.0, 0.8], [0.0, 9.0, 1.0]])) == pytest.approx([0.7, 0.75], rel=1e-15)
 
 
 def test_the_mean_is_that_of_evaluate_to_the_last_bit():

@@ -527,33 +527,3 @@ def test_impossible_preferences(data, held_out):
         rf.LambdaMART(**SMALL).fit(data, preference_share=0.5)
     with pytest.raises(rf.DataError, match="weight 0"):
         preferring(data, rf.Preferences(data, full.better, full.worse, weight=0.0))
-
-
-@pytest.mark.parametrize(
-    ("highest", "shift", "watched"),
-    [
-        (4.0, 0.0, "NDCG"),
-        (900.0, 0.0, "NDCG"),
-        (1021.0, 0.0, "NDCG(gain=linear)"),
-        (4000.0, 0.0, "NDCG(gain=linear)"),
-        (4.0, -1.0, "NDCG(gain=linear)"),
-        (4.0, -4.0, "PairwiseAccuracy"),
-    ],
-)
-def test_what_is_watched_by_default_fits_the_labels(highest, shift, watched, capsys):
-    rng = np.random.default_rng(0)
-    features = rng.normal(size=(60, 2))
-    labels = np.rint((features[:, 0] - features[:, 0].min()) / np.ptp(features[:, 0]) * highest) + shift
-    data = rf.Dataset(features, labels, group=[20, 20, 20])
-    ranker = rf.MART(n_trees=5, min_documents=2, early_stopping=3).fit(data, validation=data)
-    assert str(ranker.watched_measure_) == watched
-    assert np.isfinite(ranker.history_["validation"]).all()
-    assert ranker.history_["validation"][-1] > 0.5
-    assert ranker.score(data) > 0.5
-    assert (f"watching {watched}" in capsys.readouterr().err) == (watched != "NDCG")
-
-
-def test_a_measure_that_was_asked_for_is_watched_or_refused():
-    data = rf.Dataset(np.arange(8.0)[:, None], np.arange(8.0) * 500.0, group=[8])
-    with pytest.raises(rf.MeasureError, match="use a linear gain"):
-        rf.MART(n_trees=2, min_documents=1, validation_measure="NDCG", progress=False).fit(data)

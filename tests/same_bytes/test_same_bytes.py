@@ -15,7 +15,7 @@ pytestmark = pytest.mark.compiled_only
 def record():
     path = record_path()
     if not path.exists():
-        pytest.skip(f"no record for this processor and these versions ({path.name}): see trainings.py")
+        pytest.skip(f"no record {path.name}: write it by python -m tests.same_bytes.trainings, before a change")
     return json.loads(path.read_text())
 
 

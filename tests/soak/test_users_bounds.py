@@ -82,8 +82,7 @@ def faulty_source(generator, method):
     access = generator.choice(ARRAYS[method])
     size = LENGTH[method]
     distance = generator.choice([0, 0, 1, 7, 1000, 2**40])
-    # value_if_moved walks down from a negative rank instead of counting it from the end: beyond the end alone
-    beyond = generator.random() < 0.7 or "rf." in access
+    beyond = generator.random() < 0.7
     access = access.replace("I", f"{size} + {distance}" if beyond else f"-{size} - 1 - {distance}")
     statements = [f"seen = {access}"]
     if access.partition("[")[0] in WRITABLE:

@@ -176,8 +176,12 @@ def cut(iteration):
         raise PowerCut
 
 
+MODULES = []  # as long as a user's session: a class is known by its name while somebody holds it
+
+
 def made_by(source):
     module = {"__name__": "user", "rf": rf, "TREES": TREES}
+    MODULES.append(module)
     exec(compile(textwrap.dedent(source), "<user>", "exec"), module)
     return module["made"]
 

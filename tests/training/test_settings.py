@@ -121,6 +121,9 @@ def test_rankers_of_users_may_have_their_own_constructor(data):
     [
         ("LambdaMART", "n_estimators", "that is n_trees here"),
         ("LambdaMART", "num_boost_round", "that is n_trees here"),
+        ("LambdaMART", "iterations", "that is n_trees here"),
+        ("LambdaMART", "eval_at", "that is validation_measure here"),
+        ("LambdaMART", "label_gain", "that is measure here"),
         ("LambdaMART", "num_leaves", "that is n_leaves here"),
         ("LambdaMART", "lambda_l2", "that is l2 here"),
         ("LambdaMART", "reg_lambda", "that is l2 here"),

@@ -51,6 +51,11 @@ def test_nets(data):
     }
 
 
+def test_spsa_knows_neither_optimiser_nor_forces(data):
+    shown = settled(rf.SPSA(epochs=2, learning_rate=[0.1, 0.01], progress=False), data, validation=data)
+    assert shown == {"scaling": "standard", "epochs": 2, "learning_rate": [0.1, 0.01], "watched": "NDCG"}
+
+
 def test_preferences_are_what_is_watched(data):
     starts = data.query_starts[:-1]
     preferences = rf.Preferences(data.replace(labels={}), data.rows[starts], data.rows[starts + 1])

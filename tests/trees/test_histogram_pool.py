@@ -18,34 +18,49 @@ def layout_of(features):
 
 
 def taken(pool):
-    return sum(array.nbytes for array in (pool.sums, pool.counts, pool.gains) if array.base is None)
+    arrays = (pool.sums, pool.counts, pool.parts, pool.count_parts, pool.gains)
+    owners = {id(owner): owner for owner in (a if a.base is None else a.base for a in arrays)}
+    return sum(owner.nbytes for owner in owners.values())
 
 
 @pytest.mark.parametrize("allowed", ["fast", "low"])
 def test_many_features_and_leaves_stay_within_the_bound(allowed):
     bound = HISTOGRAM_BYTES[allowed]
     layout = layout_of(2000)  # 4.2 MB for a histogram
-    assert taken(HistogramPool.leafwise(layout, 255, bound)) <= bound
+    assert taken(HistogramPool.leafwise(layout, 255, 2, bound)) <= bound
     assert taken(HistogramPool.symmetric(layout, 255, True, 2, bound)) <= bound
+
+
+def test_many_threads_stay_within_the_bound():
+    layout = layout_of(500)
+    for threads in (1, 16, 256):
+        for bound in HISTOGRAM_BYTES.values():
+            for pool in (
+                HistogramPool.leafwise(layout, 31, threads, bound),
+                HistogramPool.symmetric(layout, 32, True, threads, bound),
+            ):
+                assert taken(pool) <= bound
+                assert len(pool.parts) < threads
+    assert len(HistogramPool.leafwise(layout, 31, 16, HISTOGRAM_BYTES["fast"]).parts) == 15
 
 
 def test_few_features_keep_a_histogram_for_every_leaf():
     layout = layout_of(136)
-    assert len(HistogramPool.leafwise(layout, 255, HISTOGRAM_BYTES["fast"]).sums) == 256
+    assert len(HistogramPool.leafwise(layout, 255, 2, HISTOGRAM_BYTES["fast"]).sums) == 255
     pool = HistogramPool.symmetric(layout, 64, True, 2, HISTOGRAM_BYTES["low"])
     assert len(pool.sums) == len(pool.counts) == 64
 
 
 def test_the_fewest_histograms_take_about_ten_kilobytes_per_feature():
     layout = layout_of(20_000)
-    assert taken(HistogramPool.leafwise(layout, 255, 0)) == 3 * 264 * 8 * 20_000
+    assert taken(HistogramPool.leafwise(layout, 255, 2, 0)) == 3 * 264 * 8 * 20_000 + 2 * 3 * 256 * 8
     assert taken(HistogramPool.symmetric(layout, 255, True, 2, 0)) == (2 * 264 + 3 * 256) * 8 * 20_000
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda layout: HistogramPool.leafwise(layout, 255, 0),
+        lambda layout: HistogramPool.leafwise(layout, 255, 2, 0),
         lambda layout: HistogramPool.symmetric(layout, 255, True, 2, 0),
     ],
     ids=["leafwise", "symmetric"],

@@ -53,7 +53,3 @@ class Packing:
     def bins(self, rows: np.ndarray, column: int) -> np.ndarray:
         """The bins of one column, from rows of bytes."""
         return rows[:, self.byte[column]] // self.stride[column] % self.size[column]
-
-    def digits(self, column: int) -> np.ndarray:
-        """The bin of a column in each of the 256 values of its byte."""
-        return np.arange(BYTE_VALUES) // self.stride[column] % self.size[column]

@@ -41,7 +41,6 @@ class BoostedTraining(Training):
 
     settled: Settled
     start: Callable[[Dataset], Sequence[Learner]]
-    remarks: tuple[str, ...] = ()
 
 
 class BoostingCourse(Course):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,8 +23,14 @@ from rankforce.training.monitoring import Instrument, show_forces
 from rankforce.trees.grower import Grown
 from rankforce.trees.leaves import leaf_sums
 
-if TYPE_CHECKING:
-    from rankforce.rankers.lambdamart import LambdaMART
+
+class LambdaSettings(Protocol):
+    """What a learner reads of LambdaMART's settings that nobody leaves open."""
+
+    l2: float
+    sigma: float
+    pairs: Any
+    seed: int
 
 
 class LambdaLearner(Learner):
@@ -34,7 +40,7 @@ class LambdaLearner(Learner):
         self,
         data: Dataset,
         settled: SettledLambdas,
-        settings: LambdaMART,
+        settings: LambdaSettings,
         preferences: Preferences | None = None,
         share: float = 1.0,
         instruments: Sequence[Instrument] = (),
@@ -99,7 +105,7 @@ class LambdaLearner(Learner):
 
 
 def _forces(
-    data: Dataset, settled: SettledLambdas, settings: LambdaMART, preferences: Preferences | None, share: float
+    data: Dataset, settled: SettledLambdas, settings: LambdaSettings, preferences: Preferences | None, share: float
 ) -> Forces | PreferenceForces:
     graded = None
     if preferences is None or share < 1:

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-import rankforce
 from rankforce.cli import commands, output
 from rankforce.cli.failures import reporting_failures
 
@@ -39,6 +38,8 @@ def build() -> typer.Typer:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        import rankforce
+
         typer.echo(f"rankforce {rankforce.__version__}")
         raise typer.Exit
 

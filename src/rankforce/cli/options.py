@@ -12,6 +12,11 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output instead of text.")]
 
+Format = Annotated[
+    Literal["text", "markdown", "latex", "csv"],
+    typer.Option("--format", metavar="text|markdown|latex|csv", help="The form of the table."),
+]
+
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The seed of everything random.")]
 
 Threads = Annotated[int | None, typer.Option("--threads", metavar="N", help="Threads.", show_default="all cores")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed, displayed_lines, displayed_path
 
 if TYPE_CHECKING:
+    from rankforce.console.result_tables import Tabular
     from rankforce.data.dataset import Dataset
 
 
@@ -65,6 +67,15 @@ def show(*parts: Table | str) -> None:
         for row in part.rows:
             grid.add_row(*map(displayed, row))
         console.print(grid)
+
+
+def show_result(result: Tabular, form: str = "text") -> None:
+    """Print a result as a table; text fits the terminal, if it is one."""
+    if form == "text":
+        show(result.to_text(shutil.get_terminal_size().columns if on_terminal() else None))
+        return
+    written = {"markdown": result.to_markdown, "latex": result.to_latex, "csv": result.to_csv}[form]()
+    write_line(written.rstrip("\n"))
 
 
 def write_line(text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,15 @@ WARMED: dict[str, tuple[dict[str, Any], ...]] = {  # ranker: settings of the tra
 
 # Kernels that the default settings of these rankers do not need, with the reason.
 NOT_WARMED = {
+    "add_contributions": "explanations",
     "add_gradient": "nets on several terms, preferences or all queries at once",
     "ranknet_costs": "presets of RankNet",
     "take_step": "nets on several terms, preferences or all queries at once",
     "update_by_pair": "nets that learn pair by pair",
     "add_preference_forces": "preference lists",
+    "add_pattern_contributions": "explanations",
+    "add_reference_contributions": "explanations",
+    "add_scores_without": "importance of features",
     "add_forces_by_rank": "measures without columns, pairs by rank or drawn, very wide score ranges",
     "add_forces_nearby": "λ-functions between near ranks",
     "add_listwise_forces": "listwise λ-functions",
@@ -42,13 +46,16 @@ NOT_WARMED = {
     "frontier_values": "XRank",
     "inner_forces": "XRank",
     "input_slopes": "local optimality",
+    "left_shares": "explanations",
     "leaf_slopes": "local optimality",
     "leaves_by_walking": "leaf numbers, for inspection",
     "linear_values": "local optimality",
     "net_values": "local optimality",
     "ordered_split_gains": "XRank",
     "pair_edges": "XRank",
+    "path_sizes": "explanations",
     "passing_gains": "XRank",
+    "plan_steps": "explanations",
     "perceptron_scores": "PRank",
     "prank_pass": "PRank",
     "rank_discounts": "XRank",
@@ -59,11 +66,13 @@ NOT_WARMED = {
 }
 
 
-def warm_up(measures: Iterable[Measure], rankers: Iterable[str] = ("LambdaMART",)) -> list[Kernel]:
+def warm_up(
+    measures: Iterable[Measure], rankers: Iterable[str] = ("LambdaMART",), evaluated: Sequence[Measure] = ()
+) -> list[Kernel]:
     """Run the common path once for each measure and ranker: read a file, train with validation, score, evaluate.
 
-    The rankers, those of ``WARMED``, have their default settings but for the size. Returns the kernels that were
-    compiled, or found compiled on disk.
+    The rankers, those of ``WARMED``, have their default settings but for the size. What is ``evaluated`` besides is
+    not trained for. Returns the kernels that were compiled, or found compiled on disk.
     """
     kinds = [_kind(name) for name in rankers]
     train = make_artificial(queries=120, documents=25, features=6, seed=0, missing=0.05)
@@ -85,6 +94,8 @@ def warm_up(measures: Iterable[Measure], rankers: Iterable[str] = ("LambdaMART",
             evaluate(ranker, held_out, [measure])
             evaluate(np.round(ranker.predict(held_out)), held_out, [measure], ties="expected")
             ranker.predict(held_out.features[:1])
+    if evaluated:
+        evaluate(held_out.feature_names[0], held_out, list(evaluated))
     return [kernel for kernel in KERNELS if kernel.compiled]
 
 

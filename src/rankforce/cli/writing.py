@@ -17,6 +17,7 @@ from rankforce.files.atomic_writes import atomic_write, check_replaceable
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
     from rankforce.evaluation.result import Evaluation
+    from rankforce.explaining.contributions import Contributions
 
 
 def check_output(path: Path | None, *inputs: str | Path | None, force: bool = True) -> None:
@@ -63,3 +64,14 @@ def write_per_query(path: Path, result: Evaluation, **first: Any) -> None:
         for index, query in enumerate(result.query_ids.tolist()):
             values = ["" if math.isnan(column[index]) else repr(column[index]) for column in columns]
             writer.writerow([query, *(column[index] for column in more), *values])
+
+
+def write_contributions(path: Path, table: Contributions) -> None:
+    """One row per document: query, document, rank, score, base, and the contribution of each feature."""
+    columns = (table.query_ids, table.documents, table.ranks, table.scores)
+    with atomic_write(path) as file, io.TextIOWrapper(file, newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["query", "document", "rank", "score", "base", *table.feature_names])
+        rows = zip(*(column.tolist() for column in columns), table.contributions.tolist(), strict=True)
+        for query, document, rank, score, shares in rows:
+            writer.writerow([query, document, rank, repr(score), repr(table.base), *map(repr, shares)])

@@ -14,7 +14,8 @@ from rankforce.combining.weights import Found, How, best_weights
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import SettingsError
-from rankforce.evaluation.compare import Comparison, compare
+from rankforce.evaluation.compare import compare
+from rankforce.evaluation.comparison import Comparison
 from rankforce.evaluation.request import BLANK_POLICIES, Request
 from rankforce.kinds import Several, Text, check_choice, check_number, shown
 from rankforce.measures.catalogue import measure as measure_of

@@ -12,7 +12,7 @@ from rankforce.combining.curve import Curve
 from rankforce.combining.pair import Unreached
 from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError
-from rankforce.evaluation.compare import Comparison
+from rankforce.evaluation.comparison import Comparison
 from rankforce.measures.measure import Measure
 from rankforce.models.combination import Combination
 from rankforce.models.model import Model

@@ -1,7 +1,7 @@
 """The seam to Numba: functions that are compiled.
 
 ``@kernel``
-    A compiled function called from Python. Compiled lazily, once per signature, kept on disk (``kernel_cache.py``).
+    A compiled function called from Python. Compiled lazily, once per signature, kept on disk (``cache.py``).
 ``@subroutine``
     A function called from kernels, compiled as part of each caller.
 
@@ -20,7 +20,8 @@ import logging  # noqa: F401  # what it does before a fork is registered before 
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 from rankforce.compiling.bounds_failures import out_of_bounds
@@ -37,6 +38,7 @@ PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 VECTOR = frozenset({"reassoc", "contract", "nsz"})
 # Nobody calls compiled code from C: Numba need not make a form of each function for that.
 NOT_FROM_C = {"no_cfunc_wrapper": True}
+UNCOUNTED = {"_nrt": False}
 
 _waiting: list[Callable[[Any], None]] = []
 _compiler_lock = threading.RLock()
@@ -81,10 +83,11 @@ class Kernel:
     ``own`` is the dispatcher cached on disk, ``foreign`` the one in memory for arguments of users' classes.
     """
 
-    def __init__(self, function: Callable[..., Any], fastmath: frozenset[str]) -> None:
+    def __init__(self, function: Callable[..., Any], fastmath: frozenset[str], options: dict[str, Any]) -> None:
         self.py_func = function
         self.name = function.__name__
         self.fastmath = fastmath
+        self.options = options
         self._dispatchers: dict[str, Any] = {}
         functools.update_wrapper(self, function)
 
@@ -152,6 +155,7 @@ class Kernel:
             fastmath=set(self.fastmath),
             pipeline_class=kernel_compiler(),
             **NOT_FROM_C,
+            **self.options,
         )(self.py_func)
         if cached:
             dispatcher._cache = KernelCache(self.py_func)
@@ -162,14 +166,16 @@ def kernel(
     function: Callable[..., Any] | None = None,
     *,
     fastmath: frozenset[str] = frozenset(),
+    uncounted: bool = False,
 ) -> Any:
     """Decorate a function called from Python: compiled, without the global interpreter lock, cached on disk.
 
     A kernel takes arrays and scalars, writes its results into its last arguments and never raises: validate before.
+    ``uncounted`` as in ``uncounted_subroutine``.
     """
     if function is None:
-        return functools.partial(kernel, fastmath=fastmath)
-    made = Kernel(function, fastmath)
+        return functools.partial(kernel, fastmath=fastmath, uncounted=uncounted)
+    made = Kernel(function, fastmath, UNCOUNTED if uncounted else {})
     KERNELS.append(made)
     return made
 
@@ -179,14 +185,25 @@ def subroutine(function: Function) -> Function:
     return _register_subroutine(function, frozenset())
 
 
+def uncounted_subroutine(function: Function) -> Function:
+    """A subroutine that does not count references to its arrays, which are its caller's all the while.
+
+    Arrays in bundles are counted whenever a bundle is handed on. Threads that run the same kernel at once would fight
+    for the counters. No array can be made in it.
+    """
+    return _register_subroutine(function, frozenset(), UNCOUNTED)
+
+
 def vector_subroutine(function: Function) -> Function:
     """A subroutine compiled with the flags that let its loops be vectorised."""
     return _register_subroutine(function, VECTOR)
 
 
-def _register_subroutine(function: Function, fastmath: frozenset[str]) -> Function:
+def _register_subroutine(
+    function: Function, fastmath: frozenset[str], more: Mapping[str, Any] = MappingProxyType({})
+) -> Function:
     def register(numba: Any) -> None:
-        options = {"fastmath": set(fastmath), "pipeline_class": function_compiler(), **NOT_FROM_C}
+        options = {"fastmath": set(fastmath), "pipeline_class": function_compiler(), **NOT_FROM_C, **more}
         numba.extending.register_jitable(**options)(function)
 
     once_compiling(register)
@@ -262,8 +279,9 @@ def cpu_target() -> str:
     """The processor that kernels are compiled for: vectorised sums may differ in the last bit between targets."""
     if PLAIN:
         return "plain"
-    compiler()
+    asked = compiler().config  # NUMBA_CPU_NAME and NUMBA_CPU_FEATURES, where a user has set them
     import llvmlite.binding as llvm
 
-    features = llvm.get_host_cpu_features().flatten()
-    return f"{llvm.get_host_cpu_name()}-{hashlib.sha256(features.encode()).hexdigest()[:12]}"
+    name = asked.CPU_NAME or llvm.get_host_cpu_name()
+    features = llvm.get_host_cpu_features().flatten() if asked.CPU_FEATURES is None else asked.CPU_FEATURES
+    return f"{name}-{hashlib.sha256(features.encode()).hexdigest()[:12]}"

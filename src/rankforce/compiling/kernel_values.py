@@ -138,14 +138,16 @@ def _coercion(field: dataclasses.Field[Any]) -> Callable[[Any], int | float] | N
     kinds = {"int": int, "bool": int, "float": float, "int | None": int}
     if annotation not in kinds:
         return None
-    return functools.partial(_number, field.name, kinds[annotation], annotation == "int | None")
+    return functools.partial(_number, field.name, kinds[annotation], annotation)
 
 
-def _number(name: str, kind: type, optional: bool, value: Any) -> int | float:
+def _number(name: str, kind: type, annotation: str, value: Any) -> int | float:
+    optional = annotation == "int | None"
     if value is None and optional:
         return NO_CUTOFF
     number = None
-    if isinstance(value, (bool, int, float, np.generic)):
+    truth = isinstance(value, (bool, np.bool_))  # NDCG(True) is no NDCG@1
+    if isinstance(value, (int, float, np.generic)) and (annotation == "bool" or not truth):
         try:
             number = kind(value)
         except (TypeError, ValueError, OverflowError):

@@ -6,21 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rankforce.displayed_text import displayed
+from rankforce.console.result_tables import aligned
 from rankforce.errors import missing_dependency
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1, rule: bool = True) -> str:
     """Columns aligned: the first ``left`` ones to the left, the others to the right; a rule below the header."""
-    lines = [[displayed(cell) for cell in line] for line in (header, *rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    text = []
-    for line in lines:
-        cells = zip(line, widths, range(len(widths)), strict=True)
-        text.append("  ".join(cell.ljust(width) if place < left else cell.rjust(width) for cell, width, place in cells))
-    if rule:
-        text.insert(1, "─" * (sum(widths) + 2 * (len(widths) - 1)))
-    return "\n".join(line.rstrip() for line in text)
+    return aligned(header, rows, left=left, rule=rule)[0]
 
 
 def number(value: float, digits: int = 4, *, sign: bool = False) -> str:

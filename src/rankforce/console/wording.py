@@ -1,6 +1,10 @@
-"""Numbers of things in words: 1 query, 2 queries."""
+"""Numbers of things in words (1 query, 2 queries), and names in a sentence."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rankforce.displayed_text import displayed
 
 _MANY = {"query": "queries", "leaf": "leaves"}
 
@@ -13,3 +17,9 @@ def counted(number: int, one: str, many: str | None = None) -> str:
         before, space, last = one.rpartition(" ")
         many = before + space + _MANY.get(last, last + "s")
     return f"{number:,} {many}"
+
+
+def listed(names: Sequence[str], most: int = 8, written: Callable[[str], str] = displayed) -> str:
+    """Names in a sentence, the first ``most`` of them if there are more."""
+    first = ", ".join(map(written, names[:most]))
+    return first if len(names) <= most else f"{first} and {len(names) - most:,} more"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.cached_properties import cached_property
-from rankforce.console.html_tables import html_table
+from rankforce.console.result_tables import ResultTable
 from rankforce.console.wording import counted
 from rankforce.data import frames
 from rankforce.data.dataset_columns import MAIN_LABEL as MAIN_LABEL
@@ -153,7 +153,9 @@ class Dataset:
             rows.append([name, *ends, f"{len(values) - len(labelled):,}"])
         names = ", ".join(self.feature_names[:_NAMES_SHOWN]) + (", ..." if self.n_features > _NAMES_SHOWN else "")
         title = repr(self).partition(", labels:")[0] + ")"
-        return html_table(title, ["label", "lowest", "highest", "unlabelled"], rows, [f"features: {names or 'none'}"])
+        return ResultTable(
+            title, ["label", "lowest", "highest", "unlabelled"], rows, [f"features: {names or 'none'}"]
+        ).html()
 
     @cached_property
     def contiguous(self) -> bool:

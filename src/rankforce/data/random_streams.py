@@ -59,6 +59,8 @@ class Stream(enum.Enum):
     SMOOTHNESS_SAMPLE = "the queries that smoothness looks at"
     FORCE_POINTS = "the scores that check_forces looks at"
     LEAK_SAMPLE = "the documents that are searched for leaks"
+    BACKGROUND = "the documents that explanations compare with"
+    PERMUTED_VALUES = "which document gets whose value of a feature, for its importance"
     STRENGTH_PAIRS = "the pairs that tell the strength of a feature"
 
     word: np.uint64  # what the stream begins with

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.console.html_tables import html_table
-from rankforce.console.tables import load_pandas, text_table
+from rankforce.console.result_tables import ResultTable, Tabular
+from rankforce.console.tables import load_pandas
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, SettingsError
@@ -63,7 +63,7 @@ class EffectivePairs:
 
 
 @dataclasses.dataclass(frozen=True)
-class EffectivePairsTable:
+class EffectivePairsTable(Tabular):
     """A row for each measure and each λ-function."""
 
     rows: tuple[EffectivePairs, ...]
@@ -92,13 +92,6 @@ class EffectivePairsTable:
         """A data frame with one row per measure and λ-function."""
         return load_pandas().DataFrame(self.to_dict())
 
-    def __str__(self) -> str:
-        return "\n".join([text_table(*self._table()), *self._notes()])
-
-    def _repr_html_(self) -> str:
-        header, rows = self._table()
-        return html_table("Effective pairs", header, rows, self._notes())
-
     def _notes(self) -> list[str]:
         """Whose forces these are, unless they were asked for."""
         found = dict.fromkeys(row.forces for row in self.rows if row.forces != "asked for")
@@ -108,7 +101,7 @@ class EffectivePairsTable:
             for one in found
         ]
 
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _result_table(self) -> ResultTable:
         header = ["measure", "λ-function", "effective", "of bound", "bound", "ΔZ ≠ 0", "force ≠ 0", "documents pulled"]
         rows = [
             [
@@ -123,7 +116,7 @@ class EffectivePairsTable:
             ]
             for row in self.rows
         ]
-        return header, rows
+        return ResultTable("Effective pairs", header, rows, self._notes())
 
 
 def effective_pairs(

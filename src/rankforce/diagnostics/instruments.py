@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from rankforce.console import tables
+from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import SettingsError, missing_dependency
 from rankforce.forces.anchor import Anchor
-from rankforce.forces.forces import TermForces, without_weights
+from rankforce.forces.forces import TermForces
+from rankforce.forces.normalising import without_weights
 from rankforce.forces.pairs import PairRanges
 from rankforce.forces.trained_forces import ASSUMED, AnchoredForces, TrainedForces
 from rankforce.kernels.forces.pair_forces import scale_by_log
@@ -29,7 +31,7 @@ from rankforce.objectives.graded import Graded
 from rankforce.objectives.objective import Term
 
 
-class TableInstrument(abc.ABC):
+class TableInstrument(Tabular):
     """Base of all instruments: one row of numbers per look.
 
     every : look before iteration (tree, epoch) 0, ``every``, 2 × ``every``, ...
@@ -106,15 +108,17 @@ class TableInstrument(abc.ABC):
         return axes
 
     def __str__(self) -> str:
-        if not self.rows:
-            return f"{self.title}: nothing was looked at yet"
-        names = list(self.rows[0])
-        places = sorted({*range(0, len(self.rows), max(1, len(self.rows) // 10)), len(self.rows) - 1})
+        return self._result_table().text() if self.rows else f"{self.title}: nothing was looked at yet"
+
+    def _result_table(self) -> ResultTable:
+        names = list(self.rows[0]) if self.rows else []
+        some = range(0, len(self.rows), max(1, len(self.rows) // 10))
+        places = sorted({*some, *range(len(self.rows))[-1:]})
         rows = [
             [str(self.iterations[index]), *(tables.per_cent(self.rows[index][name]) for name in names)]
             for index in places
         ]
-        return f"{self.title}\n{tables.text_table(['iteration', *names], rows)}"
+        return ResultTable(self.title, ["iteration", *names], rows)
 
 
 class ForceAgreement(TableInstrument):

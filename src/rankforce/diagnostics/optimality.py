@@ -18,13 +18,12 @@ import numpy as np
 
 from rankforce.console.figures import figure_class, save_picture
 from rankforce.console.progress import Progress
-from rankforce.console.wording import counted
+from rankforce.console.wording import counted, listed
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.diagnostics.weight_space import WeightSpace, weight_space
 from rankforce.errors import SettingsError
-from rankforce.inspection.findings import listed
 from rankforce.kinds import Number, check_number, check_switches, shown
 from rankforce.measures.measure import Measure
 from rankforce.remedies import Phrase
@@ -167,7 +166,7 @@ def _changes(
         for number in range(first, last):
             values = np.empty((len(steps), space.n_queries))
             space.values(direction(number), steps, 0, space.n_queries, values)
-            changes[number] = space.mean(values[1:] - values[0])
+            changes[number] = space.queries.means(values[1:] - values[0])
 
     work(0, min(1, count))  # alone: threads that begin together would compile together
     batch = _PER_THREAD * thread_count()

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankforce.console import tables
 from rankforce.console.figures import figure_class, save_picture
+from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
@@ -87,7 +88,7 @@ def _place(weight: int | str, names: tuple[str, ...]) -> int:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Smoothness:
+class Smoothness(Tabular):
     """The result of ``smoothness``: ``curves[n]`` is the mean over n queries at each of the ``positions``."""
 
     measure: str
@@ -108,7 +109,7 @@ class Smoothness:
         slopes = slopes[slopes != 0]
         return int((np.diff(slopes) != 0).sum())
 
-    def __str__(self) -> str:
+    def _result_table(self) -> ResultTable:
         rows = [
             [
                 f"{count:,}",
@@ -125,7 +126,7 @@ class Smoothness:
         title = (
             f"{self.measure} while {displayed(self.weight)} moves from {low:.4g} to {high:.4g} (it is {self.at:.4g})"
         )
-        return f"{title}\n{tables.text_table(header, rows)}"
+        return ResultTable(title, header, rows)
 
     def __repr__(self) -> str:
         return f"<Smoothness of {self.measure} along {displayed(self.weight)}>"

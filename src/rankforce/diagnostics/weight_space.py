@@ -7,7 +7,6 @@ are.
 from __future__ import annotations
 
 import abc
-import math
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,8 @@ class WeightSpace(abc.ABC):
     def __init__(self, model: Any, data: Dataset, measure: str | Measure, seed: int) -> None:
         self.measure = read_measure(measure)
         self.judged = judged(data, self.measure)
-        self.query_weights = QueriesInMean(data, self.judged).weights
+        self.queries = QueriesInMean(data, self.judged)
+        self.query_weights = self.queries.weights
         if not self.query_weights.any():
             raise DataError(f"no query of the data can score in {self.measure}: there is nothing to test")
         self.tie_keys = self.judged.of_kept(tie_breakers(data, seed))
@@ -69,11 +69,7 @@ class WeightSpace(abc.ABC):
         """The mean of the measure at each step. Serial."""
         values = np.empty((len(steps), self.n_queries))
         self.values(direction, steps, 0, self.n_queries, values)
-        return self.mean(values)
-
-    def mean(self, values: np.ndarray) -> np.ndarray:
-        """The weighted mean over queries (last axis), blank ones left out."""
-        return (values * self.query_weights).sum(axis=-1) / math.fsum(self.query_weights)
+        return self.queries.means(values)
 
     def _kept(self, data: Dataset, by_row: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(self.judged.of_kept(data.by_query(by_row)))

@@ -1,356 +1,129 @@
-"""Compare two rankings query by query: is one better, by how much, where, and could it be chance?"""
+"""Compare rankings query by query: is one better, by how much, where, and could it be chance?"""
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypedDict, Unpack, overload
 
-import numpy as np
-
-from rankforce.cached_properties import cached_property
-from rankforce.console import tables
-from rankforce.console.html_tables import html_table
-from rankforce.console.wording import counted
-from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
-from rankforce.data.preferences import Preferences
-from rankforce.displayed_text import displayed
-from rankforce.errors import DataError, SettingsError
-from rankforce.evaluation import significance
-from rankforce.evaluation.by_measure import ByMeasure, Value
+from rankforce.errors import SettingsError
+from rankforce.evaluation.comparison import Comparison
 from rankforce.evaluation.evaluate import evaluate
-from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
+from rankforce.evaluation.judged_rankings import is_run
+from rankforce.evaluation.leaderboard import Leaderboard
 from rankforce.evaluation.result import Evaluation
-from rankforce.evaluation.significance import Interval, Significance
 from rankforce.kinds import Several, Text, check_switches, shown
-from rankforce.measures.mean import weighted_mean
 from rankforce.measures.measure import Measure
-from rankforce.written_forms import how_different
-
-EQUAL = 1e-12  # values nearer than this are a tie: they differ by rounding only
 
 
+class EvaluationOptions(TypedDict, total=False):
+    """What ``rf.evaluate`` takes beside ranking, data and measures."""
+
+    qid: Any
+    group: Any
+    missing_queries: Literal["zero", "skip", "raise"]
+    ties: str | None
+    blank: str | None
+    convention: str | None
+    by: Any
+    level: float
+    seed: int
+    threads: int | None
+
+
+@overload
+def compare(
+    a: Mapping[str, Any],
+    b: Any = None,
+    data: str | Measure | Iterable[str | Measure] | None = None,
+    **options: Unpack[EvaluationOptions],
+) -> Leaderboard: ...
+@overload
 def compare(
     a: Any,
     b: Any,
-    data: Dataset | Preferences | None = None,
+    data: Any = None,
     measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
     names: Sequence[str] = ("a", "b"),
-    ties: str | None = None,
-    blank: str | None = None,
-    convention: str | None = None,
-    by: Any = None,
-    level: float = 0.95,
-    seed: int = 0,
-    threads: int | None = None,
     graded: bool = False,
-) -> Comparison:
-    """Evaluate two rankings of the same queries and test their differences, b − a.
+    **options: Unpack[EvaluationOptions],
+) -> Comparison: ...
+def compare(
+    a: Any,
+    b: Any = None,
+    data: Any = None,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
+    *,
+    names: Sequence[str] = ("a", "b"),
+    graded: bool = False,
+    **options: Unpack[EvaluationOptions],
+) -> Comparison | Leaderboard:
+    """Evaluate rankings of the same queries and test their differences.
 
-    ``a`` is the ranking that one has, ``b`` the one that would replace it: models, scores, or names of features, as
-    for ``rf.evaluate``, whose other arguments are the same. Two evaluations of the same queries can be compared too
-    (``data`` and ``measures`` are then left out). Queries that the blank policy leaves out count in neither.
+    Two: ``rf.compare(a, b, data, measures)``. ``a`` is the ranking that one has, ``b`` the one that would replace it:
+    models, scores, names of features or TREC runs, as for ``rf.evaluate``, whose options are the same.
+    Differences are b − a. Two evaluations, or cross-validations, of the same queries can be compared too (``data`` and
+    ``measures`` are then left out). Queries that the blank policy leaves out count in neither.
+
+    Several: ``rf.compare({"BM25": ..., "ours": ...}, data, measures)``, rankings by name, or evaluations by name. The
+    result is a ``Leaderboard``; its tests are corrected for all pairs and measures.
 
     ``graded=True``: the measures are tiers, the most important first. The first tier in which the two differ
     significantly (paired t-test at ``1 − level``) decides; ``verdict`` says which and how.
     """
+    check_switches(graded=graded)
+    options["seed"] = checked_seed(options.get("seed", 0))
+    several = isinstance(a, Mapping) and not is_run(a)
+    if several:
+        if graded or tuple(names) != ("a", "b"):
+            raise SettingsError("rankings by name have names, and no verdict by tiers: leave names and graded out")
+        if b is not None:  # the data; what stands behind it are the measures
+            data, measures = b, measures if data is None else data
+        rankings = {_checked_name(name): ranking for name, ranking in a.items()}
+    else:
+        rankings = dict(zip(_two_names(names), (a, b), strict=True))
+    known = {name: _evaluation_in(ranking) for name, ranking in rankings.items()}
+    evaluations = {name: one for name, one in known.items() if one is not None}
+    if len(evaluations) == len(rankings):
+        if data is not None:
+            raise SettingsError("evaluations are compared as they are: leave data out")
+    elif evaluations:
+        raise SettingsError("compare evaluations, or rankings, not some of each")
+    elif data is None:
+        raise SettingsError("give the data to compare on: rf.compare(a, b, data, measures)")
+    else:
+        evaluations = {
+            name: evaluate(
+                ranking,
+                data,
+                measures,
+                **options,
+            )
+            for name, ranking in rankings.items()
+        }
+    if several:
+        return Leaderboard(evaluations)
+    (first, one), (second, other) = evaluations.items()
+    return Comparison(one, other, (first, second), graded)
+
+
+def _two_names(names: Any) -> tuple[str, str]:
     pair = Several(Text()).holds(names) and len(names) == 2
     if not pair or names[0] == names[1] or "difference" in list(names):
         raise SettingsError(f"names must be two different names (and not 'difference'), not {shown(names)}")
-    check_switches(graded=graded)
-    seed = checked_seed(seed)
-    if isinstance(a, Evaluation) and isinstance(b, Evaluation):
-        if data is not None:
-            raise SettingsError("two evaluations are compared as they are: leave data out")
-        return Comparison(a, b, (str(names[0]), str(names[1])), graded)
-    if data is None:
-        raise SettingsError("give the data to compare on: rf.compare(a, b, data, measures)")
-    if isinstance(a, Evaluation) or isinstance(b, Evaluation):
-        raise SettingsError("compare two evaluations, or two rankings, not one of each")
-
-    def evaluated(ranking: Any) -> Evaluation:
-        return evaluate(
-            ranking,
-            data,
-            measures,
-            ties=ties,
-            blank=blank,
-            convention=convention,
-            by=by,
-            level=level,
-            seed=seed,
-            threads=threads,
-        )
-
-    return Comparison(evaluated(a), evaluated(b), (str(names[0]), str(names[1])), graded)
+    return str(names[0]), str(names[1])
 
 
-class Changed(NamedTuple):
-    """A query and its two values."""
-
-    query: Any
-    a: float
-    b: float
-    difference: float
+def _checked_name(name: Any) -> str:
+    if not Text().holds(name) or name == "difference":
+        raise SettingsError(f"a ranking needs a name (and not 'difference'), not {shown(name)}")
+    return str(name)
 
 
-@dataclasses.dataclass(frozen=True)
-class Counts:
-    """In how many queries b is better, equal, worse."""
-
-    wins: int
-    ties: int
-    losses: int
-
-
-class Comparison:
-    """The result of ``rf.compare``; differences are b − a.
-
-    Mappings by measure: ``difference`` (of the means), ``interval`` (Student's t) and ``bootstrap_interval`` of it,
-    ``t_test`` (paired) and ``randomisation`` (Fisher's, sign flips), each a (statistic, p_value); ``holm`` and
-    ``holm_randomisation``, their p-values corrected for the number of measures; ``counts`` (wins, ties, losses of b)
-    and ``n_compared`` (queries). ``a`` and ``b`` are the two evaluations, ``by_segment`` the comparisons of segments.
-    ``verdict`` of a graded comparison says which is better; it is None for others.
-    """
-
-    def __init__(self, a: Evaluation, b: Evaluation, names: tuple[str, str], graded: bool = False) -> None:
-        _check_same(a, b)
-        self.graded = graded
-        self.a = a
-        self.b = b
-        self.names = names
-        self.level = a.level
-        self.seed = a.seed
-        self.difference: ByMeasure[float] = self._by_measure(weighted_mean)
-        self.interval: ByMeasure[Interval] = self._by_measure(
-            lambda d, w: significance.t_interval(d, w, level=self.level)
-        )
-        self.bootstrap_interval: ByMeasure[Interval] = self._by_measure(
-            lambda d, w: significance.bootstrap_interval(d, w, level=self.level, seed=self.seed)
-        )
-        self.t_test: ByMeasure[Significance] = self._by_measure(significance.paired_t_test)
-        self.randomisation: ByMeasure[Significance] = self._by_measure(
-            lambda d, w: significance.randomisation_test(d, w, seed=self.seed)
-        )
-        self.counts: ByMeasure[Counts] = self._by_measure(_counts)
-        self.n_compared: ByMeasure[int] = self._by_measure(lambda d, w: len(d))
-        self.holm: ByMeasure[float] = self._holm(self.t_test)
-        self.holm_randomisation: ByMeasure[float] = self._holm(self.randomisation)
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        return self.a.measures
-
-    @cached_property
-    def verdict(self) -> GradedVerdict | None:
-        """Who is better by the tiers that the measures are; None if the comparison is not graded."""
-        if not self.graded:
-            return None
-        return graded_verdict(
-            [Tier(name, self.difference[name], self.t_test[name].p_value) for name in self.measures],
-            self.names,
-            1.0 - self.level,
-        )
-
-    @cached_property
-    def by_segment(self) -> dict[Any, Comparison]:
-        """The comparison of each segment of queries; empty without ``by=``."""
-        return {
-            segment: Comparison(part, self.b.by_segment[segment], self.names, self.graded)
-            for segment, part in self.a.by_segment.items()
-        }
-
-    def changed(self, of: str | Measure | None = None, count: int = 10) -> list[Changed]:
-        """The queries that changed most, largest change first; equal changes in the order of the queries."""
-        name = self.measures[0] if of is None else self.difference.name(of)
-        before, after = self.a.per_query[name], self.b.per_query[name]
-        differences = after - before
-        sizes = np.where(np.isnan(differences), -1.0, np.abs(differences))
-        largest = [q for q in np.argsort(-sizes, kind="stable")[:count] if sizes[q] > EQUAL]
-        ids = self.a.query_ids
-        return [Changed(ids[q], float(before[q]), float(after[q]), float(differences[q])) for q in largest]
-
-    # -------------------------------------------------------------------------------------------------------- display
-
-    def __str__(self) -> str:
-        lines = [self._title, tables.text_table(*self._table), *self._notes]
-        changed = self.changed(count=5)
-        if changed:
-            lines.append(f"changed most in {self.measures[0]}: " + "; ".join(map(_change_words, changed)))
-        if self.verdict is not None:
-            lines.append(f"verdict: {self.verdict}")
-            lines += [f"verdict [{displayed(segment)}]: {part.verdict}" for segment, part in self.by_segment.items()]
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        words = ", ".join(f"{name} {tables.number(value, sign=True)}" for name, value in self.difference.items())
-        return f"<Comparison of {displayed(self.names[0])} and {displayed(self.names[1])}: {words}>"
-
-    def _repr_html_(self) -> str:
-        header, rows = self._table
-        return html_table(self._title, header, rows, self._notes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as numbers, text, lists and dictionaries that JSON can hold; None where there is no number."""
-        form: dict[str, Any] = {
-            "names": list(self.names),
-            "n_queries": self.a.n_queries,
-            "level": self.level,
-            **dataclasses.asdict(self.a.policies),
-            "measures": {
-                name: {
-                    "a": _json(self.a.mean[name]),
-                    "b": _json(self.b.mean[name]),
-                    "difference": _json(self.difference[name]),
-                    "interval": [_json(end) for end in self.interval[name]],
-                    "bootstrap_interval": [_json(end) for end in self.bootstrap_interval[name]],
-                    "t_statistic": _json(self.t_test[name].statistic),
-                    "t_test_p": _json(self.t_test[name].p_value),
-                    "t_test_holm_p": _json(self.holm[name]),
-                    "randomisation_p": _json(self.randomisation[name].p_value),
-                    "randomisation_holm_p": _json(self.holm_randomisation[name]),
-                    **dataclasses.asdict(self.counts[name]),
-                    "n_compared": self.n_compared[name],
-                    "changed": [
-                        {"query": _plain(change.query), "difference": change.difference}
-                        for change in self.changed(name)
-                    ],
-                }
-                for name in self.measures
-            },
-        }
-        if self.verdict is not None:
-            form["verdict"] = self.verdict.to_dict()
-        if self.by_segment:
-            form["segments"] = {str(segment): part.to_dict() for segment, part in self.by_segment.items()}
-        return form
-
-    def to_pandas(self) -> Any:
-        """A data frame of one row per query: the values of both and their difference, for each measure."""
-        pandas = tables.load_pandas()
-        columns: dict[tuple[str, str], np.ndarray] = {}
-        for name in self.measures:
-            before, after = self.a.per_query[name], self.b.per_query[name]
-            columns[name, self.names[0]] = before
-            columns[name, self.names[1]] = after
-            columns[name, "difference"] = after - before
-        return pandas.DataFrame(columns, index=pandas.Index(self.a.query_ids, name="query"))
-
-    @property
-    def _title(self) -> str:
-        return f"{displayed(self.names[1])} against {displayed(self.names[0])}: {counted(self.a.n_queries, 'query')}"
-
-    @property
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        header = [
-            "measure",
-            *self.names,
-            "difference",
-            f"{tables.level_name(self.level)} interval",
-            "t-test p",
-            "randomisation p",
-            "queries",
-            "wins",
-            "ties",
-            "losses",
-        ]
-        corrected = len(self.measures) > 1
-        if corrected:
-            header.insert(6, "t-test p (Holm)")
-        rows = []
-        parts: dict[Any, Comparison] = {None: self} | self.by_segment
-        for segment, part in parts.items():
-            for name in part.measures:
-                counts = part.counts[name]
-                row = [
-                    name if segment is None else f"{name} [{segment}]",
-                    tables.number(part.a.mean[name]),
-                    tables.number(part.b.mean[name]),
-                    tables.number(part.difference[name], sign=True),
-                    tables.interval(*part.interval[name], sign=True),
-                    tables.p_value(part.t_test[name].p_value),
-                    tables.p_value(part.randomisation[name].p_value),
-                    f"{part.n_compared[name]:,}",
-                    f"{counts.wins:,}",
-                    f"{counts.ties:,}",
-                    f"{counts.losses:,}",
-                ]
-                if corrected:
-                    row.insert(6, tables.p_value(part.holm[name]))
-                rows.append(row)
-        return header, rows
-
-    @property
-    def _notes(self) -> list[str]:
-        tests = (
-            f"tests: paired t-test and Fisher randomisation ({significance.FLIPS:,} sign flips, or all of them for up "
-            f"to {significance.EXACT_UP_TO} differing queries), two-sided; wins, ties, losses of "
-            f"{displayed(self.names[1])}"
-        )
-        if len(self.measures) > 1:
-            tests += f"; Holm: corrected for {len(self.measures)} measures"
-        if self.graded:
-            tests += "; graded: the first measure with a significant difference decides (t-test, not corrected)"
-        return [tests, *self.a.policies.sentences()]
-
-    # ------------------------------------------------------------------------------------------------------- internals
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Comparison, (self.a, self.b, self.names, self.graded)
-
-    def _by_measure(self, compute: Callable[[np.ndarray, np.ndarray | None], Value]) -> ByMeasure[Value]:
-        return ByMeasure(self.a.asked, lambda name: compute(*self._differences(name)))
-
-    def _differences(self, name: str) -> tuple[np.ndarray, np.ndarray | None]:
-        differences = self.b.per_query[name] - self.a.per_query[name]
-        counted = ~np.isnan(differences)
-        differences = np.where(np.abs(differences) <= EQUAL, 0.0, differences)
-        weights = self.a.weights(name)
-        return differences[counted], None if weights is None else weights[counted]
-
-    def _holm(self, tests: ByMeasure[Significance]) -> ByMeasure[float]:
-        def corrected(name: str) -> float:
-            p_values = significance.holm([tests[one].p_value for one in self.measures])
-            return p_values[self.measures.index(name)]
-
-        return ByMeasure(self.a.asked, corrected)
-
-
-def _check_same(a: Evaluation, b: Evaluation) -> None:
-    if a.measures != b.measures:
-        raise SettingsError(
-            f"the two evaluations have different measures: {', '.join(a.measures)} and {', '.join(b.measures)}"
-        )
-    for name, asked in a.asked.items():
-        difference = how_different(asked, b.asked[name])
-        if difference:
-            raise SettingsError(
-                f"the two evaluations have different measures that are both written {name}: {difference}"
-            )
-    if a.policies != b.policies:
-        raise SettingsError("the two evaluations were made under different policies (ties, blank, convention, weights)")
-    if len(a.query_ids) != len(b.query_ids) or (a.query_ids != b.query_ids).any():
-        raise DataError("the two evaluations are of different queries, or of the same in another order")
-    if (a.query_weights is None) != (b.query_weights is None) or (
-        a.query_weights is not None and (a.query_weights != b.query_weights).any()
-    ):
-        raise DataError("the two evaluations weigh queries differently")
-
-
-def _counts(differences: np.ndarray, weights: np.ndarray | None) -> Counts:
-    return Counts(int((differences > 0.0).sum()), int((differences == 0.0).sum()), int((differences < 0.0).sum()))
-
-
-def _change_words(one: Changed) -> str:
-    return f"query {displayed(one.query)} {tables.number(one.difference, sign=True)}"
-
-
-def _json(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _evaluation_in(ranking: Any) -> Evaluation | None:
+    """An evaluation as it is, that of a cross-validation, or None for a ranking."""
+    if isinstance(ranking, Evaluation):
+        return ranking
+    inner = None if isinstance(ranking, type) else getattr(ranking, "evaluation", None)
+    return inner if isinstance(inner, Evaluation) else None

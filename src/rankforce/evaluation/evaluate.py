@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from rankforce import dtypes
 from rankforce.data import frames
-from rankforce.data.dataset import Dataset, check_dataset
+from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.agreement import AGREEMENT, ListedAgreement
 from rankforce.evaluation.conventions import Convention
+from rankforce.evaluation.judged_rankings import judged_ranking
 from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import Evaluation, MeasuredQueries
@@ -27,12 +28,17 @@ from rankforce.measures.measure import Measure
 from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.threads import using_threads
 
+MISSING_QUERIES = ("zero", "skip", "raise")
+
 
 def evaluate(
     model_or_scores: Any,
-    data: Dataset | Preferences,
+    data: Any,
     measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
+    qid: Any = None,
+    group: Any = None,
+    missing_queries: Literal["zero", "skip", "raise"] = "zero",
     ties: str | None = None,
     blank: str | None = None,
     convention: str | None = None,
@@ -51,11 +57,16 @@ def evaluate(
         name if it knows names; your own class with ``takes_dataset = True`` the Dataset. Higher scores rank higher. A
         score of −∞ means "not retrieved": the document has no rank and earns nothing, but counts in the ideal ranking.
         NaN and +∞ are errors.
-    data : Dataset, or Preferences
-        Of preferences the one measure is their ``"preference agreement"``: Σ w·P̄(of the order that the ranking gives
-        the two) / Σ w, where a pair counts its weight × query weight × document weights. Queries without a pair that
-        counts are blank and left out; a query counts the sum of its w.
+    data : Dataset, Preferences, labels, or TREC judgments
+        Labels are one number per document, with ``qid`` (a query id per document) or ``group`` (the sizes of
+        consecutive queries). Judgments (a path of qrels, ``{query: {document: grade}}`` or a data frame with columns
+        query, document, grade) go with a run: a path, ``{query: {document: score}}`` or a data frame with columns
+        query, document, score. Of preferences the one measure is their ``"preference agreement"``: Σ w·P̄(of the
+        order that the ranking gives the two) / Σ w, where a pair counts its weight × query weight × document weights.
+        Queries without a pair that counts are blank and left out; a query counts the sum of its w.
     measures : one or several measures, written or as objects; default NDCG@10
+    missing_queries : "zero" (default), "skip", "raise"
+        How a judged query counts that a run does not have: as if nothing was retrieved, not at all, or as an error.
     ties : "stable" (default), "expected" (default with preferences), "pessimistic", "optimistic", "hashed"
         What happens to documents with equal scores: row order; the mean over all their orders, exact where the
         measure knows it and otherwise sampled; the worth less first; the worth more first; by a hash of ``seed``,
@@ -78,10 +89,11 @@ def evaluate(
     Means weigh queries by ``data.query_weights`` where there are any. Memory: one order of all documents, and for each
     measure one float64 per document, which the data set remembers for the next evaluation.
     """
+    check_choice("missing_queries", missing_queries, MISSING_QUERIES)
+    ranking, data, remarks = judged_ranking(model_or_scores, data, qid, group, missing_queries)
     if isinstance(data, Preferences):
         _refuse_for_preferences(measures=measures, blank=blank, convention=convention)
-        return _evaluate_agreement(model_or_scores, data, ties or "expected", by, level, seed, threads)
-    check_dataset(data)
+        return _evaluate_agreement(ranking, data, ties or "expected", by, level, seed, threads)
     request = Request.of(
         "NDCG@10" if measures is None else measures,
         ties=ties,
@@ -94,14 +106,14 @@ def evaluate(
     segments = None if by is None else _segments(by, data)
     judgements = request.on(data)
     tool, measures_asked = request.tool, list(request.measures)
-    scores = scores_of(model_or_scores, data)
+    scores = scores_of(ranking, data)
     if tool is not None and tool.single_precision:
         scores = _single_precision(scores)
     with using_threads(threads):
-        ranking = RankedData(data, scores, request.ties, request.seed)
+        ranked = RankedData(data, scores, request.ties, request.seed)
         measured = {
-            str(measure): _measured(measure, ranking, of, values, request.blank, tool)
-            for measure, of, values in zip(measures_asked, judgements, ranking.values(judgements), strict=True)
+            str(measure): _measured(measure, ranked, of, values, request.blank, tool)
+            for measure, of, values in zip(measures_asked, judgements, ranked.values(judgements), strict=True)
         }
     policies = Policies(
         request.ties,
@@ -118,7 +130,8 @@ def evaluate(
         request.level,
         request.seed,
         segments,
-        _explainer(ranking),
+        _explainer(ranked),
+        remarks,
     )
 
 

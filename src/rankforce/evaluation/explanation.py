@@ -6,13 +6,13 @@ import dataclasses
 from typing import Any
 
 from rankforce.console import tables
-from rankforce.console.html_tables import html_table
+from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.displayed_text import displayed
 from rankforce.evaluation.policies import Policies
 
 
 @dataclasses.dataclass(frozen=True)
-class Explanation:
+class Explanation(Tabular):
     """How a measure arrives at its value on one query.
 
     ``ranks`` holds one dictionary per ranked document: rank, document, score, label, worth (what the label counts
@@ -25,12 +25,6 @@ class Explanation:
     ranks: list[dict[str, Any]]
     policies: Policies
     settings: dict[str, str]
-
-    def __str__(self) -> str:
-        return "\n".join([self._title, tables.text_table(*self._table), *self._notes])
-
-    def _repr_html_(self) -> str:
-        return html_table(self._title, *self._table, self._notes)
 
     def to_pandas(self) -> Any:
         """One row per rank."""
@@ -50,8 +44,7 @@ class Explanation:
         settings = "".join(f", {key} {value}" for key, value in self.settings.items())
         return f"query {displayed(self.query)}: {self.measure} = {tables.number(self.value)}{settings}"
 
-    @property
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _result_table(self) -> ResultTable:
         header = ["rank", "document", "score", "label", "worth", "value so far", "change"]
         rows = []
         above = 0.0
@@ -61,4 +54,4 @@ class Explanation:
             above = one["value"]
             shown = [f"{one['score']:g}", label, f"{one['worth']:g}", tables.number(one["value"]), change]
             rows.append([str(one["rank"]), str(one["document"]), *shown])
-        return header, rows
+        return ResultTable(self._title, header, rows, self._notes)

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankforce.cached_properties import cached_property
 from rankforce.console import tables
-from rankforce.console.html_tables import html_table
+from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.console.wording import counted
 from rankforce.errors import DataError
 from rankforce.evaluation import significance
@@ -47,7 +47,7 @@ class MeasuredQueries:
         return dataclasses.replace(self, **parts)
 
 
-class Evaluation:
+class Evaluation(Tabular):
     """The result of ``rf.evaluate``.
 
     Mappings by measure (keys are written forms, aliases or measures): ``mean``, ``per_query`` (arrays that follow
@@ -68,6 +68,7 @@ class Evaluation:
         seed: int,
         segments: np.ndarray | None = None,
         explainer: Callable[[Measure, int], list[dict[str, Any]]] | None = None,
+        remarks: tuple[str, ...] = (),
     ) -> None:
         self._measured = dict(measured)
         self.query_ids = query_ids
@@ -79,6 +80,7 @@ class Evaluation:
         self.level = level
         self.seed = seed
         self.segments = segments
+        self.remarks = remarks
         self._explainer = explainer
         by_measure = self._by_measure
         self.per_query: ByMeasure[np.ndarray] = by_measure(lambda entry: entry.values)
@@ -137,16 +139,9 @@ class Evaluation:
 
     # -------------------------------------------------------------------------------------------------------- display
 
-    def __str__(self) -> str:
-        return "\n".join([self._title, tables.text_table(*self._table), *self._notes])
-
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {tables.number(value)}" for name, value in self.mean.items())
         return f"<Evaluation of {counted(self.n_queries, 'query')}: {means}>"
-
-    def _repr_html_(self) -> str:
-        header, rows = self._table
-        return html_table(self._title, header, rows, self._notes)
 
     def to_dict(self, per_query: bool = False) -> dict[str, Any]:
         """Everything as numbers, text, lists and dictionaries that JSON can hold; None where there is no number."""
@@ -214,8 +209,7 @@ class Evaluation:
     def _title(self) -> str:
         return f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}"
 
-    @property
-    def _table(self) -> tuple[list[str], list[list[str]]]:
+    def _result_table(self) -> ResultTable:
         sampled = any(error > 0.0 for error in self.tie_error.values())
         header = ["measure", "mean", f"{tables.level_name(self.level)} interval", "queries", "blank", "unlabelled"]
         if sampled:
@@ -235,11 +229,11 @@ class Evaluation:
                 if sampled:
                     row.insert(2, tables.number(part.tie_error[name], 5))
                 rows.append(row)
-        return header, rows
+        return ResultTable(self._title, header, rows, self._notes)
 
     @property
     def _notes(self) -> list[str]:
-        notes = self.policies.sentences()
+        notes = [*self.remarks, *self.policies.sentences()]
         for name, one in self._measured.items():
             settings = ", ".join(f"{key} {value}" for key, value in _settings(one.measure).items())
             if settings:

@@ -10,14 +10,13 @@ from rankforce import dtypes
 from rankforce.data.dataset import Dataset, document_hashes, tie_breakers
 from rankforce.data.random_streams import Stream
 from rankforce.errors import MeasureError, RankforceWarning
+from rankforce.forces.normalising import normalise_forces
 from rankforce.forces.pairs import PairRanges
 from rankforce.kernels.forces.listwise_forces import add_listwise_forces
 from rankforce.kernels.forces.local_forces import add_forces_nearby
 from rankforce.kernels.forces.pair_forces import (
     add_forces_by_columns,
     add_forces_by_rank,
-    divide_by_deviation,
-    scale_by_log,
 )
 from rankforce.kernels.ranking.ordering import reorder_documents
 from rankforce.lambdas.base import LambdaFunction
@@ -284,21 +283,8 @@ class Forces:
         self.pulls.fill(0.0)
         for term, share in zip(self.terms, self.shares(iteration), strict=True):
             term.add(order, scores, share, iteration, queries, self.pulls, self.forces, self.curvatures)
-        if self.normalise == "deviation":
-            over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces), FEW_IN_A_PASS)
-        elif self.normalise == "log":
-            pulls = without_weights(self.pulls, self.query_weights)
-            over_queries(
-                self.starts,
-                lambda a, b: scale_by_log(self.starts, pulls, a, b, self.forces, self.curvatures),
-                FEW_IN_A_PASS,
-            )
+        normalise_forces(self.normalise, self.starts, self.pulls, self.query_weights, self.forces, self.curvatures)
         return self.forces, self.curvatures
-
-
-def without_weights(pulls: np.ndarray, query_weights: np.ndarray) -> np.ndarray:
-    """The sums of forces before query weights: how a query is damped must not depend on how much it counts."""
-    return np.divide(pulls, query_weights, out=np.zeros_like(pulls), where=query_weights > 0)
 
 
 def labels_of(data: Dataset, source: str, measure: Measure) -> np.ndarray:

@@ -6,11 +6,11 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data.preferences import Preferences
-from rankforce.forces.forces import Forces, without_weights
-from rankforce.kernels.forces.pair_forces import divide_by_deviation, scale_by_log
+from rankforce.forces.forces import Forces
+from rankforce.forces.normalising import normalise_forces
 from rankforce.kernels.forces.preference_forces import add_preference_forces
 from rankforce.measures.mean import weights_of_queries
-from rankforce.threads import FEW_IN_A_PASS, over_queries
+from rankforce.threads import over_queries
 
 
 class PreferenceForces:
@@ -68,15 +68,7 @@ class PreferenceForces:
                 scales, a, b, self.pulls, self.forces, self.curvatures,
             ),
         )  # fmt: skip
-        if self.normalise == "deviation":
-            over_queries(self.starts, lambda a, b: divide_by_deviation(self.starts, a, b, self.forces), FEW_IN_A_PASS)
-        elif self.normalise == "log":
-            pulls = without_weights(self.pulls, self.query_weights)
-            over_queries(
-                self.starts,
-                lambda a, b: scale_by_log(self.starts, pulls, a, b, self.forces, self.curvatures),
-                FEW_IN_A_PASS,
-            )
+        normalise_forces(self.normalise, self.starts, self.pulls, self.query_weights, self.forces, self.curvatures)
         if self.objective is not None:
             forces, curvatures = self.objective.at(scores, order, iteration, queries)
             self.forces *= self.share

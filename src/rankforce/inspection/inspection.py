@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.console.html_tables import html_table
+from rankforce.console.result_tables import ResultTable
 from rankforce.console.wording import counted
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.displayed_text import displayed
@@ -88,7 +88,7 @@ class Inspection:
         """What notebooks show: the report as a table, the findings below it."""
         rows = [[name, value] for name, value in self.lines()]
         notes = [f"! {one.what} {one.remedy}" for one in self.findings] or ["Nothing suspicious was found."]
-        return html_table("Inspection", ["", "found"], rows, notes)
+        return ResultTable("Inspection", ["", "found"], rows, notes).html()
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """(what, value) for people, in the order of a report."""

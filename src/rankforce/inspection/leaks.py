@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console.wording import listed
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
 from rankforce.displayed_text import displayed
 from rankforce.errors import RankforceWarning, warn
 from rankforce.inspection.feature_strength import MOST_PAIRS, feature_strengths
-from rankforce.inspection.findings import listed
 from rankforce.remedies import Phrase
 
 _DOCUMENTS = 20_000  # documents on which a feature is judged to determine a label

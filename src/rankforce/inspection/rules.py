@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from rankforce.console.wording import counted
+from rankforce.console.wording import counted, listed
 from rankforce.displayed_text import displayed
-from rankforce.inspection.findings import Finding, listed
+from rankforce.inspection.findings import Finding
 
 if TYPE_CHECKING:
     from rankforce.inspection.inspection import Inspection

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.console.wording import counted
+from rankforce.console.wording import counted, listed
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import mix
 from rankforce.displayed_text import displayed
 from rankforce.inspection.duplicates import row_hashes
-from rankforce.inspection.findings import Finding, listed
+from rankforce.inspection.findings import Finding
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,12 +6,13 @@ of a table.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rankforce import dtypes
 from rankforce.compiling.jit import subroutine
+from rankforce.measures.measure import Measure
 
 MOST_GRADES = 64  # up to here a table of counts per grade makes every swap O(1)
 WITHOUT_TABLE = 2  # rows: worth, scale
@@ -134,3 +135,21 @@ def concordance_change(columns: Any, i: Any, j: Any) -> Any:
         surplus += (1.0 if worth < lower else 0.0) - (1.0 if worth > lower else 0.0)
         surplus -= (1.0 if worth < upper else 0.0) - (1.0 if worth > upper else 0.0)
     return surplus * columns[1, i]
+
+
+class Concordance(Measure):
+    """Base of measures of the order of all pairs. A subclass gives ``prepare`` its scale by ``prepare_concordance``."""
+
+    ALWAYS_JUDGED_ONLY: ClassVar[bool] = True
+
+    def worth(self, labels: np.ndarray) -> np.ndarray:
+        return grade_places(labels)
+
+    def column_count(self, worth: np.ndarray) -> int:
+        return table_rows(worth)
+
+    def swap_delta_between(self: Any, columns: Any, i: Any, j: Any) -> Any:
+        return concordance_change(columns, i, j)
+
+    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
+        pass  # two neighbours that swap change the order of no other pair

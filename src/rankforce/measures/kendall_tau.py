@@ -8,18 +8,15 @@ import numpy as np
 
 from rankforce.compiling.kernel_values import choice
 from rankforce.measures.concordance import (
-    concordance_change,
+    Concordance,
     different_pairs,
     expected_surplus,
-    grade_places,
     ordered_pairs,
     prepare_concordance,
-    table_rows,
 )
-from rankforce.measures.measure import Measure
 
 
-class KendallTau(Measure):
+class KendallTau(Concordance):
     """(pairs in the right order − pairs in the wrong order) / pairs with different labels: 2·PairwiseAccuracy − 1.
 
     ``variant="b"`` divides by √(pairs with different labels · pairs with different scores) instead: τ_b, as
@@ -31,16 +28,9 @@ class KendallTau(Measure):
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("tau", "Kendall")
-    ALWAYS_JUDGED_ONLY: ClassVar[bool] = True
     LOWEST: ClassVar[float] = -1.0
 
     variant: str = choice("a", "b")
-
-    def worth(self, labels: np.ndarray) -> np.ndarray:
-        return grade_places(labels)
-
-    def column_count(self, worth: np.ndarray) -> int:
-        return table_rows(worth)
 
     def normaliser(self: Any, ideal: Any) -> Any:
         if self.variant == 1:
@@ -53,12 +43,6 @@ class KendallTau(Measure):
 
     def prepare(self: Any, ranked: Any, normaliser: Any, columns: Any) -> Any:
         prepare_concordance(ranked, 2.0 / normaliser, columns)  # a pair that is put right is no longer wrong
-
-    def swap_delta_between(self: Any, columns: Any, i: Any, j: Any) -> Any:
-        return concordance_change(columns, i, j)
-
-    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
-        pass  # two neighbours that swap change the order of no other pair
 
     def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
         return (2.0 if ranked[r + 1] > ranked[r] else -2.0) / normaliser

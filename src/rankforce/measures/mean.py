@@ -49,3 +49,7 @@ class QueriesInMean:
     def mean(self, values: np.ndarray) -> float:
         """The weighted mean of values, one per query; the total must not be 0."""
         return self.sum(values) / self.total
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """Such a mean of each row, (..., queries) with numbers for all queries; as NumPy adds, for many rows."""
+        return (values * self.weights).sum(axis=-1) / self.total

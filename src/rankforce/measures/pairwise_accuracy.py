@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from rankforce.measures.concordance import (
-    concordance_change,
+    Concordance,
     different_pairs,
     expected_surplus,
-    grade_places,
     ordered_pairs,
     prepare_concordance,
-    table_rows,
 )
-from rankforce.measures.measure import Measure
 
 
-class PairwiseAccuracy(Measure):
+class PairwiseAccuracy(Concordance):
     """Share of the pairs of documents with different labels that are in the right order.
 
     Expected over ties, a pair of equal scores counts one half; for two grades that is the area under the ROC curve.
@@ -27,13 +22,6 @@ class PairwiseAccuracy(Measure):
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("pairwise",)
-    ALWAYS_JUDGED_ONLY: ClassVar[bool] = True
-
-    def worth(self, labels: np.ndarray) -> np.ndarray:
-        return grade_places(labels)
-
-    def column_count(self, worth: np.ndarray) -> int:
-        return table_rows(worth)
 
     def normaliser(self: Any, ideal: Any) -> Any:
         return different_pairs(ideal)
@@ -44,12 +32,6 @@ class PairwiseAccuracy(Measure):
 
     def prepare(self: Any, ranked: Any, normaliser: Any, columns: Any) -> Any:
         prepare_concordance(ranked, 1.0 / normaliser, columns)
-
-    def swap_delta_between(self: Any, columns: Any, i: Any, j: Any) -> Any:
-        return concordance_change(columns, i, j)
-
-    def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
-        pass  # two neighbours that swap change the order of no other pair
 
     def swap_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any, r: Any) -> Any:
         return (1.0 if ranked[r + 1] > ranked[r] else -1.0) / normaliser

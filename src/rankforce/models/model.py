@@ -18,6 +18,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import OrNone, Whole
+from rankforce.models.exported import Exported
 from rankforce.models.provenance import Provenance
 from rankforce.models.ranking import Ranking
 from rankforce.remedies import Phrase, Setting
@@ -77,6 +78,33 @@ class Model(abc.ABC):
         from rankforce.models.storage import save
 
         save(self, path)
+
+    def export(
+        self,
+        path: str | Path | None,
+        format: str,
+        *,
+        engine: str | None = None,
+        missing: str | None = None,
+        features: Any = None,
+        name: str | None = None,
+        shift: bool = False,
+        check: Any = None,
+    ) -> Exported:
+        """Write the model for a search engine or another library: see ``rankforce.export_model``."""
+        import rankforce
+
+        return rankforce.export_model(
+            self,
+            path,
+            format,
+            engine=engine,
+            missing=missing,
+            features=features,
+            name=name,
+            shift=shift,
+            check=check,
+        )
 
     def matrix(self, data: Any) -> np.ndarray:
         """The features of ``data`` as this model numbers them: float32 (documents, features), read-only."""

@@ -67,15 +67,8 @@ class NetRanker(Iterative):
         runs = self._runs(training, blank)
         self.trained_forces_ = self._trained(training.source)
         show_forces(training.instruments, self.trained_forces_)
-        settled = {
-            "scaling": scaling.kind,
-            "optimiser": self._optimiser(),
-            "epochs": self._epochs(),
-            "learning_rate": self._rates()[0] if len(self._rates()) == 1 else list(self._rates()),
-            "lambda_function": str(self.trained_forces_.lambda_function),
-            "watched": str(runs[0].monitor.measure),
-        }
-        remarks = (f"scaling='{scaling.kind}' ({reason})",) if reason else ()
+        settled = {"scaling": scaling.kind, **self._settled_updates(), "watched": str(runs[0].monitor.measure)}
+        remarks = training.remarks + ((f"scaling='{scaling.kind}' ({reason})",) if reason else ())
         return NetCourse(blank, runs, self._epochs(), training.instruments, settled, remarks)
 
     def _runs(self, training: NetTraining, blank: Net) -> list[Run]:
@@ -174,6 +167,15 @@ class NetRanker(Iterative):
         return TrainedForces(
             objective, first.lambda_function, first.pairs, sigma=self.sigma, seed=self.seed, ranker=type(self).__name__
         )
+
+    def _settled_updates(self) -> dict[str, Any]:
+        """What settings of the updates that were left open became."""
+        return {
+            "optimiser": self._optimiser(),
+            "epochs": self._epochs(),
+            "learning_rate": self._rates()[0] if len(self._rates()) == 1 else list(self._rates()),
+            "lambda_function": str(self.trained_forces_.lambda_function),
+        }
 
     # --------------------------------------------------------------------------------------------- settings resolved
 

@@ -27,7 +27,6 @@ from rankforce.objectives.objective import Objective
 from rankforce.remedies import Setting
 from rankforce.threads import over_pieces
 
-UPDATES = ("query", "pair", "batch")
 DOCUMENTS_PER_SUM = 4096  # gradients of so many documents are summed apart: no number of threads changes the sum
 
 

@@ -58,8 +58,8 @@ class Bagging(Iterative):
     A ranker with early stopping watches ``validation`` if it is given to ``fit``, else the queries that were not drawn
     for it (its own fold with ``sample="folds"``).
 
-    Attributes: ``model_`` (a ``Bagged`` model), ``rankers_``, and ``history_``, the watched measure of the average of
-    the first 1, 2, ... models.
+    Attributes: ``model_`` (a ``Bagged`` model), ``rankers_``, each with its own ``settled_``, and ``history_``, the
+    watched measure of the average of the first 1, 2, ... models.
     """
 
     ranker: Ranker | None = dataclasses.field(
@@ -103,6 +103,7 @@ class Bagging(Iterative):
             held_out=held_out,
             watch=lambda watched: WatchedMeasure(watched, measure),
             objective="",  # the members' own
+            remarks=self._remarks_on(measure),
         )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
@@ -172,6 +173,7 @@ class BaggingCourse(Course):
         self._monitor = Monitor(self.train, self.validating, patience)
         self.patience = patience
         self.settled = {"watched": str(self._monitor.measure)}
+        self.remarks = training.remarks
 
     @property
     def monitor(self) -> Monitor:

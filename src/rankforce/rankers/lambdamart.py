@@ -174,11 +174,11 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
-        given = PreferenceInputs.of(data, preferences, preference_share, validation)
+        inputs = PreferenceInputs.of(data, preferences, preference_share, validation)
         labelled = preferences is None and not isinstance(validation, Preferences)
         objective = self._objective()
         settled = self._settle(objective, data, preferences)
-        objective, kept = self._searched(objective, data, given.held_out if labelled else None, checkpoint)
+        objective, search = self._searched(objective, data, inputs.held_out if labelled else None, checkpoint)
         settled = dataclasses.replace(settled, objective=objective)
 
         def start(data: Dataset) -> Sequence[Learner]:
@@ -189,12 +189,12 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
 
         training = BoostedTraining(
             data=data,
-            held_out=given.held_out,
+            held_out=inputs.held_out,
             watch=lambda watched: (
-                given.watched(watched, self._tiers(objective)[0]) or self._watched(objective, given.held_out, watched)
+                inputs.watched(watched, self._tiers(objective)[0]) or self._watched(objective, inputs.held_out, watched)
             ),
-            objective=given.in_words(str(objective), f"preferences (sigma={self.sigma:g})"),
-            inputs=given.written() | kept,
+            objective=inputs.in_words(str(objective), f"preferences (sigma={self.sigma:g})"),
+            inputs=inputs.written() | search,
             settled=settled,
             start=start,
         )

@@ -123,13 +123,13 @@ class LambdaRank(Maximising, NetRanker):
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
         held_out = as_validation(validation, data)
-        objective, kept = self._searched(self._objective(), data, held_out, checkpoint)
+        objective, search = self._searched(self._objective(), data, held_out, checkpoint)
         training = NetTraining(
             data=data,
             held_out=held_out,
             watch=functools.partial(self._watched, objective, held_out),
             objective=str(objective),
-            inputs=kept,
+            inputs=search,
             source=Source(objective, self.seed),
             instruments=instruments,
         )

@@ -28,8 +28,6 @@ from rankforce.kinds import FunctionOf, Number, Several, Understood, check_choic
 from rankforce.measures.catalogue import measure
 from rankforce.measures.gains import gains
 from rankforce.measures.measure import Measure
-from rankforce.measures.ndcg import NDCG
-from rankforce.measures.pairwise_accuracy import PairwiseAccuracy
 from rankforce.migration import mart as mart_migration
 from rankforce.migration.migration import FromOtherLibraries
 from rankforce.models.expected_grade import ExpectedGrade, GradeLink, logistic
@@ -46,12 +44,12 @@ from rankforce.training.settings import (
     steepness,
     with_settings,
 )
+from rankforce.training.usual_measure import fitting_measure, usual_measure
 from rankforce.written_forms import name_of
 
 TARGETS = ("grades", "gains")
 COSTS = ("regression", "binary", "balanced", "multiclass", "ordinal")
 LINK_OF = {"multiclass": "softmax", "ordinal": "ordinal"}
-MOST_EXPONENT = 1023.0  # sums of gains 2^label − 1 beyond are infinite
 MOST_GRADES = 64  # more different labels are no scale of grades, and every one costs a tree per round
 
 
@@ -201,7 +199,6 @@ class MART(FromOtherLibraries, BoostedTrees):
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         held_out = as_validation(validation, data)
         watched = self._watched_on(data, held_out)
-        fits = watched == self._watched_measure()
         training = BoostedTraining(
             data=data,
             held_out=held_out,
@@ -211,7 +208,7 @@ class MART(FromOtherLibraries, BoostedTrees):
                 growth=self._usual_growth(data) if self.growth == "auto" else self.growth, split=self._split()
             ),
             start=self._start,
-            remarks=() if fits else (f"watching {watched}, which fits the labels",),
+            remarks=self._remarks_on(watched),
         )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
@@ -304,23 +301,10 @@ class MART(FromOtherLibraries, BoostedTrees):
         return self.split
 
     def _watched_measure(self) -> Measure:
-        if self.validation_measure is not None:
-            return measure(self.validation_measure)
-        default = measure("NDCG")
-        return default if self.label == MAIN_LABEL else default.with_label(self.label)
+        return usual_measure(self.validation_measure, self.label)
 
     def _watched_on(self, data: Dataset, held_out: Dataset | None) -> Measure:
-        """As asked; else NDCG if its gains fit the labels, for MART itself has no gain."""
-        usual = self._watched_measure()
-        known = [one.labels[self.label] for one in (data, held_out) if one is not None and self.label in one.labels]
-        labels = np.concatenate([one[~np.isnan(one)] for one in known]) if known else np.empty(0)
-        if self.validation_measure is not None or not len(labels):
-            return usual
-        if labels.min() < 0.0 and labels.max() <= 0.0:
-            return PairwiseAccuracy(label=self.label)
-        if labels.min() < 0.0 or labels.max() + np.log2(len(labels)) >= MOST_EXPONENT:
-            return NDCG(gain="linear", label=self.label)
-        return usual
+        return fitting_measure(self.validation_measure, self.label, data, held_out)
 
     def _objective_name(self) -> str:
         """What is learned, in words."""

@@ -16,7 +16,6 @@ from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
 from rankforce.kernels.nets.perceptron import perceptron_scores, prank_pass
 from rankforce.kinds import Choice
-from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.memory import check_memory
 from rankforce.models.net_scaling import Scaling
@@ -24,6 +23,7 @@ from rankforce.models.perceptron import KERNELS, Perceptron, n_weights, scaled
 from rankforce.threads import over_pieces, over_ranges
 from rankforce.training.settings import checked, label_source, measure_to_watch, number, switch, whole, with_settings
 from rankforce.training.stepwise import Stepwise
+from rankforce.training.usual_measure import fitting_measure, usual_measure
 
 MOST_GRADES = 64  # more different labels are no scale of grades, and every step has a threshold
 MOST_MEMBERS = 10_000  # each keeps weights of its own
@@ -56,7 +56,8 @@ class PRank(Stepwise):
     early_stopping : int, optional
         End after this many epochs without a higher validation value.
     validation_measure : str or Measure, optional
-        The ranking measure that the history and early stopping watch; default NDCG of the label.
+        The ranking measure that the history and early stopping watch; default NDCG of the label, or what fits the
+        labels better, as for ``MART``.
     seed, threads, progress
         As for ``LambdaMART``.
 
@@ -92,10 +93,10 @@ class PRank(Stepwise):
         return Perceptrons(data, held_out, self.kernel, self.label, members, probability, self.seed)
 
     def _watched_measure(self) -> Measure:
-        if self.validation_measure is not None:
-            return measure(self.validation_measure)
-        default = measure("NDCG")
-        return default if self.label == MAIN_LABEL else default.with_label(self.label)
+        return usual_measure(self.validation_measure, self.label)
+
+    def _watched_on(self, data: Dataset, held_out: Dataset | None) -> Measure:
+        return fitting_measure(self.validation_measure, self.label, data, held_out)
 
     def _objective_name(self) -> str:
         return f"{self.kernel} PRank" + (", large margin" if self.large_margin else "")

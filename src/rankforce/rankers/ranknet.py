@@ -18,7 +18,6 @@ from rankforce.kernels.nets.network import ranknet_costs
 from rankforce.kinds import Whole
 from rankforce.lambdas.every_pair import EveryPair
 from rankforce.lambdas.ranknet import RankNetCost
-from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
 from rankforce.models.net import MOST_HIDDEN
 from rankforce.nets.course import NetTraining
@@ -33,6 +32,7 @@ from rankforce.training.long_lists import warn_of_many_pairs
 from rankforce.training.monitoring import Callback, Instrument, Watched, WatchedMeasure, checked_instruments
 from rankforce.training.preference_inputs import PreferenceInputs
 from rankforce.training.settings import PAIRS, checked, label_source, measure_to_watch, setting, switch, with_settings
+from rankforce.training.usual_measure import fitting_measure, usual_measure
 
 
 @with_settings
@@ -54,7 +54,8 @@ class RankNet(NetRanker):
         Which pairs of different grades exert forces; the last two are for very long lists: more than 100 million
         pairs of a query are warned of.
     validation_measure : str or Measure, optional
-        The ranking measure that is watched; default NDCG of the label.
+        The ranking measure that is watched; default NDCG of the label, or what fits the labels better, as for
+        ``MART``.
     preset : "2006" or "2009", optional
         As for ``LambdaRank``; what they watch in training is the cost Σ log(1 + e^{−σ·gap}).
     epochs, learning_rate, optimiser, update, scaling, sigma, base_model, early_stopping, keep_weights, seed, threads,
@@ -100,11 +101,12 @@ class RankNet(NetRanker):
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
-        given = PreferenceInputs.of(data, preferences, preference_share, validation)
+        inputs = PreferenceInputs.of(data, preferences, preference_share, validation)
+
+        measure = self._watched_on(data, inputs.held_out)
 
         def watch(watched: Dataset) -> Watched:
-            measure = self._watched_measure()
-            return given.watched(watched, measure) or WatchedMeasure(watched, measure)
+            return inputs.watched(watched, measure) or WatchedMeasure(watched, measure)
 
         objective = f"RankNet (sigma={self.sigma:g})"
         if preferences is not None:
@@ -124,10 +126,11 @@ class RankNet(NetRanker):
         source = Source(pairs, self.seed, preferences, preference_share, self.sigma)
         training = NetTraining(
             data=data,
-            held_out=given.held_out,
+            held_out=inputs.held_out,
             watch=watch,
             objective=objective,
-            inputs=given.written(),
+            inputs=inputs.written(),
+            remarks=self._remarks_on(measure),
             source=source,
             instruments=instruments,
         )
@@ -138,10 +141,10 @@ class RankNet(NetRanker):
         return Term(every, RankNetCost(self.sigma), pairs=Pairs.read(self.pairs))
 
     def _watched_measure(self) -> Measure:
-        if self.validation_measure is not None:
-            return measure(self.validation_measure)
-        default = measure("NDCG")
-        return default if self.label == MAIN_LABEL else default.with_label(self.label)
+        return usual_measure(self.validation_measure, self.label)
+
+    def _watched_on(self, data: Dataset, held_out: Dataset | None) -> Measure:
+        return fitting_measure(self.validation_measure, self.label, data, held_out)
 
     def _training_cost(self, source: Source, data: Dataset) -> Cost:
         parts: list[tuple[float, Cost]] = []

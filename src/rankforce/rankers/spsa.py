@@ -126,6 +126,10 @@ class SPSA(NetRanker):
     def _rates(self) -> tuple[float, ...]:
         return FIRST_MOVES if isinstance(self.learning_rate, str) else super()._rates()
 
+    def _settled_updates(self) -> dict[str, Any]:
+        unknown = ("optimiser", "lambda_function")  # to SPSA
+        return {name: value for name, value in super()._settled_updates().items() if name not in unknown}
+
     def _trained(self, source: Source) -> TrainedForces:
         return ASSUMED  # nothing pulls: it looks at the measure itself
 

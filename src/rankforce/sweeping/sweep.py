@@ -21,7 +21,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.errors import DataError
 from rankforce.kernels.ranking.ordering import order_documents
-from rankforce.kernels.ranking.sweep import sweep_queries
+from rankforce.kernels.ranking.sweep import SweepState, SweptChanges, SweptDocuments, sweep_queries
 from rankforce.kernels.ranking.values import query_values
 from rankforce.measures.judged import JudgedMeasure
 from rankforce.sweeping.pieces import EQUAL_BITS, Pieces
@@ -226,13 +226,8 @@ def _advance(
     reached: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sweep all queries on as far as their slots allow: places of changes and values after them, in their slots."""
-    places = np.empty(slots[-1])
-    after = np.empty(slots[-1])
-    over_queries(
-        judgement.starts,
-        lambda a, b: sweep_queries(
-            judgement.kernel_tuple, p, q, judgement.worth, judgement.starts, normalisers, end, slots, a, b, order,
-            counts, reached, places, after,
-        ),
-    )  # fmt: skip
-    return places, after
+    swept = SweptDocuments(p, q, judgement.worth, judgement.starts, normalisers)
+    state = SweepState(order, reached)
+    changes = SweptChanges(slots, counts, np.empty(slots[-1]), np.empty(slots[-1]))
+    over_queries(judgement.starts, lambda a, b: sweep_queries(judgement.kernel_tuple, swept, end, a, b, state, changes))
+    return changes.places, changes.values

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
+from rankforce.measures.measure import Measure
 from rankforce.models.provenance import Provenance
 from rankforce.remedies import ValidationData
 from rankforce.threads import THREADS, using_threads
@@ -30,6 +31,7 @@ class Training:
 
     objective : what is learned, in words
     inputs : what belongs to its identity beside settings and data, as files keep it
+    remarks : what is worth saying before it begins
     """
 
     data: Dataset
@@ -37,6 +39,7 @@ class Training:
     watch: Callable[[Dataset], Watched]
     objective: str
     inputs: dict[str, Any] = dataclasses.field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     def followed(self, seed: int) -> tuple[Followed, Followed | None]:
         """The data sets, as their rankings are followed: training and validation."""
@@ -121,6 +124,10 @@ class Iterative(Ranker):
         """Raise where settings contradict each other, or do not fit the data."""
         if self.early_stopping is not None and held_out is None:
             raise SettingsError("early_stopping needs validation data: ", ValidationData())
+
+    def _remarks_on(self, watched: Measure) -> tuple[str, ...]:
+        """What to say of a watched measure that nobody asked for."""
+        return () if watched == self._watched_measure() else (f"watching {watched}, which fits the labels",)
 
     @abc.abstractmethod
     def _steps(self) -> int:

@@ -11,6 +11,7 @@ from rankforce.migration.translation import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 # Their names, and ours: of several the first that there is. Aliases are those of ``translation``.
 _COUNTERPARTS: dict[str, tuple[str, ...]] = {
     "num_iterations": ("n_trees", "epochs", "n_steps", "n_models"),
+    "iterations": ("n_trees", "epochs", "n_steps", "n_models"),
     "num_leaves": ("n_leaves",),
     "depth": ("max_depth",),
     "learning_rate": ("learning_rate",),
@@ -32,7 +33,10 @@ _COUNTERPARTS: dict[str, tuple[str, ...]] = {
     "metric": ("validation_measure", "measure"),
     "eval_metric": ("validation_measure", "measure"),
     "custom_metric": ("validation_measure", "measure"),
+    "eval_at": ("validation_measure", "measure"),
+    "label_gain": ("measure",),  # NDCG(gain=...)
     "lambdarank_truncation_level": ("pairs",),
+    "lambdarank_num_pair_per_sample": ("pairs",),
     "lambdarank_norm": ("normalise",),
     "lambdarank_normalization": ("normalise",),
     "lambdarank_pair_method": ("pairs",),

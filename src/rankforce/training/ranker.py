@@ -18,6 +18,7 @@ from rankforce.errors import DataError
 from rankforce.evaluation.agreement import AGREEMENT, Agreement
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.measures.measure import Measure
+from rankforce.models.exported import Exported
 from rankforce.models.model import Model
 from rankforce.remedies import Phrase
 from rankforce.training.inputs import as_dataset, names_queries
@@ -162,6 +163,30 @@ class Ranker(BaseEstimator, abc.ABC):
     def save(self, path: str | Path) -> None:
         """Write the model to a file that ``rankforce.load`` reads."""
         self._fitted().save(path)
+
+    def export(
+        self,
+        path: str | Path | None,
+        format: str,
+        *,
+        engine: str | None = None,
+        missing: str | None = None,
+        features: Any = None,
+        name: str | None = None,
+        shift: bool = False,
+        check: Any = None,
+    ) -> Exported:
+        """Write the model for a search engine or another library: see ``rankforce.export_model``."""
+        return self._fitted().export(
+            path,
+            format,
+            engine=engine,
+            missing=missing,
+            features=features,
+            name=name,
+            shift=shift,
+            check=check,
+        )
 
     def _note_features(self, data: Dataset) -> None:
         self.n_features_in_ = data.n_features

@@ -59,6 +59,7 @@ class StepwiseCourse(Course):
         self.best: Model | None = None  # on validation data
         self.done = 0
         self.settled = {"watched": str(self._monitor.measure)}
+        self.remarks = training.remarks
 
     @property
     def monitor(self) -> Monitor:
@@ -126,12 +127,14 @@ class Stepwise(Iterative):
         ``"always"``).
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
-        measure = self._watched_measure()
+        held_out = as_validation(validation, data)
+        measure = self._watched_on(data, held_out)
         training = Training(
             data=data,
-            held_out=as_validation(validation, data),
+            held_out=held_out,
             watch=lambda watched: WatchedMeasure(watched, measure),
             objective=self._objective_name(),
+            remarks=self._remarks_on(measure),
         )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 

@@ -15,6 +15,7 @@ from typing import Any
 from rankforce.console import tables
 from rankforce.console.interruption import Interruption
 from rankforce.console.progress import Progress
+from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.evaluation.evaluate import evaluate
@@ -40,7 +41,7 @@ class Candidate:
 
 
 @dataclasses.dataclass(frozen=True)
-class WeightSearch:
+class WeightSearch(Tabular):
     """The weights found, and all that was tried: the frontier between the tiers."""
 
     measures: tuple[str, ...]
@@ -65,7 +66,7 @@ class WeightSearch:
         ]
         return pandas.DataFrame(rows)
 
-    def __str__(self) -> str:
+    def _result_table(self) -> ResultTable:
         rows = [
             [
                 " : ".join(f"{weight:.3g}" for weight in one.weights),
@@ -75,8 +76,12 @@ class WeightSearch:
             ]
             for one in self.candidates
         ]
-        table = tables.text_table(["weights", *self.measures, "p of earlier tiers", ""], rows)
-        return f"{table}\nallowed: no earlier tier significantly worse (paired t-test, level {self.alpha:g})"
+        return ResultTable(
+            "Weights of the tiers",
+            ["weights", *self.measures, "p of earlier tiers", ""],
+            rows,
+            [f"allowed: no earlier tier significantly worse (paired t-test, level {self.alpha:g})"],
+        )
 
 
 def search_weights(
@@ -110,7 +115,7 @@ def search_weights(
         raise SettingsError(f"alpha must lie between 0 and 1, not {shown(alpha)}")
     measures = [tier.main_measure for tier in objective.tiers]
     Request.of(measures).on(validation)
-    kept = (1.0,) + (0.0,) * (len(measures) - 1)
+    best_weights = (1.0,) + (0.0,) * (len(measures) - 1)
     total = 1 + len(shares) * (len(measures) - 1)
     candidates: list[Candidate] = []
     files: list[Path] = []
@@ -125,45 +130,45 @@ def search_weights(
                 files.append(Path(f"{checkpoint}.weights-{len(files)}"))
                 place = {"checkpoint": files[-1]}
             one = ranker.silent(objective=objective.with_weights(weights))
-            found = evaluate(one.fit(data, validation=validation, **place), validation, measures)
-            bar.advance(len(candidates) + 1, {str(name): found.mean[name] for name in measures})
-            return found
+            evaluation = evaluate(one.fit(data, validation=validation, **place), validation, measures)
+            bar.advance(len(candidates) + 1, {str(name): evaluation.mean[name] for name in measures})
+            return evaluation
 
-        best = tried(kept)
-        candidates.append(Candidate(kept, _means(best, measures), (), True))
+        best = tried(best_weights)
+        candidates.append(Candidate(best_weights, _means(best, measures), (), True))
         for tier in range(1, len(measures)):
-            without, before = best, kept
+            without, before = best, best_weights
             for share in sorted(shares):
                 if interruption.wanted:
                     break
                 weights = tuple(
                     share if place == tier else (1.0 - share) * weight for place, weight in enumerate(before)
                 )
-                found = tried(weights)
-                tests = [_worse(without, found, one) for one in measures[:tier]]
+                evaluation = tried(weights)
+                tests = [_worse(without, evaluation, one) for one in measures[:tier]]
                 allowed = not any(difference < 0 and p < alpha for difference, p in tests)
                 p_values = tuple(p for _, p in tests)
-                candidates.append(Candidate(weights, _means(found, measures), p_values, allowed))
-                if allowed and found.mean[measures[tier]] > best.mean[measures[tier]]:
-                    best, kept = found, weights
+                candidates.append(Candidate(weights, _means(evaluation, measures), p_values, allowed))
+                if allowed and evaluation.mean[measures[tier]] > best.mean[measures[tier]]:
+                    best, best_weights = evaluation, weights
     if not interruption.wanted:
         for path in files:
             path.unlink(missing_ok=True)
-    return WeightSearch(tuple(map(str, measures)), tuple(candidates), kept, alpha)
+    return WeightSearch(tuple(map(str, measures)), tuple(candidates), best_weights, alpha)
 
 
 def _lies_between(share: Any) -> bool:
     return Number(0.0, above=True).holds(share) and share < 1.0
 
 
-def _means(found: Evaluation, measures: Sequence[Measure]) -> tuple[float, ...]:
-    return tuple(float(found.mean[one]) for one in measures)
+def _means(evaluation: Evaluation, measures: Sequence[Measure]) -> tuple[float, ...]:
+    return tuple(float(evaluation.mean[one]) for one in measures)
 
 
-def _worse(without: Evaluation, found: Evaluation, one: Measure) -> tuple[float, float]:
+def _worse(without: Evaluation, evaluation: Evaluation, one: Measure) -> tuple[float, float]:
     """The mean difference to the ranking without the tier, and the p-value of the paired test."""
-    differences = found.per_query[one] - without.per_query[one]
+    differences = evaluation.per_query[one] - without.per_query[one]
     counted = differences == differences
-    weights = None if found.query_weights is None else found.query_weights[counted]
+    weights = None if evaluation.query_weights is None else evaluation.query_weights[counted]
     test = paired_t_test(differences[counted], weights)
-    return float(found.mean[one] - without.mean[one]), test.p_value
+    return float(evaluation.mean[one] - without.mean[one]), test.p_value

@@ -12,17 +12,38 @@ from rankforce import dtypes
 from rankforce.binning.binned import Binned
 from rankforce.binning.packing import BYTE_VALUES
 from rankforce.errors import DataError, SettingsError
-from rankforce.kernels.trees.histograms import LINE_ENTRIES
-from rankforce.kernels.trees.leaf_table import LEAF_COLUMNS, SIZE, SPLIT_COLUMNS, START
-from rankforce.kernels.trees.leafwise import PLAN_SIZE, grow_tree
+from rankforce.kernels.trees.growth_state import (
+    KIND,
+    LAST_WORD,
+    N_LEAVES,
+    N_QUEUED,
+    SUMS,
+    SUMS_AND_COUNTS,
+    BestSplits,
+    ColumnTable,
+    Histograms,
+    LeafDocuments,
+    RowsOfBins,
+    ScanSpace,
+    SplitRules,
+    TreeTable,
+)
+from rankforce.kernels.trees.leaf_table import HERE, LEAF_COLUMNS, NO_LEAF, PARENT, SIZE, SPLIT_COLUMNS, START
+from rankforce.kernels.trees.leafwise import LEAFWISE_PLACES, SIBLING, grow_tree
 from rankforce.kernels.trees.leaves import mark_leaves
 from rankforce.kernels.trees.partition import route_documents
-from rankforce.kernels.trees.splits import MOST_BINS
-from rankforce.kernels.trees.symmetric import LEVEL_COLUMNS, grow_symmetric_tree
-from rankforce.kernels.trees.symmetric import PLAN_SIZE as LEVEL_PLAN_SIZE
-from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, together
+from rankforce.kernels.trees.symmetric import (
+    FRESH,
+    LEVEL_COLUMNS,
+    LEVEL_PLACES,
+    NOT_SPLIT,
+    OTHER,
+    grow_symmetric_tree,
+)
+from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, over_ranges
 from rankforce.trees.histogram_pool import HISTOGRAM_BYTES, HistogramPool
 from rankforce.trees.layout import HistogramLayout
+from rankforce.trees.phases import GrowingTree
 from rankforce.trees.quantised import Scales, quantise
 from rankforce.trees.tree import Tree
 
@@ -61,11 +82,10 @@ class Grown:
 
     def _route_into(self, binned: Binned, leaf_of: np.ndarray) -> None:
         packing = binned.packing
-        sides = np.zeros((len(self.column), BYTE_VALUES), dtype=np.uint8)
-        for node, column in enumerate(self.column):
-            bins = packing.digits(column)
-            missing = bins == packing.size[column] - 1
-            sides[node] = (bins <= self.split_bin[node]) | (missing & self.structure.missing_left[node])
+        size = packing.size[self.column][:, None]
+        bins = np.arange(BYTE_VALUES) // packing.stride[self.column][:, None] % size
+        missing_left = self.structure.missing_left[:, None]
+        sides = ((bins <= self.split_bin[:, None]) | ((bins == size - 1) & missing_left)).astype(np.uint8)
         byte = packing.byte[self.column]
 
         def route(first: int, last: int) -> None:
@@ -136,6 +156,8 @@ class Grower:
         For the random rounding of forces where too many are small.
     histogram_bytes : int
         What histograms may take, unless the fewest with which a tree can grow take more. Trees do not depend on it.
+    elsewhere : int
+        Documents that other processes have, if several grow the same tree.
 
     Splits of equal gain: the lower feature, then the lower bin, then missing values on the left. Missing values go to
     the side that gains more; where a leaf has none, later ones will go to its larger side (left if equal).
@@ -155,6 +177,7 @@ class Grower:
         monotone: Sequence[int] | np.ndarray | None = None,
         seed: int = 0,
         histogram_bytes: int = HISTOGRAM_BYTES["fast"],
+        elsewhere: int = 0,
     ) -> None:
         self.binned = binned
         self.n_leaves = _whole(n_leaves, "n_leaves", 1)
@@ -173,13 +196,15 @@ class Grower:
         self._monotone = _directions(monotone, binning.n_features)[binning.features]
         self._layout = HistogramLayout.of(binned.packing, binned.rows.shape[1])
         n, width = binned.n_documents, len(binning.features)
-        leaves = min(self.n_leaves, max(1, n // self.min_documents))
+        self._elsewhere = elsewhere
+        self._threads = default_threads()  # work space is for so many
+        leaves = min(self.n_leaves, max(1, (n + elsewhere) // self.min_documents))
         check = self.split == "newton" and self.min_documents > 1  # curvatures do not count documents
         self._check_documents = check
         if growth == "leafwise":
-            self._pool = HistogramPool.leafwise(self._layout, leaves, histogram_bytes)
+            self._pool = HistogramPool.leafwise(self._layout, leaves, self._threads, histogram_bytes)
         else:
-            self._pool = HistogramPool.symmetric(self._layout, leaves, check, default_threads(), histogram_bytes)
+            self._pool = HistogramPool.symmetric(self._layout, leaves, check, self._threads, histogram_bytes)
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
         self._every_document = np.arange(n, dtype=dtypes.INDEX)
         self._documents = np.empty(n, dtype=dtypes.INDEX)
@@ -241,11 +266,8 @@ class Grower:
         grown = Grown(structure, leaf_of, bounds[:, 0].copy(), bounds[:, 1].copy(), column, split_bin)
         if rows is None:
             starts, sizes = (np.ascontiguousarray(work.state[:made, which]) for which in (START, SIZE))
-            in_order = np.argsort(starts)
-            over_queries(
-                np.append(starts[in_order], n),
-                lambda first, last: mark_leaves(work.documents, starts, sizes, in_order, first, last, leaf_of),
-                FEW_IN_A_PASS,
+            over_ranges(
+                n, lambda first, last: mark_leaves(work.documents, starts, sizes, first, last, leaf_of), FEW_IN_A_PASS
             )
         else:
             grown._route_into(binned, leaf_of)
@@ -258,9 +280,13 @@ class Grower:
         if features is not None:
             usable[:] = np.asarray(features, dtype=bool)[binned.binning.features]
         documents = self._documents if rows is None else self._documents[: len(rows)]
-        documents[:] = self._every_document if rows is None else rows
+        given = self._every_document if rows is None else rows
+        over_ranges(
+            len(documents), lambda first, last: np.copyto(documents[first:last], given[first:last]), FEW_IN_A_PASS
+        )
         state = np.zeros((leaves, LEAF_COLUMNS if self.growth == "leafwise" else LEVEL_COLUMNS), dtype=np.int64)
-        state[0, SIZE] = len(documents)
+        state[0, [SIZE, HERE]] = len(documents) + self._elsewhere, len(documents)
+        state[0, PARENT] = -1
         bounds = np.zeros((leaves, 2))
         bounds[0] = -np.inf, np.inf
         nodes = max(leaves - 1, 1)
@@ -268,45 +294,65 @@ class Grower:
 
     def split_leaves(self, work: Work, scales: Scales) -> int:
         """Split the root, and then its sides, by the entries at these scales: the number of leaves."""
+        return self.growing(work, scales, self._threads).grow()
+
+    def growing(self, work: Work, scales: Scales, threads: int) -> GrowingTree:
+        """The tree that ``split_leaves`` grows, to be grown in whatever way, with up to so many threads."""
         binned, leaves = self.binned, work.state.shape[0]
-        columns, packing, layout = binned.columns, binned.packing, self._layout
+        columns, packing, layout, pool = binned.columns, binned.packing, self._layout, self._pool
+        leafwise = self.growth == "leafwise"
         cells = (binned.rows if columns is None else columns).reshape(-1)
         row_stride, column_stride = (binned.rows.shape[1], 0) if columns is None else (1, binned.n_documents)
-        threads = default_threads()
-        read = (
-            binned.rows.view(np.uint32), cells, row_stride, column_stride,
-            layout.starts, layout.share, packing.byte, packing.stride, packing.size,
-            work.usable, self._monotone, self._entries,
-            scales.shift,
-            _scaled(self.l2, scales.curvature_exponent),
-            _in_units(self.min_gain, scales.gain_unit),
-            1 if self.split == "newton" else self.min_documents,
-            self.min_documents,
-            self._check_documents,
-        )  # fmt: skip
-        sides = np.zeros((threads, BYTE_VALUES), dtype=np.uint8)
-        written = (work.state, np.zeros(leaves), work.bounds, work.splits, work.gain)
-        bounded = bool(self._monotone.any())
-        if self.growth == "leafwise":
-            worths = np.empty((threads, MOST_BINS))
-            leafwise = (
-                self.max_depth, bounded, work.documents, self._scratch, self._pool.sums,
-                np.empty((threads, MOST_BINS), dtype=np.int64), worths, worths.view(np.int64),
-                self._best_worth, self._best_bin, self._best_missing, self._verified,
-                np.zeros(PLAN_SIZE, dtype=np.int64), np.zeros((threads, LINE_ENTRIES), dtype=np.int64), sides,
-            )  # fmt: skip
-            return together(
-                lambda thread, threads, meeting: grow_tree(thread, threads, meeting, *read, *leafwise, *written)
-            )
-        symmetric = (
-            min(self.max_depth, (leaves - 1).bit_length()), bounded, work.documents, self._scratch,
-            self._pool.sums, self._pool.counts, self._best_worth[0], self._best_bin[0], self._best_missing[0],
-            self._pool.gains, np.zeros((threads, 2, BYTE_VALUES), dtype=np.int64),
-            np.zeros(LEVEL_PLAN_SIZE, dtype=np.int64),
-            np.zeros((threads, leaves, 2), dtype=np.int64), sides,
-        )  # fmt: skip
-        return together(
-            lambda thread, threads, meeting: grow_symmetric_tree(thread, threads, meeting, *read, *symmetric, *written)
+        words = binned.rows.view(np.uint32)
+        plan = np.zeros(max(LEAFWISE_PLACES, LEVEL_PLACES), dtype=np.int64)
+        plan[[N_LEAVES, N_QUEUED, LAST_WORD]] = 1, 1, words.shape[1]
+        plan[KIND] = SUMS if leafwise or not self._check_documents else SUMS_AND_COUNTS
+        if leafwise:
+            plan[SIBLING] = NO_LEAF
+        else:
+            plan[FRESH] = 1
+            work.state[0, OTHER] = NOT_SPLIT
+        at_once = 4 if leafwise else leaves  # leaves whose documents are dealt; no two threads count in one cache line
+        return GrowingTree(
+            kernel=grow_tree if leafwise else grow_symmetric_tree,
+            threads=threads,
+            rows=RowsOfBins(words, cells, row_stride, column_stride),
+            columns=ColumnTable(
+                layout.starts,
+                packing.byte,
+                packing.stride,
+                packing.size,
+                layout.share,
+                layout.leads,
+                work.usable,
+                self._monotone,
+            ),
+            rules=SplitRules(
+                shift=scales.shift,
+                l2=scales.curvature_in_units(self.l2),
+                min_gain=scales.gain_in_units(self.min_gain),
+                least=1 if self.split == "newton" else self.min_documents,
+                min_documents=self.min_documents,
+                check_documents=self._check_documents,
+                max_depth=self.max_depth if leafwise else min(self.max_depth, (leaves - 1).bit_length()),
+                bounded=bool(self._monotone.any()),
+            ),
+            documents=LeafDocuments(
+                order=work.documents,
+                scratch=self._scratch,
+                entries=self._entries,
+                dealt=np.zeros((threads, at_once, 2), dtype=np.int64),
+                elsewhere=np.zeros((at_once, 2), dtype=np.int64),
+                sides=np.zeros((threads, BYTE_VALUES), dtype=np.uint8),
+            ),
+            histograms=Histograms(
+                pool.sums, pool.counts, pool.parts, pool.count_parts, np.full(len(pool.parts), NO_LEAF)
+            ),
+            space=ScanSpace(np.zeros((threads, 2, BYTE_VALUES), dtype=np.int64), pool.gains, pool.gains.view(np.int64)),
+            best=BestSplits(self._best_worth, self._best_bin, self._best_missing, self._verified),
+            tree=TreeTable(
+                work.state, np.zeros(leaves), work.bounds, work.splits, work.gain, plan, np.zeros(leaves, np.int64)
+            ),
         )
 
 
@@ -338,18 +384,3 @@ def _per_document(values: np.ndarray, n: int, what: str) -> np.ndarray:
     if array.shape != (n,):
         raise DataError(f"{what} must have one entry per document ({n}), not shape {array.shape}")
     return array
-
-
-def _scaled(l2: float, exponent: int) -> float:
-    """l2 × 2^exponent; infinite, so that nothing gains, where that is beyond all numbers."""
-    try:
-        return math.ldexp(l2, exponent)
-    except OverflowError:
-        return math.inf
-
-
-def _in_units(gain: float, unit: float) -> float:
-    """A gain in units; forces may be so small that their square, the unit, is 0."""
-    if unit > 0.0:
-        return gain / unit
-    return math.inf if gain > 0.0 else 0.0

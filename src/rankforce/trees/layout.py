@@ -18,13 +18,20 @@ class HistogramLayout:
 
     starts : int64 (columns,)
     share : float64 (columns,)
-        The share of all columns' entries that lie before a column's, byte by byte: by it, threads share the columns.
+        The share of all columns' entries that lie before those of a column's byte: by it, threads share the columns,
+        and all columns of a byte have the same thread.
+    leads : uint8 (columns,)
+        1 for the first column of each byte.
+    byte_entries : int
+        Entries of the histograms over bytes.
     total : int
         Entries of all histograms.
     """
 
     starts: np.ndarray
     share: np.ndarray
+    leads: np.ndarray
+    byte_entries: int
     total: int
 
     @classmethod
@@ -36,11 +43,11 @@ class HistogramLayout:
         for column in np.flatnonzero(columns_in[packing.byte] > 1):
             starts[column] = end
             end += _lines(int(packing.size[column]))
-        in_order = np.lexsort((packing.stride, packing.byte))
-        sizes = packing.size[in_order]
-        share = np.empty(len(starts))
-        share[in_order] = (np.cumsum(sizes) - sizes) / max(sizes.sum(), 1)
-        return cls(starts, share, end)
+        of_bytes = np.bincount(packing.byte, weights=packing.size, minlength=n_bytes)
+        share = (np.cumsum(of_bytes) - of_bytes) / max(of_bytes.sum(), 1)
+        leads = np.zeros(len(starts), dtype=np.uint8)
+        leads[np.unique(packing.byte, return_index=True)[1]] = 1
+        return cls(starts, share[packing.byte], leads, n_bytes * REGION, end)
 
 
 def _lines(entries: int) -> int:

@@ -42,6 +42,19 @@ class Scales:
         """The leaf value that is 1 in units of q/r."""
         return _power_of_two(self.curvature_exponent - self.force_exponent)
 
+    def curvature_in_units(self, curvature: float) -> float:
+        """In units of r; infinite, so that nothing gains, where that is beyond all numbers."""
+        try:
+            return math.ldexp(curvature, self.curvature_exponent)
+        except OverflowError:
+            return math.inf
+
+    def gain_in_units(self, gain: float) -> float:
+        """In units of q²/r; forces may be so small that their square, the unit, is 0."""
+        if self.gain_unit > 0.0:
+            return gain / self.gain_unit
+        return math.inf if gain > 0.0 else 0.0
+
 
 def _power_of_two(exponent: int) -> float:
     try:

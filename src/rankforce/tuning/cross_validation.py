@@ -12,6 +12,7 @@ import numpy as np
 
 from rankforce.console import tables
 from rankforce.console.progress import Progress
+from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.data.fold_files import Fold, FoldFiles
 from rankforce.data.hashing import checked_seed
@@ -27,7 +28,7 @@ from rankforce.training.ranker import Ranker
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class CrossValidation:
+class CrossValidation(Tabular):
     """What ``rf.cross_validate`` yields.
 
     evaluation : over the queries of all test parts, each ranked by the ranker that had not seen it
@@ -64,13 +65,22 @@ class CrossValidation:
         frame.insert(0, "fold", self.fold_of)
         return frame
 
-    def __str__(self) -> str:
+    def _result_table(self) -> ResultTable:
         names = list(self.evaluation.measures)
+        parts = {f"fold {number}": one for number, one in enumerate(self.folds, start=1)} | {"all": self.evaluation}
         rows = [
-            [f"fold {number}", f"{one.n_queries:,}", *(tables.number(one.mean[name]) for name in names)]
-            for number, one in enumerate(self.folds, start=1)
+            [part, f"{one.n_queries:,}", *(tables.number(one.mean[name]) for name in names)]
+            for part, one in parts.items()
         ]
-        return tables.text_table(["", "queries", *names], rows) + "\n\n" + str(self.evaluation)
+        notes = self.evaluation.policies.sentences()
+        return ResultTable(f"{len(self.folds)} folds", ["", "queries", *names], rows, notes)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, width: int | None = None) -> str:
+        """The means of the folds, and below them the evaluation of all queries."""
+        return f"{super().to_text(width)}\n\n{self.evaluation.to_text(width)}"
 
 
 WANTED_FOLDS = "cross-validation needs a Dataset, or folds that are tuples (train, test) or (train, validation, test)"

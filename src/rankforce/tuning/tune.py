@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from rankforce.console import tables
 from rankforce.console.interruption import Interruption
 from rankforce.console.progress import Progress
+from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, RankforceError, SettingsError
@@ -60,7 +61,7 @@ class Trial:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Tuning:
+class Tuning(Tabular):
     """What ``rf.tune`` yields: every trial, the best one, and the ranker fitted with its settings (None if not asked
     for)."""
 
@@ -104,12 +105,12 @@ class Tuning:
         """The table as a data frame."""
         return tables.load_pandas().DataFrame.from_records(self.table)
 
-    def __str__(self) -> str:
+    def _result_table(self) -> ResultTable:
         rows = self.table
         header = list(rows[0])
         cells = [[_cell(row[name]) for name in header] for row in rows]
         title = f"{len(rows)} trials, chosen by {self.measure} {self.chosen_by}"
-        return f"{title}\n{tables.text_table(header, cells)}"
+        return ResultTable(title, header, cells)
 
 
 def tune(

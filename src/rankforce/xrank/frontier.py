@@ -166,9 +166,9 @@ class Frontier:
                 missing_left,
             ),
         )  # fmt: skip
-        found: list[Split | None] = [None] * self.size
+        splits: list[Split | None] = [None] * self.size
         if columns == 0:
-            return found
+            return splits
         chosen = gains.argmax(axis=0)
         for node in np.flatnonzero(wanted):
             column = int(chosen[node])
@@ -178,8 +178,8 @@ class Frontier:
             here = members[starts[node] : starts[node + 1]]
             left = one.goes_left(sample.bins[column, here], int(sample.n_bins[column]))
             pull = int(forces[here[left]].sum())
-            found[node] = Split(column, one.bin, one.missing_left, pull >= 0, abs(pull) / sample.force_unit)
-        return found
+            splits[node] = Split(column, one.bin, one.missing_left, pull >= 0, abs(pull) / sample.force_unit)
+        return splits
 
     def move_gains(self) -> np.ndarray:
         """What every move gains, int64 (from, to) in multiples of 1/value_unit."""

@@ -93,8 +93,8 @@ def test_plain_data_comes_back(tmp_path, ending):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_several_batches_come_back(tmp_path, ending, monkeypatch):
-    monkeypatch.setattr("rankforce.data.tables.table_files._ROWS_TO_WRITE", 7)
-    monkeypatch.setattr("rankforce.data.tables.table_files._ROWS_TO_READ", 4)
+    monkeypatch.setattr("rankforce.data.tables.arrow._ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr("rankforce.data.tables.parquet._ROWS_AT_A_TIME", 4)
     write_table(random_data(1), tmp_path / f"data.{ending}")
     assert_same(random_data(1), read_table(tmp_path / f"data.{ending}"))
 
@@ -420,7 +420,8 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, ending, monkeypatch):
         yield from ()
         raise RuntimeError("full")
 
-    monkeypatch.setattr("rankforce.data.tables.table_files._batches", fail)
+    for module in ("parquet", "table_files"):
+        monkeypatch.setattr(f"rankforce.data.tables.{module}.record_batches", fail)
     with pytest.raises(RuntimeError, match="full"):
         write_table(random_data(2), path)
     assert path.read_bytes() == before

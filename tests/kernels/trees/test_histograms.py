@@ -7,14 +7,15 @@ import pytest
 
 from rankforce.binning.packing import Packing
 from rankforce.compiling.jit import kernel
-from rankforce.kernels.trees.histograms import LINE_ENTRIES, REGION, add_documents, add_up_columns, subtract_histogram
+from rankforce.kernels.trees.histograms import LINE_ENTRIES, REGION, add_documents, add_up_column, subtract_histogram
 from rankforce.trees.layout import HistogramLayout
 
 
 @kernel
 def build(words, documents, entries, keep, put, starts, byte, stride, size, histogram):
     add_documents(words, documents, entries, keep, put, 0, words.shape[1], histogram)
-    add_up_columns(histogram, starts, byte, stride, size, 0, words.shape[1] * 4)
+    for j in range(len(starts)):
+        add_up_column(histogram, starts[j], byte[j], stride[j], size[j])
 
 
 @kernel

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from rankforce.compiling.jit import kernel
-from rankforce.kernels.trees.symmetric import _add_gains
+from rankforce.kernels.trees.level_gains import add_gains
 
 SHIFT, BINS, START = 32, 37, 5
 
 
 @kernel
 def in_vectors(histogram, counts, total, n, l2, least, minimum, counted, min_gain, bounded, direction, sums, gains):
-    _add_gains(
+    add_gains(
         histogram, counts, START, BINS, total, n, SHIFT, l2, least, minimum, counted, min_gain,
         direction, bounded, -900.0, 400.0, sums, gains,
     )  # fmt: skip

@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from rankforce.cli import failures, options, output
+from rankforce.errors import SettingsError
 
 if TYPE_CHECKING:
-    from rankforce.evaluation.compare import Comparison
+    from rankforce.evaluation.comparison import Comparison
 
 
 def compare(
     data: Annotated[str, typer.Argument(metavar="DATA", help=options.DATA_HELP)],
-    first: Annotated[str, typer.Argument(metavar="FIRST", help="The ranking there is: " + options.RANKING_HELP)],
-    second: Annotated[str, typer.Argument(metavar="SECOND", help="The ranking that would replace it, likewise.")],
+    rankings: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FIRST SECOND ...",
+            help="The ranking there is, the one that would replace it, and perhaps more: " + options.RANKING_HELP,
+        ),
+    ],
     measure: options.Measures = None,
     ties: options.Ties = None,
     blank: options.Blank = None,
@@ -42,14 +48,23 @@ def compare(
             "at 1 - level) decides, and --require asks about this verdict.",
         ),
     ] = False,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name", metavar="NAME", help="Of a ranking, in their order; repeat for all.", show_default=False
+        ),
+    ] = None,
     level: Annotated[float, typer.Option(metavar="L", help="Of the intervals; 1 - L is the level of --graded.")] = 0.95,
     imports: options.Imports = None,
     read: options.Reading = None,
+    form: options.Format = "text",
     json: options.Json = False,
 ) -> None:
-    """Compare two rankings of the same queries.
+    """Compare two or more rankings of the same queries.
 
-    Differences are SECOND minus FIRST, tested by the paired t-test and Fisher's randomisation, query by query.
+    Of two, differences are SECOND minus FIRST, tested by the paired t-test and Fisher's randomisation, query by query.
+    Of more, a table marks every mean with the letters of the rankings that it is significantly above (t-tests,
+    corrected for all pairs and measures).
     """
     import rankforce as rf
     from rankforce.cli.own_measures import import_measures
@@ -59,32 +74,58 @@ def compare(
 
     import_measures(imports or ())
     Request.of(measure or ["NDCG@10"], ties=ties, blank=blank, convention=convention, level=level)
+    names = named_rankings(rankings, name)
+    if len(rankings) > 2 and (require is not None or graded):
+        raise SettingsError("--require and --graded are about two rankings: give FIRST and SECOND alone")
     judgments = read_judgments(data, read)
-    evaluations = []
-    for ranking in [read_ranking(text, judgments, missing_queries) for text in (first, second)]:
+    evaluations = {}
+    read_rankings = [read_ranking(text, judgments, missing_queries) for text in rankings]
+    for title, ranking in zip(names, read_rankings, strict=True):
         segments = None if by is None else read_segments(by, ranking.data)
-        evaluations.append(
-            rf.evaluate(
-                ranking.scores,
-                ranking.data if preferences is None else read_agreement(preferences, ranking, measure),
-                measure or None,
-                ties=ties,
-                blank=blank,
-                convention=convention,
-                by=segments,
-                level=level,
-            )
+        evaluations[title] = rf.evaluate(
+            ranking.scores,
+            ranking.data if preferences is None else read_agreement(preferences, ranking, measure),
+            measure or None,
+            ties=ties,
+            blank=blank,
+            convention=convention,
+            by=segments,
+            level=level,
         )
-    names = (first, second) if first != second else (first, f"{second} again")
-    result = rf.compare(evaluations[0], evaluations[1], names=names, graded=graded)
+    if len(rankings) > 2:
+        board = rf.compare(evaluations)
+        if json:
+            output.show_json({"data": data} | board.to_dict())
+        else:
+            output.show_result(board, form)
+        return
+    first, second = evaluations.values()
+    result = rf.compare(first, second, names=names, graded=graded)
     if json:
-        output.show_json({"data": data, "first": first, "second": second} | result.to_dict())
+        output.show_json({"data": data, "first": rankings[0], "second": rankings[1]} | result.to_dict())
     else:
-        output.show(str(result))
+        output.show_result(result, form)
     if require is not None and not satisfies(result, require):
         words = "is not better" if require == "better" else "is worse, or there are too few queries to tell"
-        output.note(f"{second} {words}: --require {require}")
+        output.note(f"{names[1]} {words}: --require {require}")
         raise typer.Exit(failures.NEGATIVE_VERDICT)
+
+
+def named_rankings(rankings: list[str], names: list[str] | None) -> list[str]:
+    """A name for every ranking: those asked for, or the rankings as they are written, told apart."""
+    if len(rankings) < 2:
+        raise SettingsError("name two rankings or more to compare")
+    if names:
+        if len(names) != len(rankings) or len(set(names)) != len(names):
+            raise SettingsError(f"--name once for every ranking, each another name: {len(rankings)} of them")
+        return names
+    titles: list[str] = []
+    for text in rankings:
+        title = text
+        while title in titles:
+            title += " again"
+        titles.append(title)
+    return titles
 
 
 def satisfies(result: Comparison, require: str) -> bool:

@@ -34,6 +34,7 @@ def cross_validate(
     quiet: options.Quiet = False,
     imports: options.Imports = None,
     read: options.Reading = None,
+    form: options.Format = "text",
     json: options.Json = False,
 ) -> None:
     """Cross-validate a ranker over whole queries.
@@ -72,4 +73,4 @@ def cross_validate(
     if json:
         output.show_json(result.evaluation.to_dict() | {"folds": result.fold_means})
     else:
-        output.show(str(result))
+        output.show_result(result, form)

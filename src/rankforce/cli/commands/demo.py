@@ -8,7 +8,7 @@ from rankforce.cli import options, output
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
-    from rankforce.evaluation.compare import Comparison
+    from rankforce.evaluation.comparison import Comparison
 
 MEASURES = ["NDCG@10", "MAP", "MRR", "ERR@10"]
 

@@ -22,6 +22,7 @@ def evaluate(
     per_query: options.PerQuery = None,
     imports: options.Imports = None,
     read: options.Reading = None,
+    form: options.Format = "text",
     json: options.Json = False,
 ) -> None:
     """Measure a ranking.
@@ -54,4 +55,4 @@ def evaluate(
     if json:
         output.show_json({"data": data, "ranking": ranking, "kind": named_ranking.kind} | result.to_dict())
     else:
-        output.show(str(result))
+        output.show_result(result, form)

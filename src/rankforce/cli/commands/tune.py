@@ -67,6 +67,7 @@ def tune(
     quiet: options.Quiet = False,
     imports: options.Imports = None,
     read: options.Reading = None,
+    form: options.Format = "text",
     json: options.Json = False,
 ) -> None:
     """Search for the best settings of a ranker.
@@ -119,6 +120,8 @@ def tune(
         )
         return
     best_settings = ", ".join(f"{name}={value}" for name, value in result.settings.items())
-    output.show(str(result) + "\n", f"best: {best_settings}; {result.measure} {result.value:.4f}")
+    output.show_result(result, form)
+    if form == "text":
+        output.show("", f"best: {best_settings}; {result.measure} {result.value:.4f}")
     if out is not None:
         output.show(f"{out}: {kind.__name__} with these settings")

@@ -21,17 +21,22 @@ def warmup(
 ) -> None:
     """Compile what training, scoring and evaluating need.
 
-    That is, what a ranker with its default settings calls, for every measure given. Later processes load the compiled
-    code, those of other users too if it can be written beside the package. Useful when an image is built, and before
-    many processes start at once.
+    That is, what a ranker with its default settings calls, for every measure given; with none given, all that
+    `rankforce demo` calls. Later processes load the compiled code, those of other users too if it can be written beside
+    the package. Useful when an image is built, and before many processes start at once.
     """
     import rankforce as rf
+    from rankforce.cli.commands.demo import MEASURES
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.warm_up import warm_up
 
     import_measures(imports or ())
     begin = time.perf_counter()
-    kernels = warm_up([rf.measure(text) for text in measure or ["NDCG@10"]], ranker or ["lambdamart"])
+    kernels = warm_up(
+        [rf.measure(text) for text in measure or MEASURES[:1]],
+        ranker or ["lambdamart"],
+        [] if measure else [rf.measure(text) for text in MEASURES],
+    )
     seconds = time.perf_counter() - begin
     if json:
         output.show_json({"kernels": [kernel.name for kernel in kernels], "seconds": seconds})

@@ -312,17 +312,15 @@ class _Stretch:
     def parse(self, first: int, last: int) -> None:
         """Parse the lines between two places of the round into ``rows``, from ``row`` on, and into ``columns``."""
         reader, columns, row = self.reader, self.columns, self.row
-        text = self.part.bytes
         last_index = offences.LARGEST_INDEX
         if reader.n_features is not None:
             last_index = reader.first_index + int(reader.n_features) - 1
+        lines = kernels.LineFormat(reader.first_index, last_index, reader.absent)
+        rows = kernels.ParsedRows(self.rows, columns.labels, columns.queries, columns.query_at, columns.comment_at)
         hard = np.empty(HARD_NUMBERS * kernels.HARD_ENTRIES, dtype=np.int64)
         outcome = np.zeros(kernels.OUTCOME_SIZE, dtype=np.int64)
         while True:
-            kernels.parse_lines(
-                text, first, last, row, reader.first_index, last_index, reader.absent,
-                self.rows, columns.labels, columns.queries, columns.query_at, columns.comment_at, hard, outcome,
-            )  # fmt: skip
+            kernels.parse_lines(self.part.bytes, first, last, row, lines, rows, hard, outcome)
             if outcome[kernels.WIDEST] > self.widest:
                 self.widest = int(outcome[kernels.WIDEST])
                 self.widest_at = int(outcome[kernels.WIDEST_AT])

@@ -33,6 +33,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from rankforce.console.wording import listed
 from rankforce.data.dataset_columns import LABEL_NAMES, MAIN_LABEL, origins_of
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import DataError, FileFormatError, RankforceWarning, warn
@@ -120,7 +121,7 @@ class ColumnOptions:
 
     def roles(self, columns: Sequence[str], path: Path) -> Roles:
         """Who is what among the columns of a file."""
-        column_list = f"the columns are: {_listed(columns)}"
+        column_list = f"the columns are: {listed(columns, 30, repr)}"
         twice, count = Counter(columns).most_common(1)[0] if columns else ("", 1)
         if count > 1:
             raise FileFormatError("two columns have the same name", path=path, text=twice, remedy=column_list)
@@ -241,11 +242,6 @@ def feature_column(name: str) -> str:
         and not re.fullmatch(_PANDAS_INDEX, name)
     )
     return name if plain else FEATURE_PREFIX + name
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:30]))
-    return shown + (f" and {len(names) - 30} more" if len(names) > 30 else "")
 
 
 def listed_columns(given: Any, option: str) -> list[str]:

@@ -28,7 +28,7 @@ class RankedList(NamedTuple):
 def value_if_moved(measure: Any, state: Any, a: Any, b: Any) -> Any:
     """The measure's value if the document at rank a moved to rank b, those between shifting by one. O(n)."""
     ranked = state.ranked
-    worth = ranked[a]
+    worth = ranked[a if a >= 0 and b >= 0 else ranked.shape[0]]  # a rank below 0 is refused as one beyond the end
     step = 1 if b > a else -1
     for r in range(a, b, step):
         ranked[r] = ranked[r + step]
@@ -44,7 +44,7 @@ def value_if_moved(measure: Any, state: Any, a: Any, b: Any) -> Any:
 def change_if_swapped(measure: Any, state: Any, a: Any, b: Any) -> Any:
     """The change of the measure's value if the documents at ranks a and b swapped. O(1) for most measures."""
     upper = min(a, b)
-    lower = max(a, b)
+    lower = max(a, b) if upper >= 0 else state.ranked.shape[0]
     return swap_change(measure, state.columns, state.ranked, state.normaliser, state.value, upper, lower)
 
 

@@ -1,7 +1,7 @@
 """Nets of one or two layers: scores, gradients and steps, and whole epochs of updates fused with the pair loop.
 
 The weights are one vector: [v, c] for one layer, score = v·x + c; [W by rows, b, v, c] for two, score =
-v·tanh(Wx + b) + c (``nets/layout.py``). Gradients point uphill: Σ force × ∂score/∂weight over documents.
+v·tanh(Wx + b) + c (``models/net_layout.py``). Gradients point uphill: Σ force × ∂score/∂weight over documents.
 
 ``update_by_query`` sums the forces on each document first and then goes back once per document ("V2");
 ``update_by_pair`` goes forward and back for both documents of every pair ("V1"), as RankNet was first published.

@@ -4,21 +4,20 @@ A line is a pair (p, q): its height at x is (1 − x)·p + x·q. Where u is abov
 x = a / (a + b), a = p_u − p_l > 0 and b = q_l − q_u > 0, so that x < x' is a·b' < a'·b. Differences and products of
 float64 numbers are sums of two float64 numbers each without any error (Dekker 1971, Knuth), and a sum of such terms
 is added up as Shewchuk (1997) does: as numbers that do not overlap, of which the largest has the sign. That needs
-sums and products neither to overflow nor to underflow: ``combining/sweep.py`` scales scores to that end.
+sums and products neither to overflow nor to underflow: ``sweeping/sweep.py`` scales scores to that end.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from rankforce.compiling.jit import subroutine
+from rankforce.dtypes import Array, Number
 
 SPLITTER = 134217729.0  # 2^27 + 1: cuts 53 bits into 26 and 26 and a sign
 TERMS = 16  # of the difference of two products of two sums of two
 
 
 @subroutine
-def _difference(a: Any, b: Any) -> Any:
+def _difference(a: Number, b: Number) -> tuple[Number, Number]:
     """a − b as (rounded, rest)."""
     rounded = a - b
     b_part = a - rounded
@@ -27,7 +26,7 @@ def _difference(a: Any, b: Any) -> Any:
 
 
 @subroutine
-def _sum(a: Any, b: Any) -> Any:
+def _sum(a: Number, b: Number) -> tuple[Number, Number]:
     """a + b as (rounded, rest)."""
     rounded = a + b
     b_part = rounded - a
@@ -36,7 +35,7 @@ def _sum(a: Any, b: Any) -> Any:
 
 
 @subroutine
-def _product(a: Any, b: Any) -> Any:
+def _product(a: Number, b: Number) -> tuple[Number, Number]:
     """a·b as (rounded, rest)."""
     rounded = a * b
     wide = SPLITTER * a
@@ -49,7 +48,7 @@ def _product(a: Any, b: Any) -> Any:
 
 
 @subroutine
-def _add(total: Any, count: Any, term: Any) -> Any:
+def _add(total: Array, count: Number, term: Number) -> Number:
     """Add a term to the sum ``total[:count]`` of numbers that do not overlap, smallest first; the new count."""
     for k in range(count):
         term, rest = _sum(term, total[k])
@@ -59,13 +58,15 @@ def _add(total: Any, count: Any, term: Any) -> Any:
 
 
 @subroutine
-def _add_product(total: Any, count: Any, a: Any, b: Any, sign: Any) -> Any:
+def _add_product(total: Array, count: Number, a: Number, b: Number, sign: Number) -> Number:
     rounded, rest = _product(a, b)
     return _add(total, _add(total, count, sign * rest), sign * rounded)
 
 
 @subroutine
-def first_crossing(p: Any, q: Any, upper: Any, lower: Any, other_upper: Any, other_lower: Any, total: Any) -> Any:
+def first_crossing(
+    p: Array, q: Array, upper: Number, lower: Number, other_upper: Number, other_lower: Number, total: Array
+) -> Number:
     """−1, 0 or 1: two lines cross before, where, or after two others do.
 
     p, q float64: the heights of the lines at 0 and 1; ``total`` float64 (``TERMS``) is overwritten.

@@ -9,11 +9,12 @@ new order at once. Documents with the same p and q are one line that keeps its d
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.dtypes import Array, Number
 from rankforce.kernels.ranking.exact import TERMS, first_crossing
 from rankforce.kernels.ranking.neighbours import change_of_neighbours, prepare_chain, rearrange
 
@@ -21,8 +22,44 @@ CLOSE = 1.0 + 2.0**-49  # crossings within this factor are compared exactly
 CHANGES_BEFORE_RECKONING = 4096  # after this many changes of a value it is found anew, so that roundings do not add up
 
 
+class SweptDocuments(NamedTuple):
+    """Two rankers and a measure, documents of a query adjacent."""
+
+    p: Array  # float64 (documents): scores of the first ranker
+    q: Array  # float64 (documents): of the second
+    worth: Array  # float64 (documents)
+    starts: Array  # int64 (queries + 1)
+    normalisers: Array  # float64 (queries)
+
+
+class SweepState(NamedTuple):
+    """How far each query has come."""
+
+    order: Array  # int32 (documents): in ranked order; at x = 0 by falling p, then falling q, equal p and q adjacent
+    reached: Array  # float64 (queries): the place of the next crossing, infinity at the end
+
+
+class SweptChanges(NamedTuple):
+    """The crossings at which the value of a query changes. Query k may write ``slots[k]`` to ``slots[k + 1]``."""
+
+    slots: Array  # int64 (queries + 1)
+    counts: Array  # int64 (queries): how many slots are written
+    places: Array  # float64 (slots): where the crossing is
+    values: Array  # float64 (slots): the value after it
+
+
+class _Ranking(NamedTuple):
+    """The ranking of one query while it is swept: room for the longest."""
+
+    documents: Array  # int64: as they were ranked when the sweep of the query went on
+    starts: Array  # int64: line g has the documents starts[g] to starts[g + 1]
+    lines: Array  # int64: in ranked order
+    ranks: Array  # int64: the rank of the first document of each of them
+    worth: Array  # float64: by rank
+
+
 @subroutine
-def _place_of_crossing(p: Any, q: Any, upper: Any, lower: Any) -> Any:
+def _place_of_crossing(p: Array, q: Array, upper: Number, lower: Number) -> Number:
     """Where two lines cross, ``upper`` being above now; infinity if they do not any more."""
     if not q[lower] > q[upper]:
         return np.inf
@@ -32,7 +69,7 @@ def _place_of_crossing(p: Any, q: Any, upper: Any, lower: Any) -> Any:
 
 
 @subroutine
-def _set_leaf(tree: Any, leaf: Any, value: Any) -> Any:
+def _set_leaf(tree: Array, leaf: Number, value: Number) -> None:
     """Change a leaf and the smallest values above it."""
     tree[leaf] = value
     node = leaf >> 1
@@ -47,7 +84,7 @@ def _set_leaf(tree: Any, leaf: Any, value: Any) -> Any:
 
 
 @subroutine
-def _nearest(tree: Any, width: Any) -> Any:
+def _nearest(tree: Array, width: Number) -> tuple[Number, Number]:
     """(leaf with the smallest value, whether another leaf is close to it)."""
     bound = tree[1] * CLOSE
     others = False
@@ -63,7 +100,7 @@ def _nearest(tree: Any, width: Any) -> Any:
 
 
 @subroutine
-def _leaves_up_to(tree: Any, width: Any, bound: Any, found: Any) -> Any:
+def _leaves_up_to(tree: Array, width: Number, bound: Number, found: Array) -> Number:
     """Write the leaves with values up to ``bound`` into ``found``, rising; how many there are."""
     count = 0
     node = 1
@@ -81,117 +118,169 @@ def _leaves_up_to(tree: Any, width: Any, bound: Any, found: Any) -> Any:
         node += 1
 
 
+@subroutine
+def _front(ranking: _Ranking, i: Number) -> Number:
+    """The first document of the i-th line from the top: one that tells where the line is."""
+    return ranking.documents[ranking.starts[ranking.lines[i]]]
+
+
+@subroutine
+def _gather(swept: SweptDocuments, order: Array, ranking: _Ranking) -> Number:
+    """Put the documents of ``order`` into lines; how many there are."""
+    p = swept.p
+    q = swept.q
+    n_lines = 0
+    for r in range(order.shape[0]):
+        document = order[r]
+        ranking.documents[r] = document
+        ranking.worth[r] = swept.worth[document]
+        above = ranking.documents[r - 1] if r > 0 else document
+        if r == 0 or p[document] != p[above] or q[document] != q[above]:
+            ranking.starts[n_lines] = r
+            ranking.lines[n_lines] = n_lines
+            ranking.ranks[n_lines] = r
+            n_lines += 1
+    ranking.starts[n_lines] = order.shape[0]
+    ranking.ranks[n_lines] = order.shape[0]
+    return n_lines
+
+
+@subroutine
+def _plant(swept: SweptDocuments, ranking: _Ranking, n_lines: Number, tree: Array) -> Number:
+    """Fill the tree with the crossings of all neighbours; how many leaves it has."""
+    width = 1
+    while width < n_lines - 1:
+        width *= 2
+    for leaf in range(width):
+        tree[width + leaf] = np.inf
+        if leaf + 1 < n_lines:
+            tree[width + leaf] = _place_of_crossing(swept.p, swept.q, _front(ranking, leaf), _front(ranking, leaf + 1))
+    for node in range(width - 1, 0, -1):
+        tree[node] = min(tree[2 * node], tree[2 * node + 1])
+    return width
+
+
+@subroutine
+def _first_of_close(
+    swept: SweptDocuments, ranking: _Ranking, tree: Array, width: Number, meeting: Array, total: Array
+) -> Number:
+    """Of all leaves close to the nearest crossing, write the first ones into ``meeting``; how many are first."""
+    close = _leaves_up_to(tree, width, tree[1] * CLOSE, meeting)
+    count = 1
+    for m in range(1, close):
+        a = meeting[0]
+        b = meeting[m]
+        sooner = first_crossing(
+            swept.p,
+            swept.q,
+            _front(ranking, b),
+            _front(ranking, b + 1),
+            _front(ranking, a),
+            _front(ranking, a + 1),
+            total,
+        )
+        if sooner < 0:
+            meeting[0] = b
+            count = 1
+        elif sooner == 0:
+            meeting[count] = b
+            count += 1
+    return count
+
+
+@subroutine
+def _turn_over(ranking: _Ranking, worth: Array, top: Number, bottom: Number, target: Array) -> Number:
+    """Reverse the lines from ``top`` to ``bottom``, writing the new worth into ``target``; whether any is new."""
+    i = top
+    j = bottom
+    while i < j:
+        ranking.lines[i], ranking.lines[j] = ranking.lines[j], ranking.lines[i]
+        i += 1
+        j -= 1
+    rank = ranking.ranks[top]
+    mixed = False
+    written = 0
+    for i in range(top, bottom + 1):
+        ranking.ranks[i] = rank + written
+        for d in range(ranking.starts[ranking.lines[i]], ranking.starts[ranking.lines[i] + 1]):
+            target[written] = worth[ranking.documents[d]]
+            mixed |= target[written] != ranking.worth[rank + written]
+            written += 1
+    return mixed
+
+
+@subroutine
+def _scatter(ranking: _Ranking, n_lines: Number, order: Array) -> None:
+    """The inverse of ``_gather``: write the documents of all lines into ``order``."""
+    r = 0
+    for i in range(n_lines):
+        for d in range(ranking.starts[ranking.lines[i]], ranking.starts[ranking.lines[i] + 1]):
+            order[r] = ranking.documents[d]
+            r += 1
+
+
 @kernel
 def sweep_queries(
     measure: Any,
-    p: Any,
-    q: Any,
-    worth: Any,
-    starts: Any,
-    normalisers: Any,
-    end: Any,
-    slots: Any,
-    first: Any,
-    last: Any,
-    order: Any,
-    counts: Any,
-    reached: Any,
-    places: Any,
-    values: Any,
+    swept: SweptDocuments,
+    end: Number,
+    first: Number,
+    last: Number,
+    state: SweepState,
+    changes: SweptChanges,
 ) -> None:
     """Sweep the queries ``first`` to ``last`` on from where they are, as far as their slots allow, at most to ``end``.
 
-    p, q, worth float64: one per document, documents of a query adjacent; starts int64; normalisers float64.
-    ``order`` int32 is the state of the sweep: the documents in ranked order; at the start by falling p, then falling
-    q, documents of the same p and q adjacent. ``slots`` int64: query k may write ``slots[k]`` to ``slots[k + 1]``; one
-    without slots stays where it is.
-
-    Written: for each crossing at which the value of query k changes, where it is (``places``) and the value after it
-    (``values``); ``counts[k]``, how many; ``reached[k]``, the place of the next crossing, infinity at the end.
+    ``swept`` is a ``SweptDocuments``; ``state`` (``SweepState``) and ``changes`` (``SweptChanges``) are written. A
+    query without slots stays where it is.
     """
     longest = 1
     for k in range(first, last):
-        longest = max(longest, starts[k + 1] - starts[k])
+        longest = max(longest, swept.starts[k + 1] - swept.starts[k])
     most = 1
     while most < longest:
         most *= 2
+    ranking = _Ranking(
+        np.empty(longest, dtype=np.int64),
+        np.empty(longest + 1, dtype=np.int64),
+        np.empty(longest, dtype=np.int64),
+        np.empty(longest + 1, dtype=np.int64),
+        np.empty(longest),
+    )
+    lines, ranks = ranking.lines, ranking.ranks
     tree = np.empty(2 * most)
-    ranked = np.empty(longest)
     running = np.empty(longest)
     target = np.empty(longest)
-    documents = np.empty(longest, dtype=np.int64)
-    line_starts = np.empty(longest + 1, dtype=np.int64)  # line g has the documents line_starts[g] to line_starts[g + 1]
-    lines = np.empty(longest, dtype=np.int64)  # in ranked order
-    ranks = np.empty(longest + 1, dtype=np.int64)  # the rank of the first document of each of them
     meeting = np.empty(longest, dtype=np.int64)
     total = np.empty(TERMS)
     for k in range(first, last):
-        counts[k] = 0
-        room = slots[k + 1] - slots[k]
+        changes.counts[k] = 0
+        slot = changes.slots[k]
+        room = changes.slots[k + 1] - slot
         if room == 0:
             continue
-        start = starts[k]
-        size = starts[k + 1] - start
-        if size < 2 or normalisers[k] == 0.0:
-            reached[k] = np.inf
+        state.reached[k] = np.inf
+        start = swept.starts[k]
+        size = swept.starts[k + 1] - start
+        normaliser = swept.normalisers[k]
+        if size < 2 or normaliser == 0.0:
             continue
-        n_lines = 0
-        for r in range(size):
-            document = order[start + r]
-            documents[r] = document
-            ranked[r] = worth[document]
-            if r == 0 or p[document] != p[documents[r - 1]] or q[document] != q[documents[r - 1]]:
-                line_starts[n_lines] = r
-                lines[n_lines] = n_lines
-                ranks[n_lines] = r
-                n_lines += 1
-        line_starts[n_lines] = size
-        ranks[n_lines] = size
-        width = 1
-        while width < n_lines - 1:
-            width *= 2
-        for leaf in range(width):
-            tree[width + leaf] = np.inf
-            if leaf + 1 < n_lines:
-                upper = documents[line_starts[leaf]]
-                lower = documents[line_starts[leaf + 1]]
-                tree[width + leaf] = _place_of_crossing(p, q, upper, lower)
-        for node in range(width - 1, 0, -1):
-            tree[node] = min(tree[2 * node], tree[2 * node + 1])
-        value = prepare_chain(measure, ranked[:size], normalisers[k], running[:size])
-        found = 0
-        changes = 0
-        reached[k] = np.inf
+        order = state.order[start : start + size]
+        n_lines = _gather(swept, order, ranking)
+        width = _plant(swept, ranking, n_lines, tree)
+        ranked = ranking.worth[:size]
+        value = prepare_chain(measure, ranked, normaliser, running[:size])
+        written = 0
         while tree[1] < end:
-            if found == room:
-                reached[k] = tree[1]
+            if written == room:
+                state.reached[k] = tree[1]
                 break
-            place = tree[1]
             leaf, several = _nearest(tree, width)
             meeting[0] = leaf
             count = 1
             if several:
-                close = _leaves_up_to(tree, width, place * CLOSE, meeting)
-                count = 1
-                for m in range(1, close):
-                    a = meeting[0]
-                    b = meeting[m]
-                    sooner = first_crossing(
-                        p,
-                        q,
-                        documents[line_starts[lines[b]]],
-                        documents[line_starts[lines[b + 1]]],
-                        documents[line_starts[lines[a]]],
-                        documents[line_starts[lines[a + 1]]],
-                        total,
-                    )
-                    if sooner < 0:
-                        meeting[0] = b
-                        count = 1
-                    elif sooner == 0:
-                        meeting[count] = b
-                        count += 1
-                place = tree[width + meeting[0]]
+                count = _first_of_close(swept, ranking, tree, width, meeting, total)
+            place = tree[width + meeting[0]]
             changed = False
             m = 0
             while m < count:
@@ -204,51 +293,29 @@ def sweep_queries(
                 rank = ranks[top]
                 involved = ranks[bottom + 1] - rank
                 if involved == 2:
-                    change = change_of_neighbours(measure, ranked[:size], normalisers[k], running[:size], value, rank)
+                    change = change_of_neighbours(measure, ranked, normaliser, running[:size], value, rank)
                     changed |= change != 0.0
                     value += change
                     lines[top], lines[bottom] = lines[bottom], lines[top]
-                else:
-                    i = top
-                    j = bottom
-                    while i < j:
-                        lines[i], lines[j] = lines[j], lines[i]
-                        i += 1
-                        j -= 1
-                    mixed = False
-                    written = 0
-                    for i in range(top, bottom + 1):
-                        ranks[i] = rank + written
-                        for d in range(line_starts[lines[i]], line_starts[lines[i] + 1]):
-                            target[written] = worth[documents[d]]
-                            mixed |= target[written] != ranked[rank + written]
-                            written += 1
-                    if mixed:
-                        before = value
-                        value = rearrange(
-                            measure, ranked[:size], normalisers[k], running[:size], value, rank, target, involved
-                        )
-                        changed |= value != before
+                elif _turn_over(ranking, swept.worth, top, bottom, target):
+                    before = value
+                    value = rearrange(measure, ranked, normaliser, running[:size], value, rank, target, involved)
+                    changed |= value != before
                 for i in range(top, bottom):
                     _set_leaf(tree, width + i, np.inf)
                 if top > 0:
-                    upper = documents[line_starts[lines[top - 1]]]
-                    lower = documents[line_starts[lines[top]]]
-                    _set_leaf(tree, width + top - 1, _place_of_crossing(p, q, upper, lower))
+                    crossing = _place_of_crossing(swept.p, swept.q, _front(ranking, top - 1), _front(ranking, top))
+                    _set_leaf(tree, width + top - 1, crossing)
                 if bottom + 1 < n_lines:
-                    upper = documents[line_starts[lines[bottom]]]
-                    lower = documents[line_starts[lines[bottom + 1]]]
-                    _set_leaf(tree, width + bottom, _place_of_crossing(p, q, upper, lower))
+                    crossing = _place_of_crossing(
+                        swept.p, swept.q, _front(ranking, bottom), _front(ranking, bottom + 1)
+                    )
+                    _set_leaf(tree, width + bottom, crossing)
             if changed:
-                changes += 1
-                if changes % CHANGES_BEFORE_RECKONING == 0:
-                    value = prepare_chain(measure, ranked[:size], normalisers[k], running[:size])
-                places[slots[k] + found] = place
-                values[slots[k] + found] = value
-                found += 1
-        counts[k] = found
-        r = start
-        for i in range(n_lines):
-            for d in range(line_starts[lines[i]], line_starts[lines[i] + 1]):
-                order[r] = documents[d]
-                r += 1
+                if (written + 1) % CHANGES_BEFORE_RECKONING == 0:
+                    value = prepare_chain(measure, ranked, normaliser, running[:size])
+                changes.places[slot + written] = place
+                changes.values[slot + written] = value
+                written += 1
+        changes.counts[k] = written
+        _scatter(ranking, n_lines, order)

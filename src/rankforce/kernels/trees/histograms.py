@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.intrinsics import prefetch_row
-from rankforce.compiling.jit import subroutine
+from rankforce.compiling.jit import uncounted_subroutine
 
 AHEAD = 16  # how many places ahead a row is asked for: below the root, rows are scattered and latency rules
 WORD = 4  # bytes in a word
@@ -29,13 +29,13 @@ LOW_BYTE = np.uint64(255)
 LINE = 64  # bytes of a cache line
 
 
-@subroutine
+@uncounted_subroutine
 def clear_histogram(histogram: Any, first_word: Any, last_word: Any) -> Any:
     for k in range(first_word * WORD * REGION, last_word * WORD * REGION):
         histogram[k] = 0
 
 
-@subroutine
+@uncounted_subroutine
 def _ask_for(words: Any, entries: Any, document: Any, first_word: Any, last_word: Any) -> Any:
     for byte in range(first_word * WORD, last_word * WORD, LINE):
         prefetch_row(words, document, byte)
@@ -43,7 +43,7 @@ def _ask_for(words: Any, entries: Any, document: Any, first_word: Any, last_word
     prefetch_row(entries, document, 0)
 
 
-@subroutine
+@uncounted_subroutine
 def add_documents(
     words: Any,
     documents: Any,
@@ -76,60 +76,33 @@ def add_documents(
                 bins = bins >> BYTE
 
 
-@subroutine
+@uncounted_subroutine
 def subtract_histogram(histogram: Any, part: Any, begin: Any, end: Any) -> Any:
     """Leave the sibling: ``histogram − part``, exactly."""
     for k in range(np.uint64(begin), np.uint64(end)):
         histogram[k] -= part[k]
 
 
-@subroutine
-def add_up_columns(
-    histogram: Any, starts: Any, byte: Any, stride: Any, size: Any, first_byte: Any, last_byte: Any
-) -> Any:
-    """Make the histograms of the columns that share the bytes ``first_byte`` to ``last_byte``, at their ``starts``.
+@uncounted_subroutine
+def add_up_column(histogram: Any, start: Any, byte: Any, stride: Any, size: Any) -> Any:
+    """Make the histogram of a column that shares a byte, at ``start``.
 
     A byte that belongs to one column needs nothing: its histogram is the column's.
     """
-    for j in range(len(starts)):
-        if byte[j] < first_byte or byte[j] >= last_byte:
-            continue
-        shared = byte[j] * REGION
-        if starts[j] == shared:
-            continue
-        start = np.uint64(starts[j])
-        for digit in range(np.uint64(size[j])):
-            histogram[start + np.uint64(digit)] = 0
-        digit = 0
-        next_digit = stride[j]
-        total = np.int64(0)
-        for value in range(BYTE_VALUES):
-            if value == next_digit:
-                histogram[start + np.uint64(digit)] += total
-                total = np.int64(0)
-                digit = digit + 1 if digit + 1 < size[j] else 0
-                next_digit += stride[j]
-            total += histogram[np.uint64(shared + value)]
-        histogram[start + np.uint64(digit)] += total
-
-
-@subroutine
-def make_histogram(
-    words: Any,
-    documents: Any,
-    entries: Any,
-    counting: Any,
-    starts: Any,
-    byte: Any,
-    stride: Any,
-    size: Any,
-    first_word: Any,
-    last_word: Any,
-    histogram: Any,
-) -> Any:
-    """The histogram of ``documents`` over some of the words and their columns; of their counts if ``counting``."""
-    clear_histogram(histogram, first_word, last_word)
-    add_documents(
-        words, documents, entries, 0 if counting else -1, 1 if counting else 0, first_word, last_word, histogram
-    )
-    add_up_columns(histogram, starts, byte, stride, size, WORD * first_word, WORD * last_word)
+    shared = byte * REGION
+    if start == shared:
+        return
+    first = np.uint64(start)
+    for digit in range(np.uint64(size)):
+        histogram[first + np.uint64(digit)] = 0
+    digit = 0
+    next_digit = stride
+    total = np.int64(0)
+    for value in range(BYTE_VALUES):
+        if value == next_digit:
+            histogram[first + np.uint64(digit)] += total
+            total = np.int64(0)
+            digit = digit + 1 if digit + 1 < size else 0
+            next_digit += stride
+        total += histogram[np.uint64(shared + value)]
+    histogram[first + np.uint64(digit)] += total

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankforce.compiling.jit import subroutine
+from rankforce.compiling.jit import uncounted_subroutine
 from rankforce.kernels.trees.splits import leaf_worth
 
 ROUNDING = 2.0**-40  # a gain below this share of the terms it is the difference of is rounding
 
-# What is known about a leaf: columns of ``leaves`` int64.
-START, SIZE, DEPTH, TOTAL, SLOT, FEATURE, PARENT, FAILURES = range(8)
-LEAF_COLUMNS = 8
+# What is known about a leaf: columns of ``leaves`` int64. START and HERE say where its documents are in this process,
+# SIZE how many there are in all processes. BEGIN, COUNT and WHOLE repeat the three while its documents are dealt to
+# both sides; TOTAL is the sum of its entries, LEFT_TOTAL that of the left side.
+START, HERE, SIZE, DEPTH, TOTAL, LEFT_TOTAL, SLOT, FEATURE, PARENT, FAILURES, BEGIN, COUNT, WHOLE = range(13)
+LEAF_COLUMNS = 13
 # What is known about a split: columns of ``splits`` int32. A child ≥ 0 is a split, else the leaf ~child.
 ON_COLUMN, AT_BIN, MISSING_TO_LEFT, LEFT_CHILD, RIGHT_CHILD = range(5)
 SPLIT_COLUMNS = 5
 NO_SLOT = -1  # of a leaf whose histogram is not kept
+NO_LEAF = -1
 
 
-@subroutine
+@uncounted_subroutine
 def sum_of_bins(histogram: Any, start: Any, count: Any) -> Any:
     total = 0
     for b in range(count):
@@ -26,9 +29,30 @@ def sum_of_bins(histogram: Any, start: Any, count: Any) -> Any:
     return total
 
 
-@subroutine
+@uncounted_subroutine
+def choose_split(leaf: Any, histogram: Any, start: Any, bins: Any, split_bin: Any, missing_left: Any, tree: Any) -> Any:
+    """A leaf will be split there: note what its left side will be worth, and where its documents are to be found."""
+    leaves = tree.leaves
+    left = sum_of_bins(histogram, start, split_bin + 1)
+    if missing_left:
+        left += histogram[start + bins]
+    leaves[leaf, LEFT_TOTAL] = left
+    leaves[leaf, BEGIN] = leaves[leaf, START]
+    leaves[leaf, COUNT] = leaves[leaf, HERE]
+    leaves[leaf, WHOLE] = leaves[leaf, SIZE]
+
+
+@uncounted_subroutine
 def write_split(
-    leaf: Any, other: Any, column: Any, split_bin: Any, missing_left: Any, n_left: Any, leaves: Any, splits: Any
+    leaf: Any,
+    other: Any,
+    column: Any,
+    split_bin: Any,
+    missing_left: Any,
+    n_left: Any,
+    n_left_here: Any,
+    leaves: Any,
+    splits: Any,
 ) -> Any:
     """Split a leaf in two: ``n_left`` documents stay in ``leaf``, the others go to the new leaf ``other``.
 
@@ -44,44 +68,31 @@ def write_split(
     if parent >= 0:
         splits[parent, LEFT_CHILD if splits[parent, LEFT_CHILD] == ~leaf else RIGHT_CHILD] = node
     leaves[leaf, PARENT] = node
-    for what in range(LEAF_COLUMNS):
+    for what in range(leaves.shape[1]):
         leaves[other, what] = leaves[leaf, what]
-    leaves[other, START] += n_left
+    leaves[other, START] += n_left_here
+    leaves[other, HERE] -= n_left_here
     leaves[other, SIZE] -= n_left
+    leaves[leaf, HERE] = n_left_here
     leaves[leaf, SIZE] = n_left
 
 
-@subroutine
-def bound_sides(
-    leaf: Any,
-    other: Any,
-    histogram: Any,
-    start: Any,
-    bins: Any,
-    split_bin: Any,
-    missing_left: Any,
-    direction: Any,
-    total: Any,
-    shift: Any,
-    l2: Any,
-    bounds: Any,
-) -> Any:
+@uncounted_subroutine
+def bound_sides(leaf: Any, other: Any, direction: Any, rules: Any, leaves: Any, bounds: Any) -> Any:
     """Hand the bounds of a leaf to both sides of its split; the middle of their values is another, if it is monotone.
 
-    ``histogram`` and ``total`` are those of the leaf before the split, ``direction`` that of the feature (0: any).
+    ``direction`` is that of the feature (0: any).
     """
     lower = bounds[leaf, 0]
     upper = bounds[leaf, 1]
     bounds[other, 0] = lower
     bounds[other, 1] = upper
     if direction != 0:
-        left = sum_of_bins(histogram, start, split_bin + 1)
-        if missing_left:
-            left += histogram[start + bins]
-        right = total - left
-        mask = (1 << shift) - 1
-        _, left_value = leaf_worth(float(left >> shift), left & mask, l2, True, lower, upper)
-        _, right_value = leaf_worth(float(right >> shift), right & mask, l2, True, lower, upper)
+        left = leaves[leaf, LEFT_TOTAL]
+        right = leaves[leaf, TOTAL] - left
+        mask = (1 << rules.shift) - 1
+        _, left_value = leaf_worth(float(left >> rules.shift), left & mask, rules.l2, True, lower, upper)
+        _, right_value = leaf_worth(float(right >> rules.shift), right & mask, rules.l2, True, lower, upper)
         middle = 0.5 * (left_value + right_value)
         side = 1 if direction > 0 else 0
         bounds[leaf, side] = middle

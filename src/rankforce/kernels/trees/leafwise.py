@@ -1,119 +1,166 @@
 """One regression tree, grown leaf by leaf, best gain first: a single kernel that all threads run at once.
 
 One call grows the whole tree, so that small leaves cost no Python and no waking of threads. All threads follow the
-same steps; what is decided in one place is decided by thread 0 and read by the others after a meeting.
+same phases (``growth_state``); what is decided in one place is decided by thread 0 and read by the others after a
+meeting.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from rankforce.compiling.jit import kernel, subroutine
+from rankforce.compiling.jit import kernel, uncounted_subroutine
 from rankforce.kernels.trees.barrier import meet
-from rankforce.kernels.trees.histograms import WORD, make_histogram, subtract_histogram
+from rankforce.kernels.trees.building import add_parts, build_share
+from rankforce.kernels.trees.growth_state import (
+    BUILD,
+    CHOOSE,
+    COMMIT,
+    COMMON_PLACES,
+    COUNTS,
+    DEAL,
+    DONE,
+    FIRST_WORD,
+    KIND,
+    LAST_WORD,
+    N_LEAVES,
+    N_QUEUED,
+    NEXT,
+    SCAN,
+    SUMS,
+    following,
+)
+from rankforce.kernels.trees.histograms import WORD, add_up_column, subtract_histogram
 from rankforce.kernels.trees.leaf_table import (
+    BEGIN,
+    COUNT,
     DEPTH,
     FAILURES,
     FEATURE,
-    LEAF_COLUMNS,
+    NO_LEAF,
     NO_SLOT,
-    PARENT,
     ROUNDING,
     SIZE,
     SLOT,
-    START,
     TOTAL,
+    WHOLE,
     bound_sides,
+    choose_split,
     sum_of_bins,
     write_split,
 )
-from rankforce.kernels.trees.partition import collect, deal, fill_sides
+from rankforce.kernels.trees.partition import collect_share, count_dealt, deal_share, fill_own_sides
 from rankforce.kernels.trees.splits import NO_SPLIT, best_careful_split, best_split, leaf_worth
 
 SMALL_LEAF = 1024  # documents below which one thread deals them out
 PATIENCE = 4  # times that a leaf's best split may leave too few documents before all its features are counted
 CLOSED = -1.0  # the gain of a leaf that will not be split
 
-# What is to be done next: places in ``plan`` int64.
-STEP, N_LEAVES, LEAF, SMALL, LARGE, FIRST_WORD, LAST_WORD = range(7)
-PLAN_SIZE = 7
-# Values of STEP.
-DONE, BUILD, COUNT, REBUILD = range(4)
+# Further places in ``plan``: the leaf that is split; the sibling of the leaf that is built, whose histogram is what
+# remains of their parent's; whether a histogram that was given up is made again, which has no new splits to find.
+LEAF, SIBLING, REBUILDING = range(COMMON_PLACES, COMMON_PLACES + 3)
+LEAFWISE_PLACES = COMMON_PLACES + 3
 
 
-@subroutine
+@uncounted_subroutine
+def _can_split(leaf: Any, rules: Any, leaves: Any) -> Any:
+    return leaves[leaf, SIZE] >= 2 * rules.min_documents and leaves[leaf, DEPTH] < rules.max_depth
+
+
+@uncounted_subroutine
 def _scan_column(
-    leaf: Any,
-    j: Any,
-    start: Any,
-    bins: Any,
-    direction: Any,
-    histogram: Any,
-    counts: Any,
-    total: Any,
-    shift: Any,
-    least: Any,
-    l2: Any,
-    counted: Any,
-    n_documents: Any,
-    min_documents: Any,
-    bounded: Any,
-    bounds: Any,
-    sums: Any,
-    worths: Any,
-    worth_bits: Any,
-    best_worth: Any,
-    best_bin: Any,
-    best_missing: Any,
-    verified: Any,
-) -> Any:
+    leaf: Any, j: Any, total: Any, counted: Any, columns: Any, rules: Any, histogram: Any, counts: Any, bounds: Any,
+    sums: Any, worths: Any, worth_bits: Any, size: Any, best: Any,
+) -> Any:  # fmt: skip
     """Note the best split of a leaf on one column."""
-    if counted or bounded:
+    start, bins = columns.starts[j], columns.size[j] - 1
+    if counted or rules.bounded:
         worth, b, missing_left = best_careful_split(
-            histogram, counts, start, bins, total, shift, least, l2,
-            counted, n_documents, min_documents, direction, bounded, bounds[leaf, 0], bounds[leaf, 1],
+            histogram, counts, start, bins, total, rules.shift, rules.least, rules.l2, counted, size,
+            rules.min_documents, columns.monotone[j], rules.bounded, bounds[leaf, 0], bounds[leaf, 1],
         )  # fmt: skip
     else:
-        worth, b, missing_left = best_split(histogram, start, bins, total, shift, least, l2, sums, worths, worth_bits)
-    best_worth[leaf, j] = worth
-    best_bin[leaf, j] = b
-    best_missing[leaf, j] = 1 if missing_left else 0
-    verified[leaf, j] = 1 if counted else 0
+        worth, b, missing_left = best_split(
+            histogram, start, bins, total, rules.shift, rules.least, rules.l2, sums, worths, worth_bits
+        )
+    best.worth[leaf, j] = worth
+    best.bin[leaf, j] = b
+    best.missing[leaf, j] = 1 if missing_left else 0
+    best.verified[leaf, j] = 1 if counted else 0
 
 
-@subroutine
-def _choose_feature(
-    leaf: Any, leaves: Any, shift: Any, l2: Any, bounded: Any, bounds: Any, best_worth: Any, leaf_gain: Any
+@uncounted_subroutine
+def _scan_share(
+    thread: Any, threads: Any, columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tree: Any
 ) -> Any:
+    """Finish the histograms of a thread's columns, and find the best split of both new leaves on each."""
+    plan, leaves, bounds = tree.plan, tree.leaves, tree.bounds
+    starts, sizes, byte = columns.starts, columns.size, columns.byte
+    counting = plan[KIND] == COUNTS
+    built, sibling = tree.queue[0], plan[SIBLING]
+    own = histograms.sums[max(leaves[built, SLOT], 0)]
+    made = histograms.counts[0] if counting else own
+    rest = histograms.sums[max(leaves[sibling, SLOT], 0) if sibling >= 0 else 0]
+    sums, worths, worth_bits = space.sums[thread, 0], space.worths[thread, 0], space.worth_bits[thread, 0]
+    known = False
+    for j in range(len(starts)):
+        if int(columns.share[j] * threads) != thread or not plan[FIRST_WORD] <= byte[j] // WORD < plan[LAST_WORD]:
+            continue
+        if columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
+            add_parts(built, byte[j], histograms.part_leaf, histograms.parts, made)
+        add_up_column(made, starts[j], byte[j], columns.stride[j], sizes[j])
+        if plan[REBUILDING] == 1:
+            continue
+        if sibling >= 0:
+            subtract_histogram(rest, made, starts[j], starts[j] + sizes[j])
+        for turn in range(2 if sibling >= 0 else 1):
+            leaf = built if turn == 0 else sibling
+            histogram = own if turn == 0 else rest
+            if not _can_split(leaf, rules, leaves):
+                continue
+            if not known:
+                leaves[leaf, TOTAL] = sum_of_bins(histogram, starts[j], sizes[j])
+            best.worth[leaf, j] = NO_SPLIT
+            if columns.usable[j] == 1:
+                _scan_column(
+                    leaf, j, leaves[leaf, TOTAL], counting, columns, rules, histogram, made, bounds,
+                    sums, worths, worth_bits, leaves[leaf, SIZE], best,
+                )  # fmt: skip
+        known = True
+
+
+@uncounted_subroutine
+def _choose_feature(leaf: Any, rules: Any, best: Any, tree: Any) -> Any:
     """Note the feature and the gain of the leaf's best split; CLOSED if there is none."""
-    best = NO_SPLIT
-    for f in range(best_worth.shape[1]):
-        if best_worth[leaf, f] > best:  # of equal ones the lower feature
-            best = best_worth[leaf, f]
+    leaves, bounds = tree.leaves, tree.bounds
+    most = NO_SPLIT
+    for f in range(best.worth.shape[1]):
+        if best.worth[leaf, f] > most:  # of equal ones the lower feature
+            most = best.worth[leaf, f]
             leaves[leaf, FEATURE] = f
-    leaf_gain[leaf] = CLOSED
-    if best != NO_SPLIT:
-        q = float(leaves[leaf, TOTAL] >> shift)
-        r = leaves[leaf, TOTAL] & ((1 << shift) - 1)
-        whole, _ = leaf_worth(q, r, l2, bounded, bounds[leaf, 0], bounds[leaf, 1])
-        if best - whole > ROUNDING * abs(best):
-            leaf_gain[leaf] = best - whole
+    tree.leaf_gain[leaf] = CLOSED
+    if most != NO_SPLIT:
+        q = float(leaves[leaf, TOTAL] >> rules.shift)
+        r = leaves[leaf, TOTAL] & ((1 << rules.shift) - 1)
+        whole, _ = leaf_worth(q, r, rules.l2, rules.bounded, bounds[leaf, 0], bounds[leaf, 1])
+        if most - whole > ROUNDING * abs(most):
+            tree.leaf_gain[leaf] = most - whole
 
 
-@subroutine
-def _plan_build(plan: Any, leaves: Any, min_documents: Any, max_depth: Any, n_words: Any) -> Any:
-    """Have the histograms of the leaves SMALL and LARGE made, unless neither can be split."""
-    plan[STEP] = BUILD
-    plan[FIRST_WORD] = 0
-    plan[LAST_WORD] = 0
-    for leaf in (plan[SMALL], plan[LARGE]):
-        if leaf >= 0 and leaves[leaf, SIZE] >= 2 * min_documents and leaves[leaf, DEPTH] < max_depth:
-            plan[LAST_WORD] = n_words
+@uncounted_subroutine
+def _plan_build(leaf: Any, sibling: Any, kind: Any, rebuilding: Any, first_word: Any, last_word: Any, tree: Any) -> Any:
+    plan = tree.plan
+    tree.queue[0] = leaf
+    plan[NEXT] = BUILD
+    plan[N_QUEUED] = 1
+    plan[KIND] = kind
+    plan[SIBLING] = sibling
+    plan[REBUILDING] = rebuilding
+    plan[FIRST_WORD] = first_word
+    plan[LAST_WORD] = last_word
 
 
-@subroutine
+@uncounted_subroutine
 def _take_slot(leaf: Any, other: Any, leaves: Any, leaf_gain: Any, n_leaves: Any) -> Any:
     """A histogram for a leaf or its sibling: that of the leaf which gains least, and will want it last if at all."""
     least = -1
@@ -127,241 +174,153 @@ def _take_slot(leaf: Any, other: Any, leaves: Any, leaf_gain: Any, n_leaves: Any
     return slot
 
 
-@kernel
+@uncounted_subroutine
+def _choose(n_words: Any, columns: Any, rules: Any, histograms: Any, best: Any, tree: Any) -> Any:
+    """The leaf with the best gain is split next, once its histogram is there."""
+    plan, leaves, leaf_gain = tree.plan, tree.leaves, tree.leaf_gain
+    if plan[LAST_WORD] > 0 and plan[REBUILDING] == 0:
+        for turn in range(2):
+            leaf = tree.queue[0] if turn == 0 else plan[SIBLING]
+            if leaf >= 0 and _can_split(leaf, rules, leaves):
+                _choose_feature(leaf, rules, best, tree)
+    chosen = 0
+    for leaf in range(1, plan[N_LEAVES]):
+        if leaf_gain[leaf] > leaf_gain[chosen]:
+            chosen = leaf
+    plan[LEAF] = chosen
+    if leaf_gain[chosen] == CLOSED or leaf_gain[chosen] <= rules.min_gain:
+        plan[NEXT] = DONE
+    elif leaves[chosen, SLOT] == NO_SLOT:
+        leaves[chosen, SLOT] = _take_slot(chosen, chosen, leaves, leaf_gain, plan[N_LEAVES])
+        _plan_build(chosen, NO_LEAF, SUMS, 1, 0, n_words, tree)
+    else:
+        plan[NEXT] = DEAL
+        feature = leaves[chosen, FEATURE]
+        choose_split(
+            chosen, histograms.sums[leaves[chosen, SLOT]], columns.starts[feature], columns.size[feature] - 1,
+            best.bin[chosen, feature], best.missing[chosen, feature] == 1, tree,
+        )  # fmt: skip
+
+
+@uncounted_subroutine
+def _deal(
+    thread: Any, threads: Any, collecting: Any, rows: Any, columns: Any, documents: Any, best: Any, tree: Any
+) -> Any:
+    """Deal a range of the leaf's documents, or bring it to its places."""
+    leaf = tree.plan[LEAF]
+    start, size = tree.leaves[leaf, BEGIN], tree.leaves[leaf, COUNT]
+    chunks = threads if size >= SMALL_LEAF else 1
+    begin = start + size * min(thread, chunks) // chunks
+    end = start + size * min(thread + 1, chunks) // chunks
+    if collecting:
+        collect_share(thread, threads, 0, start, begin, end, documents)
+        return
+    feature = tree.leaves[leaf, FEATURE]
+    fill_own_sides(thread, feature, best.bin[leaf, feature], best.missing[leaf, feature] == 1, rows, columns, documents)
+    deal_share(thread, 0, feature, begin, end, rows, columns, documents)
+
+
+@uncounted_subroutine
+def _commit(
+    threads: Any, n_words: Any, columns: Any, rules: Any, documents: Any, histograms: Any, best: Any, tree: Any
+) -> Any:
+    """Write the split down: two leaves take the place of one. The others only read what stays as it is."""
+    plan, leaves, leaf_gain = tree.plan, tree.leaves, tree.leaf_gain
+    leaf, other = plan[LEAF], plan[N_LEAVES]
+    feature = leaves[leaf, FEATURE]
+    n_left_here = count_dealt(threads, 0, 0, documents.dealt)
+    n_left = n_left_here + documents.elsewhere[0, 0]
+    n_missing = count_dealt(threads, 0, 1, documents.dealt) + documents.elsewhere[0, 1]
+    size = leaves[leaf, SIZE]
+    missing_left = best.missing[leaf, feature] == 1 if n_missing > 0 else 2 * n_left >= size
+    bound_sides(leaf, other, columns.monotone[feature], rules, leaves, tree.bounds)
+    leaves[leaf, DEPTH] += 1
+    leaves[leaf, FAILURES] = 0
+    write_split(leaf, other, feature, best.bin[leaf, feature], missing_left, n_left, n_left_here, leaves, tree.splits)
+    tree.split_gain[other - 1] = leaf_gain[leaf]
+    leaf_gain[leaf] = CLOSED
+    leaf_gain[other] = CLOSED
+    plan[N_LEAVES] = other + 1
+    # The larger leaf takes over the histogram, the smaller one gets a new one.
+    small = other if 2 * n_left >= size else leaf
+    large = leaf if small == other else other
+    leaves[small, SLOT] = other if other < len(histograms.sums) else NO_SLOT
+    if other + 1 == len(leaves):
+        plan[NEXT] = DONE
+    elif _can_split(small, rules, leaves) or _can_split(large, rules, leaves):
+        _plan_build(small, large, SUMS, 0, 0, n_words, tree)
+        if leaves[small, SLOT] == NO_SLOT:
+            leaves[small, SLOT] = _take_slot(leaf, other, leaves, leaf_gain, other + 1)
+    else:
+        plan[NEXT] = SCAN  # of no words
+        plan[LAST_WORD] = 0
+
+
+@uncounted_subroutine
+def _plan_count(n_words: Any, columns: Any, tree: Any) -> Any:
+    """Too few documents on one side: count those of this feature's bins, and of its neighbours in the row.
+
+    After some failures those of all features. Then another split is chosen.
+    """
+    leaf = tree.plan[LEAF]
+    leaves = tree.leaves
+    leaves[leaf, FAILURES] += 1
+    everything = leaves[leaf, FAILURES] > PATIENCE
+    word = columns.byte[leaves[leaf, FEATURE]] // WORD
+    _plan_build(leaf, NO_LEAF, COUNTS, 0, 0 if everything else word, n_words if everything else word + 1, tree)
+
+
+@kernel(uncounted=True)
 def grow_tree(
+    phase: Any,
+    alone: Any,
     thread: Any,
     threads: Any,
     meeting: Any,
-    words: Any,
-    cells: Any,
-    row_stride: Any,
-    column_stride: Any,
-    starts: Any,
-    share: Any,
-    byte: Any,
-    stride: Any,
-    size_of: Any,
-    usable: Any,
-    monotone: Any,
-    entries: Any,
-    shift: Any,
-    l2: Any,
-    min_gain: Any,
-    least: Any,
-    min_documents: Any,
-    check_documents: Any,
-    max_depth: Any,
-    bounded: Any,
+    rows: Any,
+    columns: Any,
+    rules: Any,
     documents: Any,
-    scratch: Any,
-    pool: Any,
-    sums: Any,
-    worths: Any,
-    worth_bits: Any,
-    best_worth: Any,
-    best_bin: Any,
-    best_missing: Any,
-    verified: Any,
-    plan: Any,
-    dealt: Any,
-    sides: Any,
-    leaves: Any,
-    leaf_gain: Any,
-    bounds: Any,
-    splits: Any,
-    split_gain: Any,
+    histograms: Any,
+    space: Any,
+    best: Any,
+    tree: Any,
 ) -> Any:
-    """Grow a tree on ``documents``; return its number of leaves (−1 if a thread did not come).
+    """Grow a tree from ``phase`` on; return its number of leaves (−1 if a thread did not come).
 
-    Read: ``words`` uint32 (documents, words), rows of bytes;
-    ``cells`` uint8, the bytes or the columns with their strides; per column where its histogram ``starts`` int64, the
-    ``share`` float64 of all columns' entries before its own, its ``byte``, its ``stride`` and ``size_of`` int32 in it
-    (bins and one for missing values), ``usable`` uint8, ``monotone`` int8; ``entries`` int64 ``q·2^shift + r``; ``l2``
-    and ``min_gain`` in units of the quantisation. ``column_stride`` is 0 if cells are bytes. ``least``: Σr that each
-    side needs.
-    ``check_documents``: r is no count, so that ``min_documents`` has to be checked by counting. ``bounded``: there are
-    monotone features.
-
-    Work space: ``pool`` int64, two or more histograms and one for counts: where there are fewer than leaves, that of
-    the leaf which gains least is given up, and made again should the leaf be split; ``sums`` int64, ``worths`` float64
-    and their bits ``worth_bits`` int64 (threads, MOST_BINS); per leaf and feature the best split (``best_worth``
-    float64, ``best_bin`` int32, ``best_missing`` uint8) and whether its documents were counted (``verified`` uint8);
-    ``plan`` int64; ``dealt`` int64 (threads, 8); ``sides`` uint8 (threads, 256).
-    ``documents`` int32 end up sorted by leaf, those of a leaf in their old order.
-
-    Written: ``leaves`` int64 (leaves, 8) and, a row per split in the order of splitting, ``splits`` int32 (splits, 5),
-    as ``leaf_table`` names their columns; ``split_gain`` float64 (in units); ``bounds`` float64 (leaves, 2), what leaf
-    values must lie between. Missing values of a feature that the leaf has none of go to the larger
-    side.
+    If ``alone``, a thread's share of this phase is all that is done. The bundles are those of ``growth_state``.
+    Where there are fewer ``histograms`` than leaves, that of the leaf which gains least is given up, and made again
+    should the leaf be split; there is one for counts. Missing values of a feature that the leaf has none of go to the
+    larger side.
     """
-    most_leaves = len(leaves)
-    n_columns = len(starts)
-    n_words = words.shape[1]
-    counts_slot = len(pool) - 1
-    own_sums, own_bits, own_worths = sums[thread], worth_bits[thread], worths[thread]
-    if thread == 0:
-        for column in range(LEAF_COLUMNS):
-            leaves[0, column] = 0
-        leaves[0, SIZE] = len(documents)
-        leaves[0, PARENT] = -1
-        bounds[0, 0] = -np.inf
-        bounds[0, 1] = np.inf
-        plan[N_LEAVES] = 1
-        plan[SMALL] = 0  # the leaf whose histogram is built
-        plan[LARGE] = -1  # the leaf whose histogram is what then remains of its parent's; the root has no sibling
-        _plan_build(plan, leaves, min_documents, max_depth, n_words)
-    came = meet(meeting, threads)
-    while came and plan[STEP] != DONE:  # the only way out, since every way out lets go of every array
-        # The histogram of the newest leaf, some of the bytes per thread.
-        counting = plan[STEP] == COUNT
-        rebuilding = plan[STEP] == REBUILD
-        built = plan[LEAF] if counting or rebuilding else plan[SMALL]
-        made = pool[counts_slot if counting else leaves[built, SLOT]]
-        span = plan[LAST_WORD] - plan[FIRST_WORD]
-        first_word = plan[FIRST_WORD] + span * thread // threads
-        last_word = plan[FIRST_WORD] + span * (thread + 1) // threads
-        if first_word < last_word:
-            start = leaves[built, START]
-            make_histogram(
-                words, documents[start : start + leaves[built, SIZE]], entries, counting,
-                starts, byte, stride, size_of, first_word, last_word, made,
-            )  # fmt: skip
-        came = meet(meeting, threads)
-        if not came:
-            continue
-
-        # What remains is its sibling's. The best split of both on each column, some of the columns per thread.
-        if span > 0 and not rebuilding:
-            for turn in range(2):
-                leaf = built if turn == 0 else plan[LARGE]
-                if turn == 1 and (counting or leaf < 0):
-                    break
-                histogram = pool[leaves[leaf, SLOT]]
-                splittable = leaves[leaf, SIZE] >= 2 * min_documents and leaves[leaf, DEPTH] < max_depth
-                total = np.int64(0)
-                for j in range(n_columns):
-                    if int(share[j] * threads) != thread:
-                        continue
-                    if counting and not plan[FIRST_WORD] <= byte[j] // WORD < plan[LAST_WORD]:
-                        continue
-                    if turn == 1:
-                        subtract_histogram(histogram, made, starts[j], starts[j] + size_of[j])
-                    if not splittable:
-                        continue
-                    if total == 0:
-                        total = sum_of_bins(histogram, starts[j], size_of[j])
-                        leaves[leaf, TOTAL] = total
-                    best_worth[leaf, j] = NO_SPLIT
-                    if usable[j] == 0:
-                        continue
-                    _scan_column(
-                        leaf, j, starts[j], size_of[j] - 1, monotone[j], histogram, made, total, shift, least, l2,
-                        counting, leaves[leaf, SIZE], min_documents, bounded, bounds,
-                        own_sums, own_worths, own_bits, best_worth, best_bin, best_missing, verified,
-                    )  # fmt: skip
-        came = meet(meeting, threads)
-        if not came:
-            continue
-
-        # The leaf with the best gain is split next.
-        if thread == 0:
-            n_leaves = plan[N_LEAVES]
-            if span > 0 and not rebuilding:
-                for leaf in (plan[LEAF], plan[LEAF]) if counting else (plan[SMALL], plan[LARGE]):
-                    if leaf >= 0 and leaves[leaf, SIZE] >= 2 * min_documents and leaves[leaf, DEPTH] < max_depth:
-                        _choose_feature(leaf, leaves, shift, l2, bounded, bounds, best_worth, leaf_gain)
-            chosen = 0
-            for leaf in range(1, n_leaves):
-                if leaf_gain[leaf] > leaf_gain[chosen]:
-                    chosen = leaf
-            plan[LEAF] = chosen
-            if leaf_gain[chosen] == CLOSED or leaf_gain[chosen] <= min_gain:
-                plan[STEP] = DONE
-            elif leaves[chosen, SLOT] == NO_SLOT:
-                leaves[chosen, SLOT] = _take_slot(chosen, chosen, leaves, leaf_gain, n_leaves)
-                plan[STEP] = REBUILD
-                plan[FIRST_WORD] = 0
-                plan[LAST_WORD] = n_words
-            else:
-                plan[STEP] = BUILD
-        came = meet(meeting, threads)
-        if not came or plan[STEP] == DONE or plan[STEP] == REBUILD:
-            continue
-
-        # Its documents are dealt out, a range of them per thread.
-        leaf = plan[LEAF]
-        feature = leaves[leaf, FEATURE]
-        missing_bin = size_of[feature] - 1
-        chosen_bin = best_bin[leaf, feature]
-        missing_left = best_missing[leaf, feature] == 1
-        start = leaves[leaf, START]
-        size = leaves[leaf, SIZE]
-        chunks = threads if size >= SMALL_LEAF else 1
-        chunk_begin = start + size * min(thread, chunks) // chunks
-        chunk_end = start + size * min(thread + 1, chunks) // chunks
-        by_column = column_stride > 0
-        fill_sides(
-            1 if by_column else stride[feature], 256 if by_column else size_of[feature],
-            chosen_bin, missing_left, missing_bin, sides[thread],
-        )  # fmt: skip
-        dealt[thread, 0], dealt[thread, 1] = deal(
-            cells, row_stride, feature * column_stride if by_column else byte[feature], sides[thread],
-            documents, chunk_begin, chunk_end, scratch,
-        )  # fmt: skip
-        came = meet(meeting, threads)
-        if not came:
-            continue
-        n_left = 0
-        n_missing = 0
-        left_before = 0
-        for chunk in range(threads):
-            if chunk == thread:
-                left_before = n_left
-            n_left += dealt[chunk, 0]
-            n_missing += dealt[chunk, 1]
-        enough = n_left >= min_documents and size - n_left >= min_documents
-        if check_documents and not enough and verified[leaf, feature] == 0:
-            # Too few on one side: count the documents of this feature's bins (and of its neighbours in the row), or
-            # after some failures of all features, and choose again.
+    plan = tree.plan
+    n_words = rows.words.shape[1]
+    came = True
+    while came and phase != DONE:  # the only way out, since every way out lets go of every array
+        if phase == BUILD:
+            build_share(thread, threads, rows, documents, histograms, tree)
+        elif phase == SCAN:
+            _scan_share(thread, threads, columns, rules, histograms, space, best, tree)
+        elif phase == CHOOSE:
             if thread == 0:
-                leaves[leaf, FAILURES] += 1
-                everything = leaves[leaf, FAILURES] > PATIENCE
-                plan[STEP] = COUNT
-                plan[FIRST_WORD] = 0 if everything else byte[feature] // WORD
-                plan[LAST_WORD] = n_words if everything else byte[feature] // WORD + 1
-            came = meet(meeting, threads)
-            continue
-        collect(
-            scratch, chunk_begin, chunk_end, dealt[thread, 0],
-            start + left_before, start + n_left + (chunk_begin - start - left_before), documents,
-        )  # fmt: skip
-
-        # The split is written down, and two leaves take the place of one. The others only read what stays as it is.
-        if thread == 0:
-            other = plan[N_LEAVES]
-            if n_missing == 0:
-                missing_left = 2 * n_left >= size
-            bound_sides(
-                leaf, other, pool[leaves[leaf, SLOT]], starts[feature], missing_bin, chosen_bin,
-                best_missing[leaf, feature] == 1, monotone[feature], leaves[leaf, TOTAL], shift, l2, bounds,
-            )  # fmt: skip
-            leaves[leaf, DEPTH] += 1
-            leaves[leaf, FAILURES] = 0
-            write_split(leaf, other, feature, chosen_bin, missing_left, n_left, leaves, splits)
-            split_gain[other - 1] = leaf_gain[leaf]
-            leaf_gain[leaf] = CLOSED
-            leaf_gain[other] = CLOSED
-            # The larger leaf takes over the histogram, the smaller one gets a new one.
-            small = other if 2 * n_left >= size else leaf
-            leaves[small, SLOT] = other if other < counts_slot else NO_SLOT
-            plan[N_LEAVES] = other + 1
-            plan[SMALL] = small
-            plan[LARGE] = leaf if small == other else other
-            if other + 1 == most_leaves:
-                plan[STEP] = DONE
+                _choose(n_words, columns, rules, histograms, best, tree)
+        elif phase == DEAL:
+            _deal(thread, threads, False, rows, columns, documents, best, tree)
+        elif phase == COMMIT:
+            leaf = plan[LEAF]
+            n_left = count_dealt(threads, 0, 0, documents.dealt) + documents.elsewhere[0, 0]
+            enough = n_left >= rules.min_documents and tree.leaves[leaf, WHOLE] - n_left >= rules.min_documents
+            feature = tree.leaves[leaf, FEATURE]
+            if rules.check_documents and not enough and best.verified[leaf, feature] == 0:
+                if thread == 0:
+                    _plan_count(n_words, columns, tree)
             else:
-                _plan_build(plan, leaves, min_documents, max_depth, n_words)
-                if leaves[small, SLOT] == NO_SLOT and plan[LAST_WORD] > 0:
-                    leaves[small, SLOT] = _take_slot(leaf, other, leaves, leaf_gain, other + 1)
-        came = meet(meeting, threads)
+                _deal(thread, threads, True, rows, columns, documents, best, tree)
+                if thread == 0:
+                    _commit(threads, n_words, columns, rules, documents, histograms, best, tree)
+        if alone:
+            phase = DONE
+        else:
+            came = meet(meeting, threads)
+            phase = following(phase, plan)
     return plan[N_LEAVES] if came else -1

@@ -35,13 +35,12 @@ def sums_by_leaf(values: Any, leaf_of: Any, scale: Any, first: Any, last: Any, s
 
 
 @kernel
-def mark_leaves(
-    documents: Any, leaf_start: Any, leaf_size: Any, order: Any, first: Any, last: Any, leaf_of: Any
-) -> None:
-    """Write the leaf of every document of the leaves ``order[first:last]``, from documents sorted by leaf."""
-    for place in range(first, last):
-        leaf = order[place]
-        for k in range(np.uint64(leaf_start[leaf]), np.uint64(leaf_start[leaf] + leaf_size[leaf])):
+def mark_leaves(documents: Any, leaf_start: Any, leaf_size: Any, first: Any, last: Any, leaf_of: Any) -> None:
+    """Write the leaf of every document at places ``first`` to ``last`` of documents that are sorted by leaf."""
+    for leaf in range(len(leaf_start)):
+        begin = max(leaf_start[leaf], first)
+        end = min(leaf_start[leaf] + leaf_size[leaf], last)
+        for k in range(np.uint64(begin), np.uint64(max(begin, end))):
             leaf_of[np.uint64(documents[k])] = leaf
 
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.compiling.jit import kernel, subroutine
+from rankforce.compiling.jit import kernel, uncounted_subroutine
+from rankforce.kernels.trees.histograms import BYTE_VALUES
 
 LEFT, MISSING = 1, 2  # what a table of sides says about a cell, added up
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
-@subroutine
+@uncounted_subroutine
 def fill_sides(stride: Any, size: Any, split_bin: Any, missing_left: Any, missing_bin: Any, sides: Any) -> Any:
     """For each value of a cell, whether its document goes left and whether its value is missing.
 
@@ -28,7 +29,7 @@ def fill_sides(stride: Any, size: Any, split_bin: Any, missing_left: Any, missin
         sides[cell] = (LEFT if b <= split_bin or (missing and missing_left) else 0) + (MISSING if missing else 0)
 
 
-@subroutine
+@uncounted_subroutine
 def deal(
     cells: Any, row_stride: Any, column: Any, sides: Any, documents: Any, begin: Any, end: Any, scratch: Any
 ) -> Any:
@@ -57,7 +58,7 @@ def deal(
     return np.int64(front) - begin, np.int64(n_missing)
 
 
-@subroutine
+@uncounted_subroutine
 def collect(scratch: Any, begin: Any, end: Any, n_left: Any, left: Any, right: Any, documents: Any) -> Any:
     """Bring what ``deal`` put in ``scratch[begin:end]`` to ``documents``, from places ``left`` and ``right`` on."""
     source = np.uint64(begin)
@@ -68,6 +69,52 @@ def collect(scratch: Any, begin: Any, end: Any, n_left: Any, left: Any, right: A
     target = np.uint64(right)
     for k in range(np.uint64(end - begin - n_left)):
         documents[target + np.uint64(k)] = scratch[source - np.uint64(k)]
+
+
+@uncounted_subroutine
+def fill_own_sides(
+    thread: Any, column: Any, split_bin: Any, missing_left: Any, rows: Any, columns: Any, documents: Any
+) -> Any:
+    """A thread's table of sides, for the cells of one column."""
+    by_column = rows.column_stride > 0
+    fill_sides(
+        1 if by_column else columns.stride[column], BYTE_VALUES if by_column else columns.size[column],
+        split_bin, missing_left, columns.size[column] - 1, documents.sides[thread],
+    )  # fmt: skip
+
+
+@uncounted_subroutine
+def deal_share(
+    thread: Any, place: Any, column: Any, begin: Any, end: Any, rows: Any, columns: Any, documents: Any
+) -> Any:
+    """Deal a thread's share of a leaf's documents, those at ``begin`` to ``end``; note how many go where."""
+    n_left, n_missing = deal(
+        rows.cells, rows.row_stride, column * rows.column_stride if rows.column_stride > 0 else columns.byte[column],
+        documents.sides[thread], documents.order, begin, end, documents.scratch,
+    )  # fmt: skip
+    documents.dealt[thread, place, 0] = n_left
+    documents.dealt[thread, place, 1] = n_missing
+
+
+@uncounted_subroutine
+def count_dealt(threads: Any, place: Any, which: Any, dealt: Any) -> Any:
+    """How many documents of a leaf all threads sent to the left (``which`` 0), or found missing (1)."""
+    total = np.int64(0)
+    for thread in range(threads):
+        total += dealt[thread, place, which]
+    return total
+
+
+@uncounted_subroutine
+def collect_share(thread: Any, threads: Any, place: Any, start: Any, begin: Any, end: Any, documents: Any) -> Any:
+    """Bring what a thread has dealt of a leaf that begins at ``start`` to both of its sides."""
+    dealt = documents.dealt
+    before = count_dealt(thread, place, 0, dealt)
+    n_left = count_dealt(threads, place, 0, dealt)
+    collect(
+        documents.scratch, begin, end, dealt[thread, place, 0],
+        start + before, start + n_left + (begin - start - before), documents.order,
+    )  # fmt: skip
 
 
 @kernel

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.intrinsics import float_of
-from rankforce.compiling.jit import subroutine
+from rankforce.compiling.jit import uncounted_subroutine
 
 NO_SPLIT = -math.inf  # bounded leaf values may be worth less than nothing
 LEAST_SHIFT = 12  # with fewer bits for r, sums of q would have more of them than ``float_of`` takes
@@ -25,12 +25,11 @@ MOST_BINS = 256
 ONE = np.uint64(1)
 
 
-@subroutine
-def _scan(
-    histogram: Any,
-    start: Any,
-    bins: Any,
+@uncounted_subroutine
+def _best_of(
     before: Any,
+    first: Any,
+    bins: Any,
     total: Any,
     shift: Any,
     least: Any,
@@ -39,51 +38,43 @@ def _scan(
     worths: Any,
     worth_bits: Any,
 ) -> Any:
-    """(worth, bin) of the best split whose left side also holds the sum ``before``.
+    """(worth, bin) of the best split from bin ``first`` on; its left side holds ``before`` and the sum up to its bin.
 
-    Empty bins are skipped up to the first that is not; behind it they repeat a worth, which is never better.
-    Sums depend on each other, but all that follows is done in vectors (which unsigned places let the compiler see).
+    Empty bins repeat a worth, which is never better. Σr rises with the bin: places where both sides have enough of it
+    follow each other, and are counted. Everything is done in vectors (which unsigned places let the compiler see).
     """
     mask = (np.int64(1) << np.int64(shift)) - np.int64(1)
     most_left = (total & mask) - least
-    left = before
-    first = 0
-    while first < bins and histogram[start + first] == 0:
-        first += 1
-    while first < bins:
-        left += histogram[start + first]
-        if left & mask >= least:
-            break
-        first += 1
-    if first == bins or left & mask > most_left:
+    too_few = np.int64(0)
+    not_too_many = np.int64(0)
+    for k in range(first, bins):
+        r_left = (sums[k] + before) & mask
+        too_few += np.int64(r_left < least)
+        not_too_many += np.int64(r_left <= most_left)
+    if too_few >= not_too_many:
         return NO_SPLIT, -1
-    sums[0] = left
-    count = np.uint64(1)
-    for b in range(np.uint64(start + first + 1), np.uint64(start + bins)):
-        left += histogram[b]
-        if left & mask > most_left:
-            break
-        sums[count] = left
-        count += ONE
+    begin = first + np.uint64(too_few)
+    end = first + np.uint64(not_too_many)
     q = float_of(total >> shift)
     r = float_of(total & mask)
-    for k in range(count):
-        q_left = float_of(sums[k] >> shift)
-        r_left = float_of(sums[k] & mask)
+    for k in range(begin, end):
+        here = sums[k] + before
+        q_left = float_of(here >> shift)
+        r_left = float_of(here & mask)
         q_right = q - q_left
         d_left = r_left + l2
         d_right = (r - r_left) + l2
         worths[k] = (q_left * q_left * d_right + q_right * q_right * d_left) / (d_left * d_right)
     best = np.int64(0)
-    for k in range(count):
+    for k in range(begin, end):
         best = max(best, worth_bits[k])  # floats that are not negative are in the order of their bits
-    place = np.uint64(0)
+    place = begin
     while worth_bits[place] != best:
         place += ONE
-    return worths[place], first + np.int64(place)
+    return worths[place], np.int64(place)
 
 
-@subroutine
+@uncounted_subroutine
 def best_split(
     histogram: Any,
     start: Any,
@@ -101,11 +92,20 @@ def best_split(
     ``total`` is the sum of the leaf's entries; entries are ``q·2^shift + r``, shift ≥ LEAST_SHIFT.
     Work space: ``sums`` int64, ``worths`` float64 and their bits ``worth_bits`` int64, (MOST_BINS,) each.
     """
-    missing = histogram[start + bins]
-    best, best_bin = _scan(histogram, start, bins, missing, total, shift, least, l2, sums, worths, worth_bits)
+    origin = np.uint64(start)
+    end = np.uint64(bins)
+    left = np.int64(0)
+    for b in range(end):
+        left += histogram[origin + b]
+        sums[b] = left
+    first = np.uint64(0)
+    while first < end and histogram[origin + first] == 0:
+        first += ONE
+    missing = histogram[origin + end]
+    best, best_bin = _best_of(missing, first, end, total, shift, least, l2, sums, worths, worth_bits)
     missing_left = True
     if missing != 0:
-        worth, b = _scan(histogram, start, bins, 0, total, shift, least, l2, sums, worths, worth_bits)
+        worth, b = _best_of(np.int64(0), first, end, total, shift, least, l2, sums, worths, worth_bits)
         if worth > best or (worth == best and b < best_bin):
             best = worth
             best_bin = b
@@ -113,7 +113,7 @@ def best_split(
     return best, best_bin, missing_left
 
 
-@subroutine
+@uncounted_subroutine
 def leaf_worth(q: Any, r: Any, l2: Any, bounded: Any, lower: Any, upper: Any) -> Any:
     """(worth, value) of a leaf whose value is kept between two bounds: 2qv − (r + l2)v² at the nearest allowed v."""
     denominator = r + l2
@@ -123,7 +123,7 @@ def leaf_worth(q: Any, r: Any, l2: Any, bounded: Any, lower: Any, upper: Any) ->
     return 2.0 * q * value - denominator * value * value, value
 
 
-@subroutine
+@uncounted_subroutine
 def best_careful_split(
     histogram: Any,
     counts: Any,

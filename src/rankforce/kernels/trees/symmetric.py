@@ -9,110 +9,52 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from rankforce.compiling.intrinsics import float_of
-from rankforce.compiling.jit import kernel, subroutine
+from rankforce.compiling.jit import kernel, uncounted_subroutine
 from rankforce.kernels.trees.barrier import meet
-from rankforce.kernels.trees.histograms import WORD, make_histogram, subtract_histogram
+from rankforce.kernels.trees.building import add_parts, build_share
+from rankforce.kernels.trees.growth_state import (
+    BUILD,
+    CHOOSE,
+    COMMIT,
+    COMMON_PLACES,
+    DEAL,
+    DONE,
+    FIRST_WORD,
+    LAST_WORD,
+    N_LEAVES,
+    N_QUEUED,
+    NEXT,
+    SCAN,
+    following,
+)
+from rankforce.kernels.trees.histograms import WORD, add_up_column, subtract_histogram
 from rankforce.kernels.trees.leaf_table import (
+    BEGIN,
+    COUNT,
     LEAF_COLUMNS,
-    PARENT,
-    ROUNDING,
     SIZE,
     SLOT,
-    START,
     TOTAL,
     bound_sides,
+    choose_split,
     sum_of_bins,
     write_split,
 )
-from rankforce.kernels.trees.partition import collect, deal, fill_sides
-from rankforce.kernels.trees.splits import leaf_worth
+from rankforce.kernels.trees.level_gains import NO_GAIN, add_gains
+from rankforce.kernels.trees.partition import collect_share, count_dealt, deal_share, fill_own_sides
 
-# What a level does: places in ``plan`` int64.
-GOING_ON, N_LEAVES, LEVEL, COLUMN, BIN, MISSING_LEFT = range(6)
-PLAN_SIZE = 6
+# Further places in ``plan``: the level; the leaf whose turn it is, where there is a single histogram for all of them;
+# whether it is the first of its level; whether the best test was found, and its column is built once more for each
+# leaf; the test; the number of leaves before it.
+LEVEL, TURN, FRESH, REVISITING, COLUMN, BIN, MISSING_LEFT, N_OLD = range(COMMON_PLACES, COMMON_PLACES + 8)
+LEVEL_PLACES = COMMON_PLACES + 8
 # What a split makes of a leaf: further columns of ``leaves``.
 OTHER, SMALL = LEAF_COLUMNS, LEAF_COLUMNS + 1
 LEVEL_COLUMNS = LEAF_COLUMNS + 2
 NOT_SPLIT = -1
-NO_GAIN = 0.0
 
 
-@subroutine
-def _add_gains(
-    histogram: Any,
-    counts: Any,
-    start: Any,
-    bins: Any,
-    total: Any,
-    n_documents: Any,
-    shift: Any,
-    l2: Any,
-    least: Any,
-    min_documents: Any,
-    counted: Any,
-    min_gain: Any,
-    direction: Any,
-    bounded: Any,
-    lower: Any,
-    upper: Any,
-    sums: Any,
-    gains: Any,
-) -> Any:
-    """Add what one leaf gains by every test on one column to the first two rows of ``gains``; 0 if it cannot be split.
-
-    ``gains`` float64 (3, bins): missing values to the left, to the right, work space. ``sums`` int64 (2, bins) is work
-    space, too, its second row 0 if documents are not counted. No turn of the longest loop depends on another one or
-    jumps, and places are unsigned: it is done in vectors.
-    """
-    one = np.int64(1)
-    mask = (one << np.int64(shift)) - one
-    first = np.uint64(start)
-    end = np.uint64(bins)
-    left = np.int64(0)
-    for b in range(end):
-        left += histogram[first + b]
-        sums[0, b] = left
-    n_missing = np.int64(0)
-    fewest = np.int64(0)
-    if counted:
-        fewest = np.int64(min_documents)
-        n_missing = counts[first + end]
-        n_left = np.int64(0)
-        for b in range(end):
-            n_left += counts[first + b]
-            sums[1, b] = n_left
-    missing = histogram[first + end]
-    both = missing != 0 or n_missing != 0
-    q = float_of(total >> shift)
-    r = total & mask
-    whole, _ = leaf_worth(q, float_of(max(r, one)), l2, bounded, lower, upper)
-    for side in range(2 if both else 1):
-        more = missing if side == 0 else np.int64(0)
-        n_more = n_missing if side == 0 else np.int64(0)
-        for b in range(end):
-            here = sums[0, b] + more
-            n_here = sums[1, b] + n_more
-            r_left = here & mask
-            r_right = r - r_left
-            q_left = float_of(here >> shift)
-            # where a side has nothing, anything but a division by 0: it will not be split off
-            worth_left, value_left = leaf_worth(q_left, float_of(max(r_left, one)), l2, bounded, lower, upper)
-            worth_right, value_right = leaf_worth(q - q_left, float_of(max(r_right, one)), l2, bounded, lower, upper)
-            worth = worth_left + worth_right
-            gain = worth - whole
-            splits = (r_left >= least) & (r_right >= least) & (n_here >= fewest) & (n_documents - n_here >= fewest)
-            ordered = direction * value_left <= direction * value_right
-            enough = (gain > ROUNDING * abs(worth)) & (gain > min_gain)
-            gains[2, b] = gain if splits & ordered & enough else NO_GAIN
-        for row in range(side, side + 1 if both else 2):
-            for b in range(end):
-                gains[row, b] += gains[2, b]
-
-
-@subroutine
+@uncounted_subroutine
 def _choose_leaves(leaf_gain: Any, n_leaves: Any, room: Any, leaves: Any) -> Any:
     """Give every leaf that gains a new leaf beside it; if there is room for few only, those that gain most."""
     wanted = 0
@@ -134,276 +76,259 @@ def _choose_leaves(leaf_gain: Any, n_leaves: Any, room: Any, leaves: Any) -> Any
             other += 1
 
 
-@kernel
+@uncounted_subroutine
+def _finish_column(j: Any, columns: Any, rules: Any, histograms: Any, tree: Any) -> Any:
+    """The histogram of a column from that over its byte, in every built leaf; what remains is its sibling's."""
+    leaves = tree.leaves
+    start, byte, stride, size = columns.starts[j], columns.byte[j], columns.stride[j], columns.size[j]
+    for counting in range(2 if rules.check_documents else 1):
+        made = histograms.counts if counting == 1 else histograms.sums
+        parts = histograms.count_parts if counting == 1 else histograms.parts
+        for place in range(tree.plan[N_QUEUED]):
+            leaf = tree.queue[place]
+            if columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
+                add_parts(leaf, byte, histograms.part_leaf, parts, made[leaves[leaf, SLOT]])
+            add_up_column(made[leaves[leaf, SLOT]], start, byte, stride, size)
+        for leaf in range(tree.plan[N_LEAVES] if len(histograms.sums) > 1 else 0):
+            other = leaves[leaf, OTHER]
+            if other != NOT_SPLIT:
+                small = leaves[leaf, SMALL]
+                large = other if small == leaf else leaf
+                subtract_histogram(made[leaves[large, SLOT]], made[leaves[small, SLOT]], start, start + size)
+
+
+@uncounted_subroutine
+def _add_leaf(leaf: Any, j: Any, columns: Any, rules: Any, histograms: Any, tree: Any, sums: Any, gains: Any) -> Any:
+    """Add what a leaf gains by every test on a column to ``gains``; return the sum of its entries."""
+    slot = tree.leaves[leaf, SLOT]
+    histogram = histograms.sums[slot]
+    total = sum_of_bins(histogram, columns.starts[j], columns.size[j])
+    add_gains(
+        histogram, histograms.counts[slot if rules.check_documents else 0], columns.starts[j], columns.size[j] - 1,
+        total, tree.leaves[leaf, SIZE], rules.shift, rules.l2, rules.least, rules.min_documents,
+        rules.check_documents, rules.min_gain, columns.monotone[j], rules.bounded,
+        tree.bounds[leaf, 0], tree.bounds[leaf, 1], sums, gains,
+    )  # fmt: skip
+    return total
+
+
+@uncounted_subroutine
+def _scan_share(
+    thread: Any, threads: Any, columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tree: Any
+) -> Any:
+    """Finish the histograms of a thread's columns, and add up the gains of all tests on each.
+
+    With a histogram for each leaf, all leaves are looked at in one turn. With a single one each has its own turn, and
+    adds to the gains of those before.
+    """
+    plan, leaves = tree.plan, tree.leaves
+    kept = len(histograms.sums) > 1
+    first_leaf, last_leaf = (0, plan[N_LEAVES]) if kept else (plan[TURN], plan[TURN] + 1)
+    for j in range(len(columns.starts)):
+        word = columns.byte[j] // WORD
+        if int(columns.share[j] * threads) != thread or not plan[FIRST_WORD] <= word < plan[LAST_WORD]:
+            continue
+        _finish_column(j, columns, rules, histograms, tree)
+        if plan[REVISITING] == 1:
+            continue
+        best.worth[0, j] = NO_GAIN
+        if columns.usable[j] == 0:
+            continue
+        gains = space.worths[thread if kept else j]
+        bins = columns.size[j] - 1
+        if plan[FRESH] == 1:
+            for b in range(bins):
+                gains[0, b] = 0.0
+                gains[1, b] = 0.0
+        for leaf in range(first_leaf, last_leaf):
+            if leaves[leaf, SIZE] >= 2 * rules.min_documents:
+                _add_leaf(leaf, j, columns, rules, histograms, tree, space.sums[thread], gains)
+        for b in range(bins):
+            for side in range(2):
+                if gains[side, b] > best.worth[0, j]:
+                    best.worth[0, j] = gains[side, b]
+                    best.bin[0, j] = b
+                    best.missing[0, j] = 1 - side
+
+
+@uncounted_subroutine
+def _plan_turn(leaf: Any, fresh: Any, rules: Any, tree: Any) -> Any:
+    """Build the next leaf, from this one on, that could be split; False if there is none."""
+    plan = tree.plan
+    while leaf < plan[N_LEAVES] and tree.leaves[leaf, SIZE] < 2 * rules.min_documents:
+        leaf += 1
+    plan[NEXT] = BUILD
+    plan[TURN] = leaf
+    plan[FRESH] = fresh
+    plan[N_QUEUED] = 1
+    tree.queue[0] = leaf
+    return leaf < plan[N_LEAVES]
+
+
+@uncounted_subroutine
+def _test_leaf(leaf: Any, columns: Any, rules: Any, histograms: Any, space: Any, tree: Any) -> Any:
+    """Note what a leaf gains by the test that was chosen, and what its left side would hold."""
+    plan = tree.plan
+    j, split_bin, missing_left = plan[COLUMN], plan[BIN], plan[MISSING_LEFT]
+    gains = space.worths[0]
+    gains[1 - missing_left, split_bin] = NO_GAIN
+    tree.leaves[leaf, TOTAL] = _add_leaf(leaf, j, columns, rules, histograms, tree, space.sums[0], gains)
+    tree.leaf_gain[leaf] = gains[1 - missing_left, split_bin]
+    choose_split(
+        leaf, histograms.sums[tree.leaves[leaf, SLOT]], columns.starts[j], columns.size[j] - 1,
+        split_bin, missing_left == 1, tree,
+    )  # fmt: skip
+
+
+@uncounted_subroutine
+def _choose(columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tree: Any) -> Any:
+    """The best test of all, and the leaves that it splits; unless it is the turn of another leaf."""
+    plan = tree.plan
+    kept = len(histograms.sums) > 1
+    n_leaves = plan[N_LEAVES]
+    if plan[REVISITING] == 1:
+        _test_leaf(plan[TURN], columns, rules, histograms, space, tree)
+    if not kept and _plan_turn(plan[TURN] + 1, 0, rules, tree):
+        return
+    if plan[REVISITING] == 0:
+        chosen = 0
+        for j in range(1, best.worth.shape[1]):
+            if best.worth[0, j] > best.worth[0, chosen]:
+                chosen = j
+        if best.worth[0, chosen] <= NO_GAIN:
+            plan[NEXT] = DONE
+            return
+        plan[COLUMN] = chosen
+        plan[BIN] = best.bin[0, chosen]
+        plan[MISSING_LEFT] = best.missing[0, chosen]
+        for leaf in range(n_leaves):
+            tree.leaf_gain[leaf] = NO_GAIN
+            if kept and tree.leaves[leaf, SIZE] >= 2 * rules.min_documents:
+                _test_leaf(leaf, columns, rules, histograms, space, tree)
+        if not kept:
+            plan[REVISITING] = 1
+            plan[FIRST_WORD] = columns.byte[chosen] // WORD
+            plan[LAST_WORD] = plan[FIRST_WORD] + 1
+            _plan_turn(0, 0, rules, tree)
+            return
+    _choose_leaves(tree.leaf_gain, n_leaves, len(tree.leaves) - n_leaves, tree.leaves)
+    plan[REVISITING] = 0
+    plan[N_OLD] = n_leaves
+    plan[NEXT] = DEAL
+
+
+@uncounted_subroutine
+def _deal(thread: Any, threads: Any, collecting: Any, rows: Any, columns: Any, documents: Any, tree: Any) -> Any:
+    """Deal a range of all documents, leaf by leaf, or bring them to their places."""
+    plan, leaves, size = tree.plan, tree.leaves, len(documents.order)
+    first, last = size * thread // threads, size * (thread + 1) // threads
+    if not collecting:
+        fill_own_sides(thread, plan[COLUMN], plan[BIN], plan[MISSING_LEFT] == 1, rows, columns, documents)
+    for leaf in range(plan[N_OLD]):
+        start = leaves[leaf, BEGIN]
+        begin = min(max(first, start), last)
+        end = max(min(last, start + leaves[leaf, COUNT]), begin)
+        if leaves[leaf, OTHER] == NOT_SPLIT:
+            continue
+        if collecting:
+            collect_share(thread, threads, leaf, start, begin, end, documents)
+        else:
+            deal_share(thread, leaf, plan[COLUMN], begin, end, rows, columns, documents)
+
+
+@uncounted_subroutine
+def _commit(threads: Any, n_words: Any, columns: Any, rules: Any, documents: Any, histograms: Any, tree: Any) -> Any:
+    """Write the splits of a level down, and plan the next level. The others only read what stays as it is."""
+    plan, leaves, dealt, elsewhere = tree.plan, tree.leaves, documents.dealt, documents.elsewhere
+    kept = len(histograms.sums) > 1
+    column = plan[COLUMN]
+    n_left_of_all = 0
+    n_missing = 0
+    n_split = 0
+    for leaf in range(plan[N_OLD]):
+        if leaves[leaf, OTHER] != NOT_SPLIT:
+            n_split += leaves[leaf, SIZE]
+            n_left_of_all += count_dealt(threads, leaf, 0, dealt) + elsewhere[leaf, 0]
+            n_missing += count_dealt(threads, leaf, 1, dealt) + elsewhere[leaf, 1]
+    missing_left = plan[MISSING_LEFT] == 1 if n_missing > 0 else 2 * n_left_of_all >= n_split
+    plan[N_QUEUED] = 0
+    for leaf in range(plan[N_OLD]):
+        other = leaves[leaf, OTHER]
+        if other == NOT_SPLIT:
+            continue
+        n_left_here = count_dealt(threads, leaf, 0, dealt)
+        n_left = n_left_here + elsewhere[leaf, 0]
+        size = leaves[leaf, SIZE]
+        bound_sides(leaf, other, columns.monotone[column], rules, leaves, tree.bounds)
+        write_split(leaf, other, column, plan[BIN], missing_left, n_left, n_left_here, leaves, tree.splits)
+        tree.split_gain[other - 1] = tree.leaf_gain[leaf]
+        leaves[other, OTHER] = NOT_SPLIT
+        # The larger leaf takes over the histogram, the smaller one gets a new one.
+        small = other if 2 * n_left >= size else leaf
+        leaves[leaf, SMALL] = small
+        leaves[small, SLOT] = other if kept else 0
+        tree.queue[plan[N_QUEUED]] = small
+        plan[N_QUEUED] += 1
+        plan[N_LEAVES] = other + 1
+    plan[LEVEL] += 1
+    plan[FRESH] = 1
+    plan[FIRST_WORD] = 0
+    plan[LAST_WORD] = n_words
+    splittable = 0
+    for leaf in range(plan[N_LEAVES]):
+        splittable += leaves[leaf, SIZE] >= 2 * rules.min_documents
+    if plan[LEVEL] == rules.max_depth or plan[N_LEAVES] == len(leaves) or splittable == 0:
+        plan[NEXT] = DONE
+    elif kept:
+        plan[NEXT] = BUILD
+    else:
+        _plan_turn(0, 1, rules, tree)
+
+
+@kernel(uncounted=True)
 def grow_symmetric_tree(
+    phase: Any,
+    alone: Any,
     thread: Any,
     threads: Any,
     meeting: Any,
-    words: Any,
-    cells: Any,
-    row_stride: Any,
-    column_stride: Any,
-    starts: Any,
-    share: Any,
-    byte: Any,
-    stride: Any,
-    size_of: Any,
-    usable: Any,
-    monotone: Any,
-    entries: Any,
-    shift: Any,
-    l2: Any,
-    min_gain: Any,
-    least: Any,
-    min_documents: Any,
-    check_documents: Any,
-    levels: Any,
-    bounded: Any,
+    rows: Any,
+    columns: Any,
+    rules: Any,
     documents: Any,
-    scratch: Any,
-    pool: Any,
-    counts: Any,
-    best_gain: Any,
-    best_bin: Any,
-    best_missing: Any,
-    gains: Any,
-    sums: Any,
-    plan: Any,
-    dealt: Any,
-    sides: Any,
-    leaves: Any,
-    leaf_gain: Any,
-    bounds: Any,
-    splits: Any,
-    split_gain: Any,
+    histograms: Any,
+    space: Any,
+    best: Any,
+    tree: Any,
 ) -> Any:
-    """Grow a tree of at most ``levels`` levels on ``documents``; return its number of leaves (−1: a thread is missing).
+    """Grow a tree of at most ``max_depth`` levels; return its number of leaves (−1: a thread is missing).
 
-    Arguments as for ``grow_tree``, but: ``pool`` int64, a histogram for each leaf or a single one; ``counts`` int64, as
-    many of counts if ``check_documents``; per column the best test (``best_gain`` float64, ``best_bin``
-    int32, ``best_missing`` uint8); ``gains`` float64 (threads, 3, 256), or with a single histogram (columns, 3, 256);
-    ``sums`` int64 (threads, 2, 256), all 0; ``dealt`` int64 (threads, leaves, 2); ``leaves`` int64 (leaves, 10).
+    As ``grow_tree``, but that ``histograms`` are one for each leaf, or a single one; with a single one, the gains of
+    all columns wait in ``space``.
 
     Of equal tests the lower feature wins, then the lower bin, then missing values on the left. Missing values of a
     feature that no document of the level misses go to the larger side of all documents. Should the last level make too
     many leaves, those are split that gain most (of equal ones the lower number).
     """
-    most_leaves = len(bounds)
-    n_columns = len(starts)
-    n_words = words.shape[1]
-    first_word = n_words * thread // threads
-    last_word = n_words * (thread + 1) // threads
-    first_document = len(documents) * thread // threads
-    last_document = len(documents) * (thread + 1) // threads
-    kept = len(pool) > 1
-    if thread == 0:
-        for column in range(LEAF_COLUMNS):
-            leaves[0, column] = 0
-        leaves[0, SIZE] = len(documents)
-        leaves[0, PARENT] = -1
-        leaves[0, OTHER] = 0  # the root's histogram is made as if it had just been split off
-        leaves[0, SMALL] = 0
-        bounds[0, 0] = -np.inf
-        bounds[0, 1] = np.inf
-        plan[N_LEAVES] = 1
-        plan[LEVEL] = 0
-        plan[GOING_ON] = 1
-    came = meet(meeting, threads)
-    while came and plan[GOING_ON] == 1:  # the only way out, since every way out lets go of every array
-        n_leaves = plan[N_LEAVES]
-
-        # With a histogram for each leaf, all leaves are looked at in one turn; with a single one, each in its own.
-        for turn in range(1 if kept else n_leaves):
-            first_leaf, last_leaf = (0, n_leaves) if kept else (turn, turn + 1)
-
-            # The histogram of the smaller side of every new pair of leaves, some of the bytes per thread.
-            for leaf in range(first_leaf, last_leaf):
-                if first_word == last_word or not (
-                    leaves[leaf, OTHER] != NOT_SPLIT if kept else leaves[leaf, SIZE] >= 2 * min_documents
-                ):
-                    continue
-                built = leaves[leaf, SMALL] if kept else leaf
-                slot = leaves[built, SLOT] if kept else 0
-                for counting in range(2 if check_documents else 1):
-                    make_histogram(
-                        words, documents[leaves[built, START] : leaves[built, START] + leaves[built, SIZE]], entries,
-                        counting == 1, starts, byte, stride, size_of, first_word, last_word,
-                        (counts if counting == 1 else pool)[slot],
-                    )  # fmt: skip
+    plan = tree.plan
+    came = True
+    while came and phase != DONE:  # the only way out, since every way out lets go of every array
+        if phase == BUILD:
+            build_share(thread, threads, rows, documents, histograms, tree)
+        elif phase == SCAN:
+            _scan_share(thread, threads, columns, rules, histograms, space, best, tree)
+        elif phase == CHOOSE:
+            if thread == 0:
+                _choose(columns, rules, histograms, space, best, tree)
+        elif phase == DEAL:
+            _deal(thread, threads, False, rows, columns, documents, tree)
+        elif phase == COMMIT:
+            _deal(thread, threads, True, rows, columns, documents, tree)
+            if thread == 0:
+                _commit(threads, rows.words.shape[1], columns, rules, documents, histograms, tree)
+        if alone:
+            phase = DONE
+        else:
             came = meet(meeting, threads)
-            if not came:
-                break
-
-            # What remains is its sibling's. Then the gains of all tests on each column, some columns per thread.
-            for j in range(n_columns):
-                if int(share[j] * threads) != thread:
-                    continue
-                mine = gains[thread if kept else j]
-                start, bins = starts[j], size_of[j] - 1
-                for leaf in range(n_leaves if kept else 0):
-                    other = leaves[leaf, OTHER]
-                    if other == NOT_SPLIT or other == leaf:
-                        continue
-                    small = leaves[leaf, SMALL]
-                    large = other if small == leaf else leaf
-                    for counting in range(2 if check_documents else 1):
-                        histograms = counts if counting == 1 else pool
-                        subtract_histogram(
-                            histograms[leaves[large, SLOT]], histograms[leaves[small, SLOT]], start, start + bins + 1
-                        )
-                best_gain[j] = NO_GAIN
-                if usable[j] == 0:
-                    continue
-                if turn == 0:
-                    for b in range(bins):
-                        mine[0, b] = 0.0
-                        mine[1, b] = 0.0
-                for leaf in range(first_leaf, last_leaf):
-                    if leaves[leaf, SIZE] < 2 * min_documents:
-                        continue
-                    slot = leaves[leaf, SLOT] if kept else 0
-                    histogram = pool[slot]
-                    _add_gains(
-                        histogram, counts[slot if check_documents else 0], start, bins,
-                        sum_of_bins(histogram, start, bins + 1), leaves[leaf, SIZE], shift, l2, least, min_documents,
-                        check_documents, min_gain, monotone[j], bounded, bounds[leaf, 0], bounds[leaf, 1],
-                        sums[thread], mine,
-                    )  # fmt: skip
-                if last_leaf < n_leaves:
-                    continue
-                for b in range(bins):
-                    for side in range(2):
-                        if mine[side, b] > best_gain[j]:
-                            best_gain[j] = mine[side, b]
-                            best_bin[j] = b
-                            best_missing[j] = 1 - side
-            came = meet(meeting, threads)
-            if not came:
-                break
-        if not came:
-            continue
-
-        # The best test of all, and the leaves that it splits.
-        if thread == 0:
-            chosen = 0
-            for j in range(1, n_columns):
-                if best_gain[j] > best_gain[chosen]:
-                    chosen = j
-            plan[GOING_ON] = 1 if best_gain[chosen] > NO_GAIN else 0
-            plan[COLUMN] = chosen
-            plan[BIN] = best_bin[chosen]
-            plan[MISSING_LEFT] = best_missing[chosen]
-            start, bins = starts[chosen], size_of[chosen] - 1
-            mine = gains[0]
-            for leaf in range(n_leaves):
-                leaf_gain[leaf] = NO_GAIN
-                if plan[GOING_ON] == 0 or leaves[leaf, SIZE] < 2 * min_documents:
-                    continue
-                slot = leaves[leaf, SLOT] if kept else 0
-                for counting in range(0 if kept else 2 if check_documents else 1):
-                    make_histogram(
-                        words, documents[leaves[leaf, START] : leaves[leaf, START] + leaves[leaf, SIZE]], entries,
-                        counting == 1, starts, byte, stride, size_of, byte[chosen] // WORD, byte[chosen] // WORD + 1,
-                        (counts if counting == 1 else pool)[0],
-                    )  # fmt: skip
-                histogram = pool[slot]
-                leaves[leaf, TOTAL] = sum_of_bins(histogram, start, bins + 1)
-                mine[1 - plan[MISSING_LEFT], plan[BIN]] = NO_GAIN
-                _add_gains(
-                    histogram, counts[slot if check_documents else 0], start, bins,
-                    leaves[leaf, TOTAL], leaves[leaf, SIZE], shift, l2, least, min_documents,
-                    check_documents, min_gain, monotone[chosen], bounded, bounds[leaf, 0], bounds[leaf, 1],
-                    sums[thread], mine,
-                )  # fmt: skip
-                leaf_gain[leaf] = mine[1 - plan[MISSING_LEFT], plan[BIN]]
-            _choose_leaves(leaf_gain, n_leaves, most_leaves - n_leaves, leaves)
-        came = meet(meeting, threads)
-        if not came or plan[GOING_ON] == 0:
-            continue
-
-        # Documents are dealt out, a range of them per thread, leaf by leaf.
-        column, chosen_bin, missing_left = plan[COLUMN], plan[BIN], plan[MISSING_LEFT] == 1
-        by_column = column_stride > 0
-        fill_sides(
-            1 if by_column else stride[column], 256 if by_column else size_of[column],
-            chosen_bin, missing_left, size_of[column] - 1, sides[thread],
-        )  # fmt: skip
-        for leaf in range(n_leaves):
-            begin = max(first_document, leaves[leaf, START])
-            end = min(last_document, leaves[leaf, START] + leaves[leaf, SIZE])
-            dealt[thread, leaf, 0] = 0
-            dealt[thread, leaf, 1] = 0
-            if leaves[leaf, OTHER] != NOT_SPLIT and begin < end:
-                dealt[thread, leaf, 0], dealt[thread, leaf, 1] = deal(
-                    cells, row_stride, column * column_stride if by_column else byte[column], sides[thread],
-                    documents, begin, end, scratch,
-                )  # fmt: skip
-        came = meet(meeting, threads)
-        if not came:
-            continue
-        for leaf in range(n_leaves):
-            start = leaves[leaf, START]
-            begin = max(first_document, start)
-            end = min(last_document, start + leaves[leaf, SIZE])
-            if leaves[leaf, OTHER] == NOT_SPLIT or begin >= end:
-                continue
-            n_left = 0
-            left_before = 0
-            for t in range(threads):
-                if t == thread:
-                    left_before = n_left
-                n_left += dealt[t, leaf, 0]
-            collect(
-                scratch, begin, end, dealt[thread, leaf, 0],
-                start + left_before, start + n_left + (begin - start - left_before), documents,
-            )  # fmt: skip
-        came = meet(meeting, threads)
-        if not came:
-            continue
-
-        # The splits are written down. The others wait for the next level.
-        if thread == 0:
-            n_left_of_all = 0
-            n_missing = 0
-            n_split = 0
-            for leaf in range(n_leaves):
-                if leaves[leaf, OTHER] == NOT_SPLIT:
-                    continue
-                n_split += leaves[leaf, SIZE]
-                for t in range(threads):
-                    n_left_of_all += dealt[t, leaf, 0]
-                    n_missing += dealt[t, leaf, 1]
-            later_left = 2 * n_left_of_all >= n_split if n_missing == 0 else missing_left
-            for leaf in range(n_leaves):
-                other = leaves[leaf, OTHER]
-                if other == NOT_SPLIT:
-                    continue
-                n_left = 0
-                for t in range(threads):
-                    n_left += dealt[t, leaf, 0]
-                size = leaves[leaf, SIZE]
-                if not kept and monotone[column] != 0:
-                    make_histogram(
-                        words, documents[leaves[leaf, START] : leaves[leaf, START] + size], entries, False,
-                        starts, byte, stride, size_of, byte[column] // WORD, byte[column] // WORD + 1, pool[0],
-                    )  # fmt: skip
-                bound_sides(
-                    leaf, other, pool[leaves[leaf, SLOT] if kept else 0], starts[column], size_of[column] - 1,
-                    chosen_bin, missing_left, monotone[column], leaves[leaf, TOTAL], shift, l2, bounds,
-                )  # fmt: skip
-                write_split(leaf, other, column, chosen_bin, later_left, n_left, leaves, splits)
-                split_gain[other - 1] = leaf_gain[leaf]
-                leaves[other, OTHER] = NOT_SPLIT
-                # The larger leaf takes over the histogram, the smaller one gets a new one.
-                small = other if 2 * n_left >= size else leaf
-                leaves[leaf, SMALL] = small
-                leaves[small, SLOT] = other
-                plan[N_LEAVES] = other + 1
-            plan[LEVEL] += 1
-            splittable = 0
-            for leaf in range(plan[N_LEAVES]):
-                splittable += leaves[leaf, SIZE] >= 2 * min_documents
-            if plan[LEVEL] == levels or plan[N_LEAVES] == most_leaves or splittable == 0:
-                plan[GOING_ON] = 0
-        came = meet(meeting, threads)
+            phase = following(phase, plan)
     return plan[N_LEAVES] if came else -1

@@ -1,0 +1,205 @@
+"""What more threads are worth: one and two of them measured, and a model of many.
+
+    python benchmarks/threads.py                          # 480,000 documents × 136 features, 31 leaves
+    python benchmarks/threads.py --copies 10 --threads 1 16 64     # the same documents ten times over
+    python benchmarks/threads.py --measured-only
+
+**Measured**: time per tree with 1 and with 2 threads, ours and LightGBM's, in turns of a few trees.
+
+**Model**: the schedule of T threads is run by one thread, phase by phase. What each of the T would do between two
+meetings is timed alone; the longest of each phase are added. That is the time of a tree if threads did not disturb each
+other, and meetings cost nothing. Bytes that all threads read and write are counted, too: with a bandwidth, they say how
+long the memory alone takes, and a phase lasts at least that long. It is a model: T processors have T caches and one
+memory, and a real machine shares power, caches and memory in ways that nobody counted here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import time
+
+import numpy as np
+
+import rankforce as rf
+from _machine import described, in_turns
+from rankforce.binning.binned import Binned
+from rankforce.kernels.trees.building import count_ranges
+from rankforce.kernels.trees.growth_state import BUILD, COMMIT, DEAL, DONE, FIRST_WORD, LAST_WORD, N_QUEUED, following
+from rankforce.kernels.trees.leaf_table import COUNT, HERE
+from rankforce.kernels.trees.leafwise import LEAF
+from rankforce.threads import using_threads
+from rankforce.trees.grower import Grower
+from rankforce.trees.phases import PHASES, GrowingTree
+from rankforce.trees.quantised import quantise
+
+LINE = 64
+NOTHING = DONE + 1  # a phase in which nothing is done: what calling the kernel takes
+
+
+@dataclasses.dataclass
+class Phase:
+    """The longest share of any thread, summed over the tree; the sum of all shares; bytes of all threads."""
+
+    longest: float = 0.0
+    work: float = 0.0
+    n_bytes: float = 0.0
+    at_bandwidth: float = 0.0
+
+
+def moved(phase: int, growing: GrowingTree) -> int:
+    """Bytes that all threads together read or write in a phase, whole cache lines where documents are scattered."""
+    plan = growing.tree.plan
+    span = int(plan[LAST_WORD] - plan[FIRST_WORD])
+    if phase == BUILD:
+        documents = sum(int(growing.tree.leaves[leaf, HERE]) for leaf in growing.tree.queue[: plan[N_QUEUED]])
+        ranges = count_ranges(documents, span, growing.threads, len(growing.histograms.part_leaf) + 1)
+        blocks = growing.threads // ranges
+        scattered = documents < growing.documents.order.size
+        row = (-(-4 * span // blocks // LINE) + 1) * LINE if scattered else 4 * span // blocks
+        return documents * blocks * (row + 4 + (LINE if scattered else 8))
+    if phase in (DEAL, COMMIT):
+        documents = int(growing.tree.leaves[plan[LEAF], COUNT])
+        return documents * ((4 + LINE + 8) if phase == DEAL else 8)
+    return 0  # histograms stay in caches
+
+
+def modelled(growing: GrowingTree, bandwidth: float) -> dict[str, Phase]:
+    """Grow the tree, timing each thread's share of each phase alone."""
+    empty = []
+    for _ in range(200):
+        start = time.perf_counter()
+        growing.work(NOTHING, 0)
+        empty.append(time.perf_counter() - start)
+    call = float(np.median(empty))
+    phases = {name: Phase() for name in PHASES}
+    phase = BUILD
+    while phase != DONE:
+        n_bytes = moved(phase, growing)
+        shares = []
+        for thread in range(growing.threads):
+            start = time.perf_counter()
+            growing.work(phase, thread)
+            shares.append(max(time.perf_counter() - start - call, 0.0))
+        summed = phases[PHASES[phase]]
+        summed.longest += max(shares)
+        summed.work += sum(shares)
+        summed.n_bytes += n_bytes
+        summed.at_bandwidth += max(max(shares), n_bytes / bandwidth)
+        phase = following(phase, growing.tree.plan)
+    return phases
+
+
+def copied(binned: Binned, forces: np.ndarray, curvatures: np.ndarray, copies: int) -> tuple[Binned, np.ndarray, ...]:
+    """The same documents several times over, with forces that differ."""
+    if copies == 1:
+        return binned, forces, curvatures
+    rng = np.random.default_rng(0)
+    n = binned.n_documents
+    starts = np.concatenate([binned.query_starts[:-1] + n * copy for copy in range(copies)] + [[n * copies]])
+    columns = None if binned.columns is None else np.tile(binned.columns, (1, copies))
+    larger = dataclasses.replace(
+        binned,
+        rows=np.tile(binned.rows, (copies, 1)),
+        columns=columns,
+        query_starts=starts,
+        query_hashes=np.tile(binned.query_hashes, copies),
+    )
+    noise = rng.normal(scale=forces.std(), size=n * copies)
+    return larger, np.tile(forces, copies) + noise, np.tile(curvatures, copies)
+
+
+def model(data: rf.Dataset, leaves: int, counts: list[int], copies: int, bandwidth: float) -> None:
+    """Print the table of the model; of each number of threads, the fastest of three trees per phase."""
+    rng = np.random.default_rng(1)
+    grades = np.asarray(data.by_query(data.labels["grades"]), dtype=float)
+    forces = grades - grades.mean() + rng.normal(size=len(grades)) * 0.3
+    binned, forces, curvatures = copied(
+        Binned.of(data, memory="fast" if copies == 1 else "low"), forces, rng.random(len(grades)) + 0.1, copies
+    )
+    print(f"\nModel: growing {leaves} leaves on {binned.n_documents:,} × {data.n_features}, ms of the longest thread "
+          f"per phase; at {bandwidth / 1e9:.0f} GB/s")  # fmt: skip
+    print("threads" + "".join(f"{name:>9}" for name in PHASES)
+          + "      sum  speed-up  efficiency  GB moved  at bandwidth: sum, efficiency")  # fmt: skip
+    first: float | None = None
+    for threads in counts:
+        os.environ["NUMBA_NUM_THREADS"] = str(threads)
+        grower = Grower(binned, n_leaves=leaves)
+        best: dict[str, Phase] = {}
+        for _ in range(4):
+            work = grower.begin()
+            scales = quantise(
+                forces, curvatures, work.documents, binned.query_starts, binned.query_hashes, 0, 0, grower._entries
+            )
+            phases = modelled(grower.growing(work, scales, threads), bandwidth)
+            for name, found in phases.items():
+                if name not in best or found.longest < best[name].longest:
+                    best[name] = found
+        total = sum(phase.longest for phase in best.values())
+        limited = sum(phase.at_bandwidth for phase in best.values())
+        gigabytes = sum(phase.n_bytes for phase in best.values()) / 1e9
+        first = first or total * counts[0]
+        print(f"{threads:>7}" + "".join(f"{1000 * phase.longest:>9.2f}" for phase in best.values())
+              + f"{1000 * total:>9.2f}{first / total:>10.1f}{first / total / threads:>12.2f}{gigabytes:>10.2f}"
+              + f"{1000 * limited:>18.2f}{first / limited / threads:>12.2f}", flush=True)  # fmt: skip
+    del os.environ["NUMBA_NUM_THREADS"]
+
+
+def measured(data: rf.Dataset, leaves: int, rounds: int) -> None:
+    """One and two threads, ours and LightGBM's, in turns."""
+    import lightgbm
+
+    binned = Binned.of(data)
+    rng = np.random.default_rng(1)
+    forces = np.asarray(data.by_query(data.labels["grades"]), dtype=float) + rng.normal(size=data.n_documents) * 0.3
+    curvatures = rng.random(data.n_documents) + 0.1
+    grower = Grower(binned, n_leaves=leaves)
+    steps = {}
+
+    def grow(threads: int) -> None:
+        with using_threads(threads):
+            for number in range(3):
+                grower.grow(forces, curvatures, tree_number=number)
+
+    for threads in (1, 2):
+        steps[f"rankforce, growing, {threads}"] = lambda threads=threads: grow(threads)
+        booster = lightgbm.Booster(
+            {"objective": "regression", "num_leaves": leaves, "num_threads": threads, "verbosity": -1,
+             "min_data_in_leaf": 20},
+            lightgbm.Dataset(data.features, data.labels["grades"], params={"max_bin": 255, "verbosity": -1}),
+        )  # fmt: skip
+        steps[f"LightGBM, {threads}"] = lambda booster=booster: [booster.update() for _ in range(3)]
+    times = in_turns(steps, rounds)
+    size = f"{data.n_documents:,} × {data.n_features}"
+    print(f"\nMeasured: {size}, {leaves} leaves, ms per tree, best and median of {rounds}")
+    for name, taken in times.items():
+        print(f"{name:<25}{1000 * min(taken) / 3:>9.1f}{1000 * float(np.median(taken)) / 3:>9.1f}")
+    for name in ("rankforce, growing", "LightGBM"):
+        one, two = times[f"{name}, 1"], times[f"{name}, 2"]
+        ratios = min(one) / min(two), np.median(one) / np.median(two)
+        print(f"{name}: two threads over one {ratios[0]:.2f} (best), {ratios[1]:.2f} (median)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--queries", type=int, default=4000)
+    parser.add_argument("--features", type=int, default=136)
+    parser.add_argument("--leaves", type=int, default=31)
+    parser.add_argument("--copies", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, nargs="*", default=[1, 2, 4, 8, 16, 32, 64])
+    parser.add_argument("--bandwidth", type=float, default=200.0, help="GB/s")
+    parser.add_argument("--measured-only", action="store_true")
+    parser.add_argument("--model-only", action="store_true")
+    given = parser.parse_args()
+    print(described())
+    data = rf.make_web_like(given.queries, 120, given.features, seed=1)
+    if not given.model_only:
+        measured(data, given.leaves, given.rounds)
+    if not given.measured_only:
+        model(data, given.leaves, given.threads, given.copies, 1e9 * given.bandwidth)
+
+
+if __name__ == "__main__":
+    main()

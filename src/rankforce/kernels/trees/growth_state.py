@@ -1,0 +1,151 @@
+"""What kernels that grow a tree are given, in named bundles, and the phases in which they work.
+
+A tree grows in turns of the same five phases. Within a phase threads do not need each other: each does its share of
+what the plan says and writes to places of its own. Between two phases they meet.
+
+``BUILD``   histograms of some leaves, by ranges of documents and blocks of words
+``SCAN``    sums over the ranges, what remains for the siblings, the best split on each column
+``CHOOSE``  thread 0 decides what is split
+``DEAL``    the documents of what is split, to both sides, by ranges
+``COMMIT``  brought to their places; thread 0 writes the split down and plans what is built next
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from rankforce.compiling.jit import uncounted_subroutine
+
+BUILD, SCAN, CHOOSE, DEAL, COMMIT, DONE = range(6)
+
+# What is to be done next: places in ``plan`` int64, written by thread 0 in CHOOSE and COMMIT.
+# The first leaves of ``queue`` are those to build: KIND says of what, FIRST_WORD and LAST_WORD which words.
+NEXT, N_LEAVES, N_QUEUED, KIND, FIRST_WORD, LAST_WORD = range(6)
+COMMON_PLACES = 6
+SUMS, COUNTS, SUMS_AND_COUNTS = 1, 2, 3  # values of KIND
+
+
+class RowsOfBins(NamedTuple):
+    """The binned data: ``words`` uint32 (documents, words), rows of bytes; ``cells`` uint8, the bytes or the columns.
+
+    The cell of document d and column j is at d·row_stride + j·column_stride; column_stride is 0 if cells are bytes.
+    """
+
+    words: Any
+    cells: Any
+    row_stride: Any
+    column_stride: Any
+
+
+class ColumnTable(NamedTuple):
+    """Per column where its histogram ``starts`` int64; its ``byte``, its ``stride`` and ``size`` in it, int32.
+
+    ``size`` is bins and one for missing values. ``share`` float64 of all entries lies before those of its byte: by it,
+    threads share the columns. ``leads`` uint8: the first column of its byte. ``usable`` uint8, ``monotone`` int8.
+    """
+
+    starts: Any
+    byte: Any
+    stride: Any
+    size: Any
+    share: Any
+    leads: Any
+    usable: Any
+    monotone: Any
+
+
+class SplitRules(NamedTuple):
+    """What a split must satisfy, in units of the quantisation.
+
+    ``shift`` of the entries; ``l2``; ``min_gain``; ``least`` Σr that each side needs; ``min_documents``, which have to
+    be counted if ``check_documents``, since r is no count; ``max_depth`` (levels, of a symmetric tree); ``bounded``:
+    there are monotone features.
+    """
+
+    shift: Any
+    l2: Any
+    min_gain: Any
+    least: Any
+    min_documents: Any
+    check_documents: Any
+    max_depth: Any
+    bounded: Any
+
+
+class LeafDocuments(NamedTuple):
+    """``order`` int32, the documents of each leaf together, in their old order; ``scratch`` of the same shape.
+
+    ``entries`` int64 ``q·2^shift + r``, one per document of the data set. ``dealt`` int64 (threads, leaves or 4, 2):
+    how many of a leaf's documents each thread sent to the left, and how many of them were missing; ``elsewhere`` int64
+    (leaves or 4, 2): the same of documents that another process has. ``sides`` uint8 (threads, 256).
+    """
+
+    order: Any
+    scratch: Any
+    entries: Any
+    dealt: Any
+    elsewhere: Any
+    sides: Any
+
+
+class Histograms(NamedTuple):
+    """``sums`` and ``counts`` int64 (histograms, entries), of entries and of documents.
+
+    ``parts`` and ``count_parts`` int64 (ranges − 1, entries of all bytes): what a range of documents adds to a leaf
+    that begins in an earlier range; ``part_leaf`` int64 (ranges − 1,), that leaf, or NO_LEAF.
+    """
+
+    sums: Any
+    counts: Any
+    parts: Any
+    count_parts: Any
+    part_leaf: Any
+
+
+class BestSplits(NamedTuple):
+    """Per leaf and column the best split: ``worth`` float64, ``bin`` int32, ``missing`` uint8 (to the left).
+
+    ``verified`` uint8: its documents were counted. Of a symmetric tree, whose leaves all ask the same, row 0 alone.
+    """
+
+    worth: Any
+    bin: Any
+    missing: Any
+    verified: Any
+
+
+class ScanSpace(NamedTuple):
+    """Work space: ``sums`` int64 (threads, 2, 256), its second row 0 unless documents are counted.
+
+    ``worths`` float64 (threads or columns, 3, 256) and their bits ``worth_bits`` int64.
+    """
+
+    sums: Any
+    worths: Any
+    worth_bits: Any
+
+
+class TreeTable(NamedTuple):
+    """The tree: ``leaves`` int64 and ``splits`` int32 with the columns of ``leaf_table``, rows as they were made.
+
+    ``leaf_gain`` and ``split_gain`` float64, in units; ``bounds`` float64 (leaves, 2), what leaf values must lie
+    between; ``plan`` int64 and ``queue`` int64 (leaves,).
+    """
+
+    leaves: Any
+    leaf_gain: Any
+    bounds: Any
+    splits: Any
+    split_gain: Any
+    plan: Any
+    queue: Any
+
+
+@uncounted_subroutine
+def following(phase: Any, plan: Any) -> Any:
+    """The phase after one that all threads have done: as it was planned, where that is decided.
+
+    Between two phases that plan there is always one that does not: else thread 0 might plan again before another
+    thread has read what it planned.
+    """
+    return phase + 1 if phase != CHOOSE and phase != COMMIT else plan[NEXT]

@@ -1,0 +1,114 @@
+"""A tree that grows: its bundles, and the phases in which threads work on them, all at once or one by one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rankforce.compiling.intrinsics import MEETING_SIZE
+from rankforce.kernels.trees.growth_state import (
+    BUILD,
+    COUNTS,
+    DONE,
+    FIRST_WORD,
+    KIND,
+    LAST_WORD,
+    N_LEAVES,
+    N_QUEUED,
+    SUMS,
+    BestSplits,
+    ColumnTable,
+    Histograms,
+    LeafDocuments,
+    RowsOfBins,
+    ScanSpace,
+    SplitRules,
+    TreeTable,
+    following,
+)
+from rankforce.kernels.trees.histograms import REGION, WORD
+from rankforce.kernels.trees.leaf_table import NO_LEAF, SLOT
+from rankforce.threads import thread_count, together, using_threads
+
+PHASES = ("build", "scan", "choose", "deal", "commit")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class GrowingTree:
+    """What a kernel needs to grow one tree, on at most ``threads`` threads.
+
+    ``grow`` is how trees are grown. ``steps`` does the same from Python, a phase at a time: between two phases somebody
+    may look, measure, or add what other processes have found: histograms after BUILD (``take_built``, ``put_built``),
+    and after DEAL how many of their documents went where (``documents.elsewhere``).
+    """
+
+    kernel: Any
+    threads: int
+    rows: RowsOfBins
+    columns: ColumnTable
+    rules: SplitRules
+    documents: LeafDocuments
+    histograms: Histograms
+    space: ScanSpace
+    best: BestSplits
+    tree: TreeTable
+
+    @property
+    def bundles(self) -> tuple[Any, ...]:
+        return (
+            self.rows, self.columns, self.rules, self.documents, self.histograms, self.space, self.best, self.tree,
+        )  # fmt: skip
+
+    def grow(self) -> int:
+        """Grow the tree on all threads at once; the number of its leaves."""
+        with using_threads(min(thread_count(), self.threads)):
+            return together(
+                lambda thread, threads, meeting: self.kernel(BUILD, False, thread, threads, meeting, *self.bundles)
+            )
+
+    def steps(self) -> Iterator[int]:
+        """Grow the tree phase by phase, one thread after the other; each phase is yielded when it is done."""
+        phase = BUILD
+        while phase != DONE:
+            for thread in range(self.threads):
+                self.work(phase, thread)
+            yield phase
+            phase = following(phase, self.tree.plan)
+
+    @property
+    def n_leaves(self) -> int:
+        return int(self.tree.plan[N_LEAVES])
+
+    def take_built(self) -> np.ndarray:
+        """After BUILD, what this process has found: int64 (kinds, leaves, entries over bytes), a copy."""
+        return np.stack(self._built()) if self.tree.plan[N_QUEUED] > 0 else np.zeros((0, 0), dtype=np.int64)
+
+    def put_built(self, total: np.ndarray) -> None:
+        """Before SCAN, have what all processes have found, the sum of what they took, in place of that."""
+        for histogram, found in zip(self._built(), total, strict=True):
+            histogram[:] = found
+
+    def _built(self) -> list[np.ndarray]:
+        """The histograms over bytes that were built, with what every range of documents found."""
+        histograms, plan, first = self.histograms, self.tree.plan, REGION * WORD
+        words = slice(plan[FIRST_WORD] * first, plan[LAST_WORD] * first)
+        built = []
+        for kind, made, parts in (
+            (SUMS, histograms.sums, histograms.parts),
+            (COUNTS, histograms.counts, histograms.count_parts),
+        ):
+            for leaf in self.tree.queue[: plan[N_QUEUED]] if plan[KIND] & kind else ():
+                slot = self.tree.leaves[leaf, SLOT] if kind == SUMS or len(made) > 1 else 0
+                for part in np.flatnonzero(histograms.part_leaf == leaf):
+                    made[slot, words] += parts[part, words]
+                built.append(made[slot, words])
+        histograms.part_leaf[:] = NO_LEAF
+        return built
+
+    def work(self, phase: int, thread: int) -> None:
+        """One thread's share of a phase."""
+        meeting = np.zeros(MEETING_SIZE, dtype=np.int64)
+        self.kernel(phase, True, thread, self.threads, meeting, *self.bundles)

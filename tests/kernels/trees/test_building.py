@@ -1,0 +1,56 @@
+"""Histograms of leaves, whatever the division of work, against one document after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.trees.test_grower import large
+from tests.trees.test_phases import prepared
+
+from rankforce.binning.binned import Binned
+from rankforce.kernels.trees.building import count_ranges
+from rankforce.kernels.trees.growth_state import BUILD, COUNTS, FIRST_WORD, KIND, LAST_WORD, N_QUEUED, SUMS
+from rankforce.kernels.trees.histograms import REGION, WORD
+from rankforce.kernels.trees.leaf_table import HERE, START
+from rankforce.trees.grower import Grower
+
+
+def plain(growing, rows, counting):
+    """What the plan asks for, a byte of a document at a time."""
+    plan, documents, built = growing.tree.plan, growing.documents, []
+    first, last = int(plan[FIRST_WORD]) * WORD, int(plan[LAST_WORD]) * WORD
+    for leaf in growing.tree.queue[: plan[N_QUEUED]]:
+        start, size = growing.tree.leaves[leaf, [START, HERE]]
+        histogram = np.zeros((last - first, REGION), dtype=np.int64)
+        here = documents.order[start : start + size]
+        for byte in range(first, last):
+            np.add.at(histogram[byte - first], rows[here, byte], 1 if counting else documents.entries[here])
+        built.append(histogram.reshape(-1))
+    return built
+
+
+@pytest.mark.parametrize("growth", ["leafwise", "symmetric"])
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+def test_any_number_of_threads_builds_the_same(growth, threads, monkeypatch):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", str(threads))
+    data, forces, curvatures = large(n_queries=75)
+    binned = Binned.of(data)
+    grower = Grower(binned, growth=growth, n_leaves=9, min_documents=9)
+    growing = grower.growing(*prepared(grower, binned, forces, curvatures), threads)
+    several = 0
+    for phase in growing.steps():
+        if phase != BUILD:
+            continue
+        kinds = [kind for kind in (SUMS, COUNTS) if growing.tree.plan[KIND] & kind]
+        expected = [one for kind in kinds for one in plain(growing, binned.rows, kind == COUNTS)]
+        several += (growing.histograms.part_leaf >= 0).any()
+        np.testing.assert_array_equal(growing.take_built(), np.array(expected))
+    assert threads == 1 or several > 0
+
+
+def test_large_leaves_are_cut_by_documents_and_small_ones_by_words():
+    assert count_ranges(1_000_000, 30, 16, 16) == 16
+    assert count_ranges(10, 30, 16, 16) == 1
+    assert 1 < count_ranges(3_000, 30, 16, 16) < 16
+    assert count_ranges(1_000_000, 30, 16, 4) == 4  # as many histograms as there are
+    assert count_ranges(0, 30, 16, 16) == 1
