@@ -1,6 +1,11 @@
-"""Scoring: microseconds per document, against LightGBM and XGBoost, in one run.
+"""Scoring: the same trees by rankforce, by who made them, and by what compiles or serves them, in one run.
 
-The ensemble is LightGBM's own, converted, so that both score the same trees; XGBoost trains its own of the same shape.
+    python benchmarks/scoring.py [--models FOLDER] [--shapes 500x31 1000x63]
+
+LightGBM and XGBoost train; rankforce imports both files (``rf.load``) and scores each against its maker. LightGBM's
+trees are also scored by tl2cgen (C compiled with gcc), by treelite's GTIL and by ONNX Runtime, each with all threads
+and with its input prepared beforehand. Candidates take turns; best and median of the rounds. ``--models`` keeps what
+was trained and compiled (minutes for large models), so that a quiet machine only has to score.
 """
 
 from __future__ import annotations
@@ -20,9 +25,9 @@ import rankforce as rf
 from rankforce.models import tree_walk
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.threads import default_threads, thread_count
-from rankforce.trees.tree import Tree
 
 FEATURES = 136
+ROUNDS = 7
 
 
 def make_features(documents: int, seed: int) -> np.ndarray:
@@ -35,161 +40,253 @@ def make_features(documents: int, seed: int) -> np.ndarray:
     return matrix
 
 
-def train_lightgbm(features: np.ndarray, target: np.ndarray, trees: int, leaves: int) -> Any:
+def training_data(documents: int) -> tuple[np.ndarray, np.ndarray]:
+    features = make_features(documents, 1)
+    rng = np.random.default_rng(3)
+    target = np.tanh(features @ rng.standard_normal(FEATURES) / 8) + features[:, 100] * features[:, 101]
+    return features, target + rng.random(documents)
+
+
+def train_lightgbm(path: Path, trees: int, leaves: int, documents: int) -> None:
     import lightgbm
 
-    settings = {
-        "objective": "regression",
-        "num_leaves": leaves,
-        "learning_rate": 0.1,
-        "min_data_in_leaf": 5,
-        "num_threads": default_threads(),
-        "verbosity": -1,
-    }
-    return lightgbm.train(settings, lightgbm.Dataset(features, target), num_boost_round=trees)
+    settings = {"objective": "regression", "num_leaves": leaves, "learning_rate": 0.1, "min_data_in_leaf": 5}
+    settings |= {"num_threads": default_threads(), "verbosity": -1}
+    features, target = training_data(documents)
+    lightgbm.train(settings, lightgbm.Dataset(features, target), num_boost_round=trees).save_model(path)
 
 
-def train_xgboost(features: np.ndarray, target: np.ndarray, trees: int, leaves: int) -> Any:
+def train_xgboost(path: Path, trees: int, leaves: int, documents: int) -> None:
     import xgboost
 
-    settings = {
-        "tree_method": "hist",
-        "grow_policy": "lossguide",
-        "max_leaves": leaves,
-        "max_depth": 0,
-        "learning_rate": 0.1,
-        "min_child_weight": 5,
-        "nthread": default_threads(),
+    settings = {"tree_method": "hist", "grow_policy": "lossguide", "max_leaves": leaves, "max_depth": 0}
+    settings |= {"learning_rate": 0.1, "min_child_weight": 5, "nthread": default_threads()}
+    features, target = training_data(documents)
+    xgboost.train(settings, xgboost.DMatrix(features, target), num_boost_round=trees).save_model(path)
+
+
+def compile_with_gcc(path: Path, lightgbm_file: Path) -> None:
+    import tl2cgen
+    import treelite
+
+    model = treelite.frontend.load_lightgbm_model(str(lightgbm_file))
+    tl2cgen.export_lib(
+        model, toolchain="gcc", libpath=str(path), params={"parallel_comp": 32}, nthread=default_threads()
+    )
+
+
+def write_onnx(path: Path, model: TreeEnsemble) -> None:
+    """LightGBM's trees, as rankforce read them, as a TreeEnsembleRegressor in float32."""
+    import onnx
+    from onnx import TensorProto, helper
+
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("tree", "node", "feature", "mode", "cut", "yes", "no", "nan")
     }
-    return xgboost.train(settings, xgboost.DMatrix(features, target), num_boost_round=trees)
+    targets: dict[str, list[Any]] = {"tree": [], "node": [], "weight": []}
+    for number, tree in enumerate(model.trees):
+        inner = tree.n_nodes
+        for node in range(inner + tree.n_leaves):
+            leaf = node - inner
+            sides = (0, 0) if leaf >= 0 else (int(tree.left[node]), int(tree.right[node]))
+            yes, no = (child if child >= 0 else inner + ~child for child in sides)
+            row = (number, node, 0, "LEAF", 0.0, 0, 0, 0)
+            if leaf < 0:
+                cut = float(tree.threshold[node])
+                row = (number, node, int(tree.feature[node]), "BRANCH_LEQ", cut, yes, no, int(tree.missing_left[node]))
+            else:
+                for name, value in zip(targets, (number, node, float(tree.leaf_value[leaf])), strict=True):
+                    targets[name].append(value)
+            for name, value in zip(columns, row, strict=True):
+                columns[name].append(value)
+    ensemble = helper.make_node(
+        "TreeEnsembleRegressor", ["X"], ["scores"], domain="ai.onnx.ml", n_targets=1,
+        nodes_treeids=columns["tree"], nodes_nodeids=columns["node"], nodes_featureids=columns["feature"],
+        nodes_modes=columns["mode"], nodes_values=columns["cut"], nodes_truenodeids=columns["yes"],
+        nodes_falsenodeids=columns["no"], nodes_missing_value_tracks_true=columns["nan"],
+        target_treeids=targets["tree"], target_nodeids=targets["node"], target_weights=targets["weight"],
+        target_ids=[0] * len(targets["tree"]),
+    )  # fmt: skip
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [None, w]) for n, w in (("X", FEATURES), ("scores", 1))]
+    graph = helper.make_graph([ensemble], "trees", ends[:1], ends[1:])
+    opsets = [helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
 
 
-def convert(booster: Any) -> TreeEnsemble:
-    """A LightGBM model as ours. Thresholds are rounded down to float32: float32 values then go the same way."""
-    return TreeEnsemble.from_trees(
-        [_convert_tree(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]], booster.feature_name()
-    )
+def prepare(folder: Path, trees: int, leaves: int, documents: int) -> dict[str, Path]:
+    """The files of a shape, made where they are not there yet."""
+    kinds = {"LightGBM": "lightgbm.txt", "XGBoost": "xgboost.json", "tl2cgen": "tl2cgen.so", "ONNX": "model.onnx"}
+    paths = {kind: folder / f"{trees}x{leaves}-{name}" for kind, name in kinds.items()}
+    makers: dict[str, Callable[[Path], None]] = {
+        "LightGBM": lambda path: train_lightgbm(path, trees, leaves, documents),
+        "XGBoost": lambda path: train_xgboost(path, trees, leaves, documents),
+        "tl2cgen": lambda path: compile_with_gcc(path, paths["LightGBM"]),
+        "ONNX": lambda path: write_onnx(path, rf.load(paths["LightGBM"])),  # type: ignore[arg-type]
+    }
+    for kind, path in paths.items():
+        if not path.exists():
+            try:
+                makers[kind](path)
+            except ImportError as error:
+                print(f"{kind} is left out: {error} (pip install 'rankforce[bench]')")
+    return paths
 
 
-def _convert_tree(root: dict[str, Any]) -> Tree:
-    nodes: dict[int, dict[str, Any]] = {}
-    leaves: dict[int, dict[str, Any]] = {}
-
-    def collect(place: dict[str, Any]) -> int:
-        if "split_index" not in place:
-            number = place.get("leaf_index", 0)
-            leaves[number] = place
-            return ~int(number)
-        nodes[place["split_index"]] = place
-        place["left"], place["right"] = collect(place["left_child"]), collect(place["right_child"])
-        return int(place["split_index"])
-
-    collect(root)
-    inner = [nodes[number] for number in sorted(nodes)]
-    ends = [leaves[number] for number in sorted(leaves)]
-    exact = np.array([node["threshold"] for node in inner], dtype=np.float64)
-    rounded = exact.astype(np.float32)
-    thresholds = np.where(rounded > exact, np.nextafter(rounded, np.float32("-inf")), rounded)
-    return Tree(
-        feature=np.array([node["split_feature"] for node in inner], dtype=np.int32),
-        threshold=thresholds.astype(np.float32),
-        missing_left=np.array([node["default_left"] for node in inner], dtype=bool),
-        left=np.array([node["left"] for node in inner], dtype=np.int32),
-        right=np.array([node["right"] for node in inner], dtype=np.int32),
-        gain=np.array([node["split_gain"] for node in inner], dtype=np.float64),
-        leaf_value=np.array([leaf["leaf_value"] for leaf in ends], dtype=np.float32),
-        leaf_documents=np.array([leaf.get("leaf_count", 0) for leaf in ends], dtype=np.int64),
-    )
-
-
-def fastest(runs: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Seconds of the fastest of several calls, the candidates taking turns."""
-    best = dict.fromkeys(runs, np.inf)
-    for turn in range(repeats + 1):
+def in_turns(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, tuple[float, float]]:
+    """Seconds of several calls, best and median, the candidates taking turns."""
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for turn in range(rounds + 1):
         for name, run in runs.items():
             start = time.perf_counter()
             run()
             if turn:  # the first one compiles and warms up
-                best[name] = min(best[name], time.perf_counter() - start)
-    return best
+                seconds[name].append(time.perf_counter() - start)
+    return {name: (min(values), float(np.median(values))) for name, values in seconds.items()}
 
 
-def table(title: str, micros: dict[str, float]) -> None:
-    print(f"  {title}")
-    for name, value in micros.items():
-        print(f"    {name:<28}{value:>10.2f} µs   {value / micros['rankforce']:>6.1f}x")
+def show(title: str, seconds: dict[str, tuple[float, float]], per: int = 1) -> None:
+    """A table of microseconds; ratios are to the line of rankforce on the same trees."""
+    print(f"  {title:<46}{'best':>10}{'median':>12}{'best / ours':>14}")
+    ours = {name: value for name, value in seconds.items() if name.startswith("rankforce")}
+    for name, (best, median) in seconds.items():
+        twin = "rankforce, XGBoost's trees" if name.startswith("XGBoost") else "rankforce"
+        against = ours.get(twin, next(iter(ours.values())))[0]
+        print(f"    {name:<44}{1e6 * best / per:>8.2f} µs{1e6 * median / per:>9.2f} µs{best / against:>13.1f}x")
 
 
-def benchmark(trees: int, leaves: int, documents: int, training: int) -> None:
-    train, test = make_features(training, 1), make_features(documents, 2)
-    rng = np.random.default_rng(3)
-    target = np.tanh(train @ rng.standard_normal(FEATURES) / 8) + train[:, 100] * train[:, 101] + rng.random(training)
-    lightgbm = train_lightgbm(train, target, trees, leaves)
-    xgboost = train_xgboost(train, target, trees, leaves)
-    model = convert(lightgbm)
-    np.testing.assert_array_equal(model.leaf_indices(test[:2000]), lightgbm.predict(test[:2000], pred_leaf=True))
-    print(f"\n{model.n_trees} trees, {leaves} leaves ({model.tree_leaves.mean():.0f} on average), {FEATURES} features")
+def peers_of(paths: dict[str, Path], matrix: np.ndarray) -> dict[str, Callable[[], Any]]:
+    """What else scores LightGBM's trees, on this matrix, as far as it is installed."""
+    threads = default_threads()
+    runs: dict[str, Callable[[], Any]] = {}
+    if paths["tl2cgen"].exists():
+        import tl2cgen
+        import treelite
 
-    runs = {
+        predictor = tl2cgen.Predictor(str(paths["tl2cgen"]), nthread=threads)
+        wrapped = tl2cgen.DMatrix(matrix)
+        runs["tl2cgen, gcc"] = lambda: predictor.predict(wrapped)
+        loaded = treelite.frontend.load_lightgbm_model(str(paths["LightGBM"]))
+        doubles = matrix.astype(np.float64)  # as its thresholds are
+        runs["treelite GTIL"] = lambda: treelite.gtil.predict(loaded, doubles, nthread=threads)
+    if paths["ONNX"].exists():
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        session = onnxruntime.InferenceSession(str(paths["ONNX"]), options, providers=["CPUExecutionProvider"])
+        runs["ONNX Runtime"] = lambda: session.run(None, {"X": matrix})
+    return runs
+
+
+def check_peers(runs: dict[str, Callable[[], Any]], expected: np.ndarray) -> None:
+    """All candidates compute the same scores, or their times mean nothing."""
+    for name, run in runs.items():
+        scores = np.asarray(run(), dtype=np.float64).reshape(-1)
+        np.testing.assert_allclose(scores, expected, rtol=1e-3, atol=1e-3, err_msg=name)
+
+
+def benchmark(folder: Path, trees: int, leaves: int, documents: int, training: int) -> None:
+    import lightgbm
+    import xgboost
+
+    paths = prepare(folder, trees, leaves, training)
+    model, other = rf.load(paths["LightGBM"]), rf.load(paths["XGBoost"])
+    assert isinstance(model, TreeEnsemble)
+    booster = lightgbm.Booster(model_file=paths["LightGBM"])
+    xgb = xgboost.Booster(model_file=paths["XGBoost"])
+    test = make_features(documents, 2)
+    np.testing.assert_array_equal(model.predict(test[:2000]), booster.predict(test[:2000]))
+    np.testing.assert_allclose(other.predict(test[:2000]), xgb.inplace_predict(test[:2000]), rtol=1e-3, atol=1e-3)
+    print(f"\n{trees} trees of {leaves} leaves, {FEATURES} features, {thread_count()} threads")
+
+    few = peers_of(paths, test[:2000])
+    check_peers(few, model.predict(test[:2000]))
+    runs: dict[str, Callable[[], Any]] = {
         "rankforce": lambda: model.predict(test),
-        "LightGBM": lambda: lightgbm.predict(test),
-        "XGBoost": lambda: xgboost.inplace_predict(test),
+        "LightGBM": lambda: booster.predict(test),
+        **peers_of(paths, test),
+        "rankforce, XGBoost's trees": lambda: other.predict(test),
+        "XGBoost": lambda: xgb.inplace_predict(test),
     }
-    table(
-        f"per document, {documents:,} at once, {thread_count()} threads",
-        {name: 1e6 * seconds / documents for name, seconds in fastest(runs, 5).items()},
-    )
-    few = test[:2000]
-    roots, nodes, thresholds = model.walk
-    sums = np.zeros(len(few))
-    slow = fastest({"": lambda: tree_walk.add_scores(few, roots, nodes, thresholds, model.leaf_value, sums)}, 1)
-    print(f"    {'rankforce, NumPy alone':<28}{1e6 * slow[''] / len(few):>10.2f} µs")
+    show(f"per document, {documents:,} at once", in_turns(runs, ROUNDS), documents)
     for count in (1, 10, 100):
-        part = test[:count]
-        runs = {
-            "rankforce": lambda part=part: model.predict(part),
-            "LightGBM": lambda part=part: lightgbm.predict(part),
-            "XGBoost": lambda part=part: xgboost.inplace_predict(part),
-        }
-        table(f"one call with {count} document{'s' * (count > 1)}", {k: 1e6 * v for k, v in fastest(runs, 200).items()})
-    loading(model, lightgbm, xgboost)
+        score_few(count, test, model, booster, xgb)
+    part = test[:1000]
+    roots, nodes, thresholds = model.walk
+    sums = np.zeros(len(part))
+    slow = in_turns({"": lambda: tree_walk.add_scores(part, roots, nodes, thresholds, model.leaf_value, sums)}, 1)
+    print(f"  with NumPy alone, {1e6 * slow[''][0] / len(part):.0f} µs per document")
+    loading(folder, model, paths)
 
 
-def loading(model: TreeEnsemble, lightgbm: Any, xgboost: Any) -> None:
+def score_few(count: int, test: np.ndarray, model: Any, booster: Any, xgb: Any) -> None:
+    """Calls with few documents, other ones each time: nobody asks for the same document twice."""
+    turn = {"": 0}
+
+    def part() -> np.ndarray:
+        turn[""] = (turn[""] + 1) % (len(test) // count)
+        return test[turn[""] * count : (turn[""] + 1) * count]
+
+    runs: dict[str, Callable[[], Any]] = {
+        "rankforce": lambda: model.predict(part()),
+        "LightGBM": lambda: booster.predict(part()),
+        "LightGBM, num_threads=1": lambda: booster.predict(part(), num_threads=1),
+        "XGBoost, in place": lambda: xgb.inplace_predict(part()),
+    }
+    show(f"one call with {count} document{'s' * (count > 1)}", in_turns(runs, 100))
+
+
+def loading(folder: Path, model: TreeEnsemble, paths: dict[str, Path]) -> None:
+    """Reading a model file: ours, and theirs by themselves and by rankforce."""
     import lightgbm as lgb
     import xgboost as xgb
 
-    with tempfile.TemporaryDirectory() as folder:
-        paths = {name: str(Path(folder) / name) for name in ("ours.json", "ours.json.gz", "theirs.txt", "theirs.json")}
-        model.save(paths["ours.json"])
-        model.save(paths["ours.json.gz"])
-        lightgbm.save_model(paths["theirs.txt"])
-        xgboost.save_model(paths["theirs.json"])
-        seconds = fastest(
-            {
-                "rankforce": lambda: rf.load(paths["ours.json"]),
-                "rankforce, .gz": lambda: rf.load(paths["ours.json.gz"]),
-                "LightGBM": lambda: lgb.Booster(model_file=paths["theirs.txt"]),
-                "XGBoost": lambda: xgb.Booster(model_file=paths["theirs.json"]),
-            },
-            3,
-        )
-        sizes = [os.path.getsize(path) / 1e6 for path in paths.values()]
+    with tempfile.TemporaryDirectory() as scratch:
+        ours = Path(scratch) / "ours.json"
+        model.save(ours)
+        runs: dict[str, tuple[Path, Callable[[], Any]]] = {
+            "rankforce": (ours, lambda: rf.load(ours)),
+            "LightGBM": (paths["LightGBM"], lambda: lgb.Booster(model_file=paths["LightGBM"])),
+            "XGBoost": (paths["XGBoost"], lambda: xgb.Booster(model_file=paths["XGBoost"])),
+            "rankforce, LightGBM's file": (paths["LightGBM"], lambda: rf.load(paths["LightGBM"])),
+        }
+        seconds = in_turns({name: run for name, (_, run) in runs.items()}, ROUNDS)
+        sizes = {name: os.path.getsize(path) / 1e6 for name, (path, _) in runs.items()}
     print("  loading")
-    for (name, value), size in zip(seconds.items(), sizes, strict=True):
-        print(f"    {name:<28}{1e3 * value:>10.1f} ms   {value / seconds['rankforce']:>6.1f}x   {size:.1f} MB")
+    for name, (best, median) in seconds.items():
+        ratio = best / seconds["rankforce"][0]
+        print(f"    {name:<44}{1e3 * best:>8.1f} ms{1e3 * median:>9.1f} ms{ratio:>13.1f}x   {sizes[name]:.1f} MB")
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return "unknown processor"
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown processor"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trees", type=int, default=500)
-    parser.add_argument("--leaves", type=int, nargs="+", default=[31, 255])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--shapes", nargs="+", default=["500x31", "1000x63"], help="trees x leaves")
     parser.add_argument("--documents", type=int, default=50_000)
-    parser.add_argument("--training-documents", type=int, default=20_000)
+    parser.add_argument("--training-documents", type=int, default=8_000)
+    parser.add_argument("--models", type=Path, help="folder where trained and compiled models are kept")
+    parser.add_argument("--prepare", action="store_true", help="make the models, and do not score")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
-    for leaves in arguments.leaves:
-        benchmark(arguments.trees, leaves, arguments.documents, arguments.training_documents)
+    print(processor())
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.models or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        for shape in arguments.shapes:
+            trees, leaves = (int(part) for part in shape.split("x"))
+            if arguments.prepare:
+                prepare(folder, trees, leaves, arguments.training_documents)
+            else:
+                benchmark(folder, trees, leaves, arguments.documents, arguments.training_documents)
 
 
 if __name__ == "__main__":

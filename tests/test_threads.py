@@ -51,6 +51,25 @@ def test_ranges_cover_every_query_once(threads, sizes):
 
 
 @pytest.mark.compiled_only
+def test_ranges_cost_the_same():
+    """One query that costs as much as all others together is a range of its own."""
+    starts = np.arange(0, 101 * 100, 100)
+    costs = np.concatenate([[0], np.cumsum([1.0] * 60 + [99.0] + [1.0] * 39)])
+    ranges = []
+    with using_threads(2):
+        over_queries(starts, lambda first, last: ranges.append((first, last)), 0, costs)
+    assert sorted(ranges)[0][0] == 0
+    assert sorted(ranges)[-1][1] == 100
+    most = max(costs[last] - costs[first] for first, last in ranges if not first <= 60 < last)
+    assert most <= costs[-1] / 8 + 1
+    assert any(last - first < 30 for first, last in ranges if first <= 60 < last)
+    ranges.clear()
+    with using_threads(2):
+        over_queries(starts, lambda first, last: ranges.append((first, last)), 1000, costs)  # all of it costs less
+    assert ranges == [(0, 100)]
+
+
+@pytest.mark.compiled_only
 def test_the_caller_works_beside_its_helpers():
     """Two pieces that wait for each other: each has a thread of its own, and one of them is the caller's."""
     both = threading.Barrier(2, timeout=20)

@@ -55,13 +55,13 @@ _HOME = {
     "XRank": "rankforce.rankers.xrank",
     # models
     "Model": "rankforce.models.model",
-    "load": "rankforce.models.storage",
+    "load": "rankforce.importing.recognising",
     # export
     "export_bundle": "rankforce.export.bundling",
     "export_model": "rankforce.export.exporting",
-    "Exported": "rankforce.export.exporting",
+    "Exported": "rankforce.models.exported",
     "ExportedBundle": "rankforce.export.bundling",
-    "ExportCheck": "rankforce.export.check_report",
+    "ExportCheck": "rankforce.models.exported",
     # combining
     "combine": "rankforce.combining.combine",
     # evaluation

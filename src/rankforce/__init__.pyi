@@ -46,9 +46,8 @@ from rankforce.explaining.importance import importance as importance
 from rankforce.explaining.pair_explanation import PairExplanation as PairExplanation
 from rankforce.export.bundling import ExportedBundle as ExportedBundle
 from rankforce.export.bundling import export_bundle as export_bundle
-from rankforce.export.check_report import ExportCheck as ExportCheck
-from rankforce.export.exporting import Exported as Exported
 from rankforce.export.exporting import export_model as export_model
+from rankforce.importing.recognising import load as load
 from rankforce.inspection.inspection import inspect as inspect
 from rankforce.inspection.model_card import model_card as model_card
 from rankforce.measures.average_precision import MAP as MAP
@@ -70,8 +69,9 @@ from rankforce.measures.recall import Recall as Recall
 from rankforce.measures.reciprocal_rank import MRR as MRR
 from rankforce.measures.success import Success as Success
 from rankforce.measures.winner_takes_all import WTA as WTA
+from rankforce.models.exported import ExportCheck as ExportCheck
+from rankforce.models.exported import Exported as Exported
 from rankforce.models.model import Model as Model
-from rankforce.models.storage import load as load
 from rankforce.objectives.graded import Graded as Graded
 from rankforce.objectives.objective import Term as Term
 from rankforce.objectives.objective_files import read_objective as read_objective

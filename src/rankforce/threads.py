@@ -22,6 +22,7 @@ from rankforce.compiling import jit
 from rankforce.compiling.intrinsics import ABANDONED, MEETING_SIZE
 from rankforce.errors import SettingsError
 from rankforce.kinds import Whole, shown
+from rankforce.processors import usable_processors
 
 # Documents below which waking another thread takes longer than it saves; in a pass of a few nanoseconds per document.
 FEW = 2048
@@ -37,11 +38,11 @@ _group = threading.Lock()
 
 
 def default_threads() -> int:
-    """NUMBA_NUM_THREADS if set, else the processors this process may use."""
+    """NUMBA_NUM_THREADS if set, else the processors this process may use: by its affinity and its quota of time."""
     wanted = os.environ.get("NUMBA_NUM_THREADS")
     if wanted and wanted.isdigit() and int(wanted) > 0:
         return int(wanted)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return usable_processors()
 
 
 def thread_count() -> int:
@@ -61,20 +62,22 @@ def using_threads(count: int | None) -> Iterator[None]:
         _threads.reset(token)
 
 
-def over_queries(starts: np.ndarray, work: Callable[[int, int], Any], few: int = FEW) -> None:
+def over_queries(
+    starts: np.ndarray, work: Callable[[int, int], Any], few: int = FEW, costs: np.ndarray | None = None
+) -> None:
     """Call ``work(first, last)`` on ranges of queries that cover all of them, in parallel.
 
-    Ranges hold about equally many documents; fewer than ``few`` are one range. ``work`` must write to disjoint places,
-    query by query.
+    Ranges cost about the same: ``costs`` (queries + 1) are running totals from 0, by default documents, that is,
+    ``starts``. A total below ``few`` is one range. ``work`` must write to disjoint places, query by query.
     """
     queries = len(starts) - 1
     count = thread_count()
-    if count == 1 or queries < 2 or starts[-1] < few or jit.PLAIN:
+    totals = starts if costs is None else costs
+    if count == 1 or queries < 2 or totals[-1] < few or jit.PLAIN:
         work(0, queries)
         return
-    pieces = min(queries, count * 4)  # a few per thread: the ranges differ in cost
-    total = int(starts[-1])
-    cuts = np.searchsorted(starts, [total * piece // pieces for piece in range(1, pieces)])
+    pieces = min(queries, count * 4)  # a few per thread: costs are estimates, and threads are interrupted
+    cuts = np.searchsorted(totals, [float(totals[-1]) * piece / pieces for piece in range(1, pieces)])
     over_pieces(sorted({0, *cuts.tolist(), queries}), work)
 
 
@@ -122,9 +125,9 @@ def over_ranges(size: int, work: Callable[[int, int], Any], few: int = FEW) -> N
 def together(work: Callable[[int, int, np.ndarray], Any]) -> Any:
     """Call ``work(thread, threads, meeting)`` on all threads at once; return what thread 0 returned.
 
-    ``meeting`` is what ``kernels.meeting.meet`` counts in, to wait for the others. There are never more threads than
-    processors (or NUMBA_NUM_THREADS), for they wait busily. One such group runs at a time: two that each have some of
-    the pool's threads and wait for more would wait for ever.
+    ``meeting`` is what ``kernels.trees.barrier.meet`` counts in, to wait for the others. There are never more threads
+    than processors (or NUMBA_NUM_THREADS): they would wait for each other's. One such group runs at a time: two that
+    each have some of the pool's threads and wait for more would wait for ever.
     """
     meeting = np.zeros(MEETING_SIZE, dtype=np.int64)
     count = min(thread_count(), default_threads())

@@ -98,7 +98,7 @@ def test_there_may_be_none():
     model = TreeEnsemble.from_trees([tree], ["f0", "f1"])
     data = rf.Dataset(np.array([[1.0, -1.0], [-1.0, 1.0], [2.0, 2.0]]), qid=[1, 1, 1], feature_names=["f0", "f1"])
     (change,) = rf.explain(model, data, 1, pair=(0, 1)).changes
-    assert (change.feature, change.document, change.rises) == ("f0", 1, True)
+    assert (change.feature, change.document, change.present) == ("f0", 1, -1.0)
     assert change.value == np.nextafter(np.float32(0), np.float32(1))
     assert change.passed == 0.0
     constant = dataclasses.replace(tree, leaf_value=np.array([0.0, 1.0, 1.0], dtype=np.float32))

@@ -10,6 +10,7 @@ from tests.explaining import slow_twin
 from tests.models.random_trees import random_ensemble, random_features
 
 import rankforce as rf
+from rankforce.explaining import tree_contributions
 from rankforce.explaining.tree_contributions import against_references, as_ensemble, path_dependent
 from rankforce.models.dag import RankingGraph
 from rankforce.models.tree_ensemble import TreeEnsemble
@@ -54,7 +55,7 @@ def test_nodes_without_documents(seed):
 
 
 @pytest.mark.parametrize(("leaves", "features"), [([1], 2), ([2], 1), ([8, 1, 3], 3), ([12, 7], 5)])
-@pytest.mark.parametrize("references", [1, 4])
+@pytest.mark.parametrize("references", [1, 4, 12])
 def test_against_references_is_the_definition(leaves, features, references):
     model = random_ensemble(7, leaves, features, values=THRESHOLDS)
     rows, others = on_thresholds(1, 5, features), on_thresholds(2, references, features)
@@ -64,18 +65,31 @@ def test_against_references_is_the_definition(leaves, features, references):
 
 
 @pytest.mark.compiled_only
+@pytest.mark.parametrize("leaves", [[31] * 8 + [1, 2], [150]])
+def test_patterns_and_walks_agree(leaves, monkeypatch):
+    """By patterns of references, and by a walk for each: two ways to the same sums."""
+    model = random_ensemble(2, leaves, 25)
+    rows, others = random_features(1, 30, 25), np.repeat(random_features(2, 20, 25), 2, axis=0)
+    by_patterns = against_references(model, rows, others)
+    monkeypatch.setattr(tree_contributions, "FEW_REFERENCES", 1000)
+    np.testing.assert_allclose(against_references(model, rows, others), by_patterns, atol=1e-12)
+
+
+@pytest.mark.compiled_only
 def test_they_add_up_and_threads_do_not_matter():
     model = random_ensemble(0, [31] * 40 + [200], 30)
     rows = random_features(1, 300, 30)
     with using_threads(1):
         expected, alone = path_dependent(model, rows)
         against = against_references(model, rows[:40], rows[200:203])
+        by_patterns = against_references(model, rows[:40], rows[200:230])
     np.testing.assert_allclose(alone.sum(axis=1) + expected, model._scores(rows), atol=1e-11)
     difference = model._scores(rows[:40]) - model._scores(rows[200:203]).mean()
     np.testing.assert_allclose(against.sum(axis=1), difference, atol=1e-11)
     with using_threads(3):
         assert path_dependent(model, rows)[1].tobytes() == alone.tobytes()
         assert against_references(model, rows[:40], rows[200:203]).tobytes() == against.tobytes()
+        assert against_references(model, rows[:40], rows[200:230]).tobytes() == by_patterns.tobytes()
     # what stands beside a document does not matter either
     assert path_dependent(model, rows[37:38])[1].tobytes() == alone[37:38].tobytes()
 

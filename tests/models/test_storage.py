@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.random_trees import random_ensemble, random_features
+from tests.models.random_trees import random_ensemble, random_features, slow_scores
 
 import rankforce as rf
 from rankforce.errors import ModelFileError, RankforceError
+from rankforce.models import tree_text
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
 from rankforce.models.model import Model
@@ -28,6 +29,7 @@ from rankforce.models.net_scaling import Scaling
 from rankforce.models.provenance import Provenance
 from rankforce.models.stacked import Stacked
 from rankforce.models.storage import FORMAT, VERSION, from_bytes, load, model_kinds, save, shortest, to_bytes
+from rankforce.models.tree_ensemble import LEAF_FIELDS, NODE_FIELDS, TreeEnsemble
 
 PROVENANCE = Provenance(
     settings={"n_trees": 3, "sigma": 0.1, "monotone": {"f1": 1}, "base": None, "threads": 8, "progress": True},
@@ -144,7 +146,7 @@ def test_every_kind_of_model_is_found_by_its_file() -> None:
 def test_the_file_is_json_that_anyone_can_read() -> None:
     document = json.loads(to_bytes(random_ensemble(6, [4, 1], provenance=PROVENANCE)))
     assert document["format"] == FORMAT
-    assert document["version"] == VERSION
+    assert document["version"] == 1 <= VERSION
     assert len(document["contents"]["trees"][0]["threshold"]) == 3
     assert document["provenance"]["history"]["train NDCG@10"] == [
         0.1,
@@ -214,7 +216,7 @@ def test_any_other_bytes_are_refused(data: bytes) -> None:
         (GOOD[:-5], "truncated"),
         (GOOD.replace(b'"seed": 7', b'"seed": 8'), "damaged or edited"),
         (json.dumps(json.loads(GOOD), indent=1).encode(), "not a rankforce model"),
-        (GOOD.replace(b'"version": 1,', b'"version": 2,', 1)[:-90], "version 2.*upgrade"),
+        (GOOD.replace(b'"version": 1,', b'"version": 3,', 1)[:-90], "version 3.*upgrade"),
     ],
 )
 def test_the_error_says_what_is_wrong(tmp_path: Path, content: bytes, says: str) -> None:
@@ -397,3 +399,34 @@ def test_every_number_of_a_file_is_checked(key: str, value: Any) -> None:
     body = b"{" + text.encode() + b","
     with pytest.raises(ModelFileError):
         from_bytes(body + f'\n"sha256": "{hashlib.sha256(body).hexdigest()}"}}\n'.encode())
+
+
+@pytest.mark.parametrize("sizes", [[1], [4, 1, 31], [1, 1], [2] * 30])
+def test_trees_read_by_the_column_are_those_read_as_json(sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    model = random_ensemble(8, sizes)
+    whole = TreeEnsemble.from_trees(random_ensemble(9, [5]).trees, model.feature_names, base_model=model)
+    for one in (model, whole, model.truncate(0)):
+        data = to_bytes(one)
+        _, sections = tree_text.cut_out(data, NODE_FIELDS | LEAF_FIELDS, LEAF_FIELDS)
+        assert len(sections) == (2 if one is whole else min(1, one.n_trees))
+        fast = from_bytes(data)
+        monkeypatch.setattr(tree_text, "cut_out", lambda data, types, leaves: (data, []))
+        assert to_bytes(from_bytes(data)) == to_bytes(fast) == data
+        monkeypatch.undo()
+
+
+def test_double_leaves_are_kept_in_a_file_of_version_2() -> None:
+    values = np.array([0.1, -1 / 3])
+    tree = dataclasses.replace(random_ensemble(8, [2]).trees[0], leaf_value=values)
+    model = TreeEnsemble.from_trees([tree], [f"f{k}" for k in range(7)], double_leaves=True)
+    around = TreeEnsemble.from_trees([], model.feature_names, base_model=model)
+    for one in (model, around):
+        assert json.loads(to_bytes(one))["version"] == 2
+        assert to_bytes(from_bytes(to_bytes(one))) == to_bytes(one)
+    np.testing.assert_array_equal(from_bytes(to_bytes(model)).leaf_value, values)
+    matrix = random_features(1, 100)
+    expected = slow_scores([tree], matrix)
+    for documents in (1, 10, 100):
+        np.testing.assert_array_equal(model.predict(matrix[:documents]), expected[:documents])
+        np.testing.assert_array_equal(around.predict(matrix[:documents]), expected[:documents])
+    assert set(expected) <= set(values)

@@ -232,3 +232,45 @@ def test_a_data_set_is_scored_in_row_order() -> None:
     qid = np.random.default_rng(27).integers(0, 5, 40)
     data = Dataset(matrix, qid=qid, feature_names=model.feature_names)
     np.testing.assert_array_equal(model.predict(data), slow_scores(model.trees, matrix))
+
+
+@pytest.mark.parametrize("documents", [1, 2, 3, 5, 16, 17, 33])
+@pytest.mark.parametrize("sizes", [[1] * 3, [31] * 21, [200, 3], [600] * 3], ids=str)
+def test_few_documents_in_any_form_score_as_the_definition_says(sizes: list[int], documents: int) -> None:
+    model = random_ensemble(31, sizes, base_score=0.25)
+    matrix = random_features(32, documents)
+    expected = slow_scores(model.trees, matrix, 0.25)
+    fortran, wide = np.asfortranarray(matrix), np.full((documents, 9), np.nan, dtype=np.float32)
+    wide[:, :7] = matrix
+    for form in (matrix, fortran, wide[:, :7], matrix.astype(np.float64), matrix.tolist(), matrix.astype(">f4")):
+        np.testing.assert_array_equal(model.predict(form), expected)
+
+
+@pytest.mark.parametrize("documents", [1, 3, 10, 100])
+def test_few_documents_are_checked_like_many(documents: int) -> None:
+    model = random_ensemble(33, [31] * 9)
+    infinite = random_features(34, documents)
+    infinite[-1, 6] = np.inf
+    with pytest.raises(DataError, match=f"number 6 .* of row {documents - 1} .* is infinite"):
+        model.predict(infinite)
+    stump = TreeEnsemble.from_trees([STUMP], ["a", "b"])  # which never looks at feature a
+    with pytest.raises(DataError, match="infinite"):
+        stump.predict(np.array([[-np.inf, 1.0]] * documents, dtype=np.float32))
+    with pytest.raises(DataError, match="X has 6 features, the model was trained on 7"):
+        model.predict(infinite[:, :6].copy())
+    with pytest.raises(DataError, match="two dimensions"):
+        model.predict(infinite[0])
+
+
+def test_one_document_of_any_kind_of_matrix_uses_one_kernel() -> None:
+    if jit.PLAIN:
+        pytest.skip("the compiler is off")
+    from rankforce.kernels.trees.side_by_side import score_side_by_side
+
+    model = random_ensemble(35, [31] * 9)
+    writable, read_only = random_features(36, 2), random_features(36, 2)
+    read_only.setflags(write=False)
+    for matrix in (writable, read_only, writable[1:]):
+        model.predict(matrix)
+        model.predict(matrix, n_trees=3)
+    assert len(score_side_by_side.own.signatures) == 1

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.kernels.binning import cut_points
+from rankforce.kernels.radix_sort import sort_bits
 from rankforce.threads import FEW, over_pieces, over_ranges, thread_count
 
 COLUMNS_PER_THREAD = 4  # that are copied at a time; all copies together must not add up to much memory
@@ -41,11 +42,12 @@ def find_cuts(features: np.ndarray, rows: np.ndarray | None, max_bins: int) -> C
     )
     at_once = _columns_at_once(n_rows, n_features)
     copies = np.empty((at_once, n_rows), dtype=dtypes.FEATURE)
+    scratches: list[np.ndarray] = []  # one for each thread, once it has sorted
     for first in range(0, n_features, at_once):
         some = features[:, first : first + at_once]
         columns = copies[: some.shape[1]]
         _copy_columns(some, rows, columns)
-        _cut_columns(columns, max_bins, Cuts(*(part[first : first + at_once] for part in cuts)))
+        _cut_columns(columns, max_bins, Cuts(*(part[first : first + at_once] for part in cuts)), scratches)
     return cuts
 
 
@@ -67,13 +69,19 @@ def _copy_columns(features: np.ndarray, rows: np.ndarray | None, columns: np.nda
     over_ranges(columns.shape[1], copy)
 
 
-def _cut_columns(columns: np.ndarray, max_bins: int, cuts: Cuts) -> None:
+def _cut_columns(columns: np.ndarray, max_bins: int, cuts: Cuts, scratches: list[np.ndarray]) -> None:
     """Sort columns in place and cut them, each by whichever thread is free."""
+    bits = columns.view(np.uint32)
 
     def cut(first: int, last: int) -> None:
+        try:
+            scratch = scratches.pop()
+        except IndexError:
+            scratch = np.empty(columns.shape[1], dtype=np.uint32)
         for column in range(first, last):
-            columns[column].sort()
+            sort_bits(bits[column], scratch)
             cuts.n_bins[column], cuts.present[column] = cut_points(columns[column], max_bins, cuts.thresholds[column])
+        scratches.append(scratch)
 
     count = len(columns)
     over_pieces(range(count + 1) if columns.size >= FEW else (0, count), cut)

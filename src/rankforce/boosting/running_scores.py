@@ -10,7 +10,7 @@ from rankforce import dtypes
 from rankforce.data.dataset import Dataset
 from rankforce.kernels.trees.leaves import add_leaf_values
 from rankforce.models.expected_grade import GradeLink
-from rankforce.threads import FEW_IN_A_PASS, over_ranges
+from rankforce.threads import FEW_IN_A_PASS, over_queries
 from rankforce.training.monitor import Followed
 from rankforce.training.monitoring import Watched
 from rankforce.trees.tree import Tree
@@ -40,13 +40,19 @@ class RunningScores(Followed):
     def add(self, trees: Sequence[Tree], leaves: Sequence[np.ndarray]) -> None:
         """Add one tree to every output; the leaf of every document is known."""
         added = list(zip(self.outputs, trees, leaves, strict=True))
+        starts, ranking = self.ranking.starts, self.ranking
 
         def add(first: int, last: int) -> None:
             for output, tree, leaf_of in added:
-                add_leaf_values(tree.leaf_value, leaf_of, first, last, output)
+                add_leaf_values(tree.leaf_value, leaf_of, int(starts[first]), int(starts[last]), output)
+            if self.link is None:  # while the scores are in the cache
+                ranking.update_some(self.outputs[0], first, last)
 
-        over_ranges(self.data.n_documents, add, FEW_IN_A_PASS)
-        self._rank()
+        over_queries(starts, add, FEW_IN_A_PASS)
+        if self.link is None:
+            self.scores, self.order = self.outputs[0], ranking.order
+        else:
+            self._rank()
 
     def value_with(self, tree: Tree, leaf_of: np.ndarray) -> float:
         """The watched measure if this tree were added to the only output; nothing is added."""

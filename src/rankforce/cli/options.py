@@ -19,7 +19,9 @@ Format = Annotated[
 
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The seed of everything random.")]
 
-Threads = Annotated[int | None, typer.Option("--threads", metavar="N", help="Threads.", show_default="all cores")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", metavar="N", help="Threads.", show_default="all processors of the process")
+]
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 

@@ -140,7 +140,7 @@ def _kind_of_file(path: Path) -> str:
     if path.suffix == ".npy":
         return "scores"
     number, line = _first_line(path)
-    if line.startswith(("{", "<", "##", "tree")):
+    if line.startswith(("{", "[", "<", "##", "tree")):
         return "model"
     words = line.split()
     if len(words) == 6:

@@ -33,6 +33,7 @@ NOT_WARMED = {
     "take_step": "nets on several terms, preferences or all queries at once",
     "update_by_pair": "nets that learn pair by pair",
     "add_preference_forces": "preference lists",
+    "add_pattern_contributions": "explanations",
     "add_reference_contributions": "explanations",
     "add_scores_without": "importance of features",
     "add_forces_by_rank": "measures without columns, pairs by rank or drawn, very wide score ranges",

@@ -12,8 +12,8 @@ from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError
 from rankforce.evaluation.foreign_models import attribute, ranks_documents
 from rankforce.evaluation.scores import scores_of
+from rankforce.importing.recognising import load, names_model_file
 from rankforce.models.model import Model
-from rankforce.models.storage import load, names_model_file
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.remedies import Argument
 

@@ -5,6 +5,7 @@ Each is made when it is first named, since that needs Numba; with the compiler o
 
 from __future__ import annotations
 
+import platform
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -12,9 +13,14 @@ from typing import Any
 from rankforce.compiling.jit import PLAIN, compiler
 
 # Places in the int64 array by which threads that run one kernel at once wait for each other; a cache line each.
-ARRIVED, ROUND, ABANDONED = 0, 8, 16
-MEETING_SIZE = 24
+ARRIVED, ROUND, ABANDONED, ASLEEP, HURRY = 0, 8, 16, 24, 32
+MEETING_SIZE = 40
+# The number of the system call by which a thread sleeps until another one wakes it; None where there is none.
+FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform == "linux" else None
+FUTEX_WAIT, FUTEX_WAKE = 128, 129  # among the threads of one process
+LONGEST_SLEEP = 10_000_000  # nanoseconds
 DOCUMENT_BLOCK = 64  # documents that ``failed_tests`` takes at once: eight vector registers of eight
+SMALL_BLOCK = 16  # documents that ``failed_tests_of_few`` takes at once
 
 
 def __getattr__(name: str) -> Any:
@@ -95,25 +101,25 @@ def _make_float_of() -> Any:
     return numba.extending.intrinsic(float_of)
 
 
-def _make_failed_tests() -> Any:
-    """``failed_tests(values, rows, thresholds, masks, first, last, out)`` for a block of 64 documents.
+def _make_failed_tests(block: int) -> Any:
+    """``failed_tests(values, rows, thresholds, masks, first, last, out)`` for a block of documents.
 
     ``out[d]`` uint32 becomes the union of ``masks[p]`` over all p in [first, last) with
-    ``values[rows[p], d] > thresholds[p]``; values float32 of shape (rows, 64), rows int32. Written as vectors of 8: a
-    loop over documents within a loop over p would load and store ``out`` at each p, this one keeps it in registers.
+    ``values[rows[p], d] > thresholds[p]``; values float32 of shape (rows, block), rows int32. Written as vectors of 8:
+    a loop over documents within a loop over p would load and store ``out`` at each p, this one keeps it in registers.
     """
     if PLAIN:
 
         def plain(values: Any, rows: Any, thresholds: Any, masks: Any, first: Any, last: Any, out: Any) -> None:
-            out[:] = 0
+            out[:block] = 0
             for p in range(first, last):
-                out[values[rows[p]] > thresholds[p]] |= masks[p]
+                out[:block][values[rows[p]] > thresholds[p]] |= masks[p]
 
         return plain
     numba = compiler()
     from llvmlite import ir
 
-    block, lanes = DOCUMENT_BLOCK, 8
+    lanes = 8
     number, offset = ir.IntType(32), ir.IntType(64)
     floats, words = ir.VectorType(ir.FloatType(), lanes), ir.VectorType(number, lanes)
 
@@ -218,33 +224,94 @@ def _make_atomic_load() -> Any:
     return numba.extending.intrinsic(atomic_load)
 
 
-def _make_let_others_run() -> Any:
-    """``let_others_run()``: give the processor to another thread that waits for one."""
+def _make_wait_for_change() -> Any:
+    """``wait_for_change(counters, place, known)``: sleep while an int64 is ``known``, 10 ms at most.
+
+    Whoever changes it calls ``wake_waiting`` after. The system looks at the number once more before the thread sleeps,
+    so that no change between is missed. May return too early: look again. Elsewhere than on Linux, where there is no
+    such call, it sleeps for a moment.
+    """
     if PLAIN:
-        return lambda: None
+        return lambda counters, place, known: None
     numba = compiler()
+
+    def wait_for_change(typing_context: Any, counters: Any, place: Any, known: Any) -> Any:
+        signature = numba.types.void(counters, numba.types.intp, numba.types.int64)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            if FUTEX is None:
+                _sleep_a_moment(builder)
+            else:
+                view = context.make_array(signature.args[0])(context, builder, arguments[0])
+                _call_futex(builder, view, arguments[1], FUTEX_WAIT, arguments[2], LONGEST_SLEEP)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return numba.extending.intrinsic(wait_for_change)
+
+
+def _make_wake_waiting() -> Any:
+    """``wake_waiting(counters, place)``: wake all threads that ``wait_for_change`` of this number."""
+    if PLAIN:
+        return lambda counters, place: None
+    numba = compiler()
+    from llvmlite import ir
+
+    def wake_waiting(typing_context: Any, counters: Any, place: Any) -> Any:
+        signature = numba.types.void(counters, numba.types.intp)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            if FUTEX is not None:
+                view = context.make_array(signature.args[0])(context, builder, arguments[0])
+                _call_futex(builder, view, arguments[1], FUTEX_WAKE, ir.IntType(64)(2**31 - 1), None)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return numba.extending.intrinsic(wake_waiting)
+
+
+def _call_futex(builder: Any, view: Any, place: Any, operation: int, number: Any, longest: int | None) -> None:
+    """The system call behind both, on the lower half of an int64: ``syscall(FUTEX, address, operation, number, ...)``.
+
+    ``longest`` is in nanoseconds.
+    """
     from llvmlite import ir
     from numba.core import cgutils
 
-    system_call = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+    word, byte_pointer = ir.IntType(64), ir.IntType(8).as_pointer()
+    limit = ir.Constant(byte_pointer, None)
+    if longest is not None:
+        seconds_and_rest = cgutils.alloca_once_value(builder, ir.Constant(ir.ArrayType(word, 2), [0, longest]))
+        limit = builder.bitcast(seconds_and_rest, byte_pointer)
+    address = builder.bitcast(builder.gep(view.data, [place]), byte_pointer)
+    call = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(word, [word], var_arg=True), "syscall"
+    )  # fmt: skip
+    nobody = ir.Constant(byte_pointer, None)
+    builder.call(call, [word(FUTEX), address, word(operation), number, limit, nobody, word(0)])
 
-    def let_others_run(typing_context: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.IntType(32), []), system_call)
-            builder.call(function, [])
-            return context.get_dummy_value()
 
-        return numba.types.void(), generate
+def _sleep_a_moment(builder: Any) -> None:
+    """The shortest sleep there is: 50 µs, a millisecond on Windows."""
+    from llvmlite import ir
+    from numba.core import cgutils
 
-    return numba.extending.intrinsic(let_others_run)
+    name, duration = ("Sleep", 1) if sys.platform == "win32" else ("usleep", 50)
+    number = ir.IntType(32)
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, [number]), name)
+    builder.call(function, [number(duration)])
 
 
 _INTRINSICS: dict[str, Callable[[], Any]] = {
     "prefetch_row": _make_prefetch_row,
     "trailing_zeros": _make_trailing_zeros,
     "float_of": _make_float_of,
-    "failed_tests": _make_failed_tests,
+    "failed_tests": lambda: _make_failed_tests(DOCUMENT_BLOCK),
+    "failed_tests_of_few": lambda: _make_failed_tests(SMALL_BLOCK),
     "atomic_add": _make_atomic_add,
     "atomic_load": _make_atomic_load,
-    "let_others_run": _make_let_others_run,
+    "wait_for_change": _make_wait_for_change,
+    "wake_waiting": _make_wake_waiting,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +24,7 @@ from rankforce.data.dataset_columns import (
     origins_of,
     refuse_label_among_features,
 )
+from rankforce.data.fingerprints import fingerprint_of
 from rankforce.data.hashing import combine, hash_ids
 from rankforce.data.identifiers import as_ids
 from rankforce.data.query_groups import Numbered, grouped_by_query
@@ -196,23 +196,7 @@ class Dataset:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of features, labels, queries and weights, whatever the order of the queries."""
-        columns = [self.features, *(self.labels[name] for name in sorted(self.labels))]
-        if self.weights is not None:
-            columns.append(self.weights)
-        per_query = []
-        for q, rows in enumerate(self.each_query()):
-            name = str(self.query_ids[q]).encode(errors="surrogatepass")
-            digest = hashlib.blake2b(b"%d %d " % (len(name), len(rows)) + name, digest_size=16)
-            for column in columns:
-                digest.update(column[rows].tobytes())
-            if self.query_weights is not None:
-                digest.update(self.query_weights[q].tobytes())
-            per_query.append(digest.digest())
-        header = (sorted(self.labels), self.feature_names, self.weights is not None, self.query_weights is not None)
-        whole = hashlib.blake2b(repr(header).encode(errors="surrogatepass"), digest_size=16)
-        for one in sorted(per_query):
-            whole.update(one)
-        return whole.hexdigest()
+        return fingerprint_of(self)
 
     def each_query(self) -> Iterator[np.ndarray]:
         """The rows of each query in turn."""

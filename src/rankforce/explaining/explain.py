@@ -21,10 +21,13 @@ from rankforce.explaining.explained_models import explained_model
 from rankforce.explaining.pair_explanation import PairExplanation, PairMember
 from rankforce.explaining.place_changes import smallest_changes
 from rankforce.kinds import Whole, check_switches, shown
+from rankforce.memory import check_memory
 from rankforce.models.model import Model
 from rankforce.models.ranking import Ranking
 from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.threads import using_threads
+
+_BYTES_PER_CELL = 20  # contributions, their copy in order, and the values of the features
 
 
 @overload
@@ -170,6 +173,13 @@ def _place(wanted: Any, ids: np.ndarray) -> int | None:
 def _table(model: Model, asked: AskedDocuments, references: np.ndarray | None) -> tuple[Contributions, np.ndarray]:
     """The contributions, and the row of each document in them."""
     data = asked.data
+    cells = data.n_documents * model.n_features
+    check_memory(
+        _BYTES_PER_CELL * cells,
+        "explaining all documents",
+        f"{_BYTES_PER_CELL} bytes × {data.n_documents:,} documents × {model.n_features:,} features",
+        "explain them query by query, or a part: data.take_queries(...)",
+    )
     found = attributed(model, rows_of(model, data), references)
     scores = model.predict(data)
     ranking = Ranking.of_scores(scores, data.row_queries, data.query_ids, None, None)
@@ -184,7 +194,7 @@ def _table(model: Model, asked: AskedDocuments, references: np.ndarray | None) -
         scores=scores[order],
         base=found.base,
         feature_names=model.feature_names,
-        values=model.matrix(data)[order].astype(np.float64),
+        values=model.matrix(data)[order],
         contributions=found.contributions[order],
         notes=tuple(methods(model, None if references is None else counted(len(references), "document"))),
     )

@@ -162,7 +162,7 @@ class PairExplanation(Tabular):
 
     def _swap_words(self, change: PlaceChange) -> str:
         side = "a" if change.document == self.a.document else "b"
-        return f"{side} {'≥' if change.rises else '≤'} {feature_tables.value(change.value)}"
+        return f"{side} → {feature_tables.value(change.value)}"
 
 
 def _known(number: float) -> float | None:

@@ -32,7 +32,7 @@ class PlaceChange:
 
     ``passed`` is the size of the change that features can be compared by: the share of the documents of the data whose
     value it passes or reaches (from a missing value on, those between the median and the new value). ``exact``: no
-    smaller change of this feature would do.
+    smaller change of this feature of this document would do.
     """
 
     feature: str
@@ -41,11 +41,6 @@ class PlaceChange:
     value: float
     passed: float
     exact: bool
-
-    @property
-    def rises(self) -> bool:
-        """Whether the value must become larger."""
-        return not self.value < self.present
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -17,9 +17,10 @@ from rankforce.models.dag import RankingGraph
 from rankforce.models.model import frozen
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.remedies import Argument
-from rankforce.threads import over_pieces, thread_count
+from rankforce.threads import over_pieces, over_ranges, thread_count
 from rankforce.trees.tree import Tree
 
+FEW_REFERENCES = 8  # up to here a walk per reference is faster than patterns
 MOST_PATHS = 100_000  # of a graph, which has a path per way through it
 
 
@@ -73,6 +74,7 @@ def against_references(model: TreeEnsemble, matrix: np.ndarray, references: np.n
     A row sums to the score of the document less the mean score of the references.
     """
     from rankforce.kernels.trees.contributions import path_sizes
+    from rankforce.kernels.trees.reference_patterns import MOST_FEATURES, add_pattern_contributions
     from rankforce.kernels.trees.references import add_reference_contributions
 
     out = np.zeros((len(matrix), model.n_features))
@@ -81,12 +83,21 @@ def against_references(model: TreeEnsemble, matrix: np.ndarray, references: np.n
     weights = _leaf_weights(int(sizes[:, 0].max(initial=0)))
     roots, nodes, thresholds = model.walk
 
-    def work(first: int, last: int) -> None:
+    def walk(first: int, last: int) -> None:
         add_reference_contributions(
             matrix, references, roots, nodes, thresholds, model.leaf_value, weights, first, last, out
         )
 
-    over_pieces(_edges(len(matrix), 1), work)
+    def by_patterns(first: int, last: int) -> None:
+        add_pattern_contributions(
+            matrix, references, model.node_starts, model.leaf_starts, nodes, thresholds, model.leaf_value, weights,
+            int(sizes[:, 1].max()), int(2 * len(references) - 1).bit_length(), first, last, out,
+        )  # fmt: skip
+
+    if len(references) <= FEW_REFERENCES or sizes[:, 0].max(initial=0) > MOST_FEATURES:
+        over_pieces(_edges(len(matrix), 1), walk)
+    else:  # what is found of the references is found again in each piece
+        over_ranges(len(matrix), by_patterns, few=2)
     return out / len(references)
 
 

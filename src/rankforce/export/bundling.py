@@ -17,11 +17,12 @@ import numpy as np
 from rankforce.errors import SettingsError
 from rankforce.export.bundles import ltr_plugins, solr, vespa
 from rankforce.export.bundles.request_files import Bundled
-from rankforce.export.exporting import Exported, export_model
+from rankforce.export.exporting import export_model
 from rankforce.export.feature_sets import feature_set
 from rankforce.files.atomic_writes import atomic_write, check_replaceable
 from rankforce.files.streams import file_name
 from rankforce.kinds import OrNone, Text, shown
+from rankforce.models.exported import Exported
 
 _ENGINES = {**dict.fromkeys(ltr_plugins.TYPES, ltr_plugins.files), "solr": solr.files, "vespa": vespa.files}
 _DIGITS = 8

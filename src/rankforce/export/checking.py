@@ -8,11 +8,11 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.export.adversarial_rows import mixed_rows, rows_of_tree
-from rankforce.export.check_report import ExportCheck
 from rankforce.export.emulation import EmulatedTree, EmulatedTrees, less_or_equal, reached
 from rankforce.export.engines import MissingAs
 from rankforce.export.format import Format, Prepared
 from rankforce.export.forms import AdditiveTrees, Form, ScaledTree
+from rankforce.models.exported import ExportCheck
 from rankforce.models.model import Model
 
 MIXED_ROWS = 500

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from rankforce.errors import RankforceWarning, SettingsError, warn
-from rankforce.export.check_report import ExportCheck
 from rankforce.export.checking import check_written
 from rankforce.export.engines import MissingAs, Reader, reader_named, readers_of
 from rankforce.export.feature_sets import feature_set
@@ -24,37 +23,9 @@ from rankforce.export.model_forms import form_of
 from rankforce.files.atomic_writes import atomic_write, check_replaceable
 from rankforce.files.streams import file_name
 from rankforce.kinds import Choice, OrNone, Text, check_switches, shown
+from rankforce.models.exported import Exported
 from rankforce.models.model import Model
 from rankforce.remedies import Argument, Phrase
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Exported:
-    """What was written.
-
-    path : of the file; None if it was only made
-    missing : "zero" or "nan": what a missing value is in this file
-    right_in, wrong_in : releases that treat missing values as the model does, and those that do not
-    notes : what to know of the file
-    check : what the check found; None if none was asked for
-    contents : the bytes of the file
-    """
-
-    path: str | None
-    format: str
-    engine: str | None
-    missing: str
-    right_in: tuple[str, ...]
-    wrong_in: tuple[str, ...]
-    notes: tuple[str, ...]
-    check: ExportCheck | None
-    contents: bytes = dataclasses.field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All but the bytes, for JSON."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        del fields["contents"]
-        return fields | {"check": None if self.check is None else self.check.to_dict(), "bytes": len(self.contents)}
 
 
 class ExportWarning(RankforceWarning):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rankforce.forces.forces import TermForces
+from rankforce.forces.forces import TermForces, on_kept
 from rankforce.kernels.forces.anchor import add_springs
 from rankforce.threads import FEW_IN_A_PASS, over_queries
 
@@ -58,10 +58,8 @@ class Anchor:
         if self.kept is None:
             self._add(scores, stiffness, forces, curvatures)
             return
-        own_forces, own_curvatures = np.zeros((2, len(self.kept)))
-        self._add(scores[self.kept], stiffness, own_forces, own_curvatures)
-        forces[self.kept] += own_forces
-        curvatures[self.kept] += own_curvatures
+        with on_kept(self.kept, scores, forces, curvatures) as (own_scores, own_forces, own_curvatures):
+            self._add(own_scores, stiffness, own_forces, own_curvatures)
 
     def _add(self, scores: np.ndarray, stiffness: np.ndarray, forces: np.ndarray, curvatures: np.ndarray) -> None:
         over_queries(

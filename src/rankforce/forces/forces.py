@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,7 +13,9 @@ from rankforce.data.dataset import Dataset, document_hashes, tie_breakers
 from rankforce.data.random_streams import Stream
 from rankforce.errors import MeasureError, RankforceWarning
 from rankforce.forces.normalising import normalise_forces
-from rankforce.forces.pairs import PairRanges
+from rankforce.forces.pairs import FEW_PAIRS, PairRanges
+from rankforce.kernels.forces.bundles import ForceSums, PairPlaces, ScoredQueries
+from rankforce.kernels.forces.kept_documents import add_of_kept, scores_of_kept
 from rankforce.kernels.forces.listwise_forces import add_listwise_forces
 from rankforce.kernels.forces.local_forces import add_forces_nearby
 from rankforce.kernels.forces.pair_forces import (
@@ -25,7 +29,7 @@ from rankforce.measures.judged import judged
 from rankforce.measures.mean import weights_of_queries
 from rankforce.measures.measure import Measure
 from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, Term
-from rankforce.threads import FEW_IN_A_PASS, over_queries
+from rankforce.threads import FEW_IN_A_PASS, over_queries, over_ranges
 
 _slow_measures: set[type] = set()
 
@@ -49,6 +53,10 @@ class RunningOrder:
         """Rank by these scores (``by_query`` order) and return the order."""
         self._rank(scores, self.order)
         return self.order
+
+    def update_some(self, scores: np.ndarray, first: int, last: int) -> None:
+        """Rank the queries ``first`` to ``last`` alone by these scores."""
+        reorder_documents(scores, self.tie_keys, self.starts, first, last, self.order)
 
     def of(self, scores: np.ndarray) -> np.ndarray:
         """The order by other scores; the ranking stays as it is."""
@@ -88,6 +96,8 @@ class TermForces:
             active=judgement.labels != 0.0 if term.zeros is False else None,
             with_better=not self.all_pairs,
         )
+        self.costs = self.ranges.costs_of_queries(judgement.starts)
+        self.pair_places = PairPlaces(self.ranges.members, self.ranges.worse, self.ranges.better)
         self.query_weights = weights_of_queries(data)
         # a copy that can be written to, as the ones are: kernels are compiled for one kind of array
         weights = np.ones(data.n_documents) if data.weights is None else np.array(data.by_query(data.weights))
@@ -108,8 +118,9 @@ class TermForces:
 
     @property
     def by_columns(self) -> bool:
-        """Whether the fast loop serves: every pair, a measure with columns."""
-        return self.every_pair and self.term.measure.swap_kind == "columns"
+        """Whether the fast loop serves: every pair, and a measure whose columns of two documents give their swap."""
+        measure = self.term.measure
+        return self.every_pair and (measure.swap_kind == "columns" or measure.gives_swap_deltas(self.column_count))
 
     def add(
         self,
@@ -130,11 +141,8 @@ class TermForces:
             self._add(order, scores, share, iteration, queries, pulls, forces, curvatures)
             return
         own_order = self.judged.order_of_kept(order)
-        own_forces = np.zeros(len(members))
-        own_curvatures = np.zeros(len(members))
-        self._add(own_order, scores[members], share, iteration, queries, pulls, own_forces, own_curvatures)
-        forces[members] += own_forces
-        curvatures[members] += own_curvatures
+        with on_kept(members, scores, forces, curvatures) as (own_scores, own_forces, own_curvatures):
+            self._add(own_order, own_scores, share, iteration, queries, pulls, own_forces, own_curvatures)
 
     def _add(
         self,
@@ -159,19 +167,25 @@ class TermForces:
         if not self.by_columns:
             self._add_by_rank(order, scores, scales, iteration, pulls, forces, curvatures)
             return
-        judgement, ranges = self.judged, self.ranges
-        normalisers = judgement.normalisers
-        wide = np.zeros(len(normalisers), dtype=np.uint8)
+        measure, scored = self.judged.kernel_tuple, self._scored(order, scores, scales)
+        sums = ForceSums(pulls, forces, curvatures)
+        wide = np.zeros(len(scales), dtype=np.uint8)
         over_queries(
-            judgement.starts,
+            scored.starts,
             lambda a, b: add_forces_by_columns(
-                judgement.kernel_tuple, self.lambda_tuple, self.column_count, judgement.worth, scores, order,
-                ranges.members, ranges.worse, judgement.starts, normalisers, self.document_weights, scales, a, b, wide,
-                pulls, forces, curvatures,
+                measure, self.lambda_tuple, self.column_count, scored, self.pair_places, a, b, wide, sums
             ),
-        )  # fmt: skip
+            FEW_PAIRS,
+            self.costs,
+        )
         if wide.any():
             self._add_by_rank(order, scores, scales * wide, iteration, pulls, forces, curvatures)
+
+    def _scored(self, order: np.ndarray, scores: np.ndarray, scales: np.ndarray) -> ScoredQueries:
+        judgement = self.judged
+        return ScoredQueries(
+            judgement.worth, scores, order, self.document_weights, judgement.starts, judgement.normalisers, scales
+        )
 
     def _add_diagonal(self, scores: np.ndarray, scales: np.ndarray, forces: np.ndarray, curvatures: np.ndarray) -> None:
         applied = self.judged
@@ -202,14 +216,13 @@ class TermForces:
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
-        applied, ranges = self.judged, self.ranges
-        normalisers = applied.normalisers
+        measure, scored = self.judged.kernel_tuple, self._scored(order, scores, scales)
+        sums = ForceSums(pulls, forces, curvatures)
         over_queries(
-            applied.starts,
+            scored.starts,
             lambda a, b: add_forces_nearby(
-                applied.kernel_tuple, self.lambda_tuple, self.column_count, applied.worth, scores, order,
-                ranges.members, ranges.worse, applied.starts, normalisers, self.document_weights, scales, self.reach,
-                self.pairs.top, a, b, pulls, forces, curvatures,
+                measure, self.lambda_tuple, self.column_count, scored, self.pair_places, self.reach, self.pairs.top,
+                a, b, sums,
             ),
         )  # fmt: skip
 
@@ -223,17 +236,17 @@ class TermForces:
         forces: np.ndarray,
         curvatures: np.ndarray,
     ) -> None:
-        judgement, ranges, pairs = self.judged, self.ranges, self.pairs
-        normalisers = judgement.normalisers
-        if pairs.sample:
+        if self.pairs.sample:
             self._draws = Stream.PAIR_SAMPLE.words(self.seed, iteration, self._document_hashes)
+        measure, scored = self.judged.kernel_tuple, self._scored(order, scores, scales)
+        sums = ForceSums(pulls, forces, curvatures)
         over_queries(
-            judgement.starts,
+            scored.starts,
             lambda a, b: add_forces_by_rank(
-                judgement.kernel_tuple, self.lambda_tuple, self.column_count, judgement.worth, scores, order,
-                ranges.members, ranges.worse, ranges.better, judgement.starts, normalisers, self.document_weights,
-                scales, pairs.top, pairs.sample, self._draws, a, b, pulls, forces, curvatures,
+                measure, self.lambda_tuple, self.column_count, scored, self.pair_places, self.pairs.top,
+                self.pairs.sample, self._draws, a, b, sums,
             ),
+            costs=None if self.pairs.sample else self.costs,
         )  # fmt: skip
 
 
@@ -278,13 +291,27 @@ class Forces:
         ``order`` is the ranking by these scores (``RunningOrder.update``). ``queries``, a mask, leaves the others
         without force. The arrays returned are reused by the next call.
         """
-        self.forces.fill(0.0)
-        self.curvatures.fill(0.0)
+        over_ranges(len(self.forces), self._clear, FEW_IN_A_PASS)
         self.pulls.fill(0.0)
         for term, share in zip(self.terms, self.shares(iteration), strict=True):
             term.add(order, scores, share, iteration, queries, self.pulls, self.forces, self.curvatures)
         normalise_forces(self.normalise, self.starts, self.pulls, self.query_weights, self.forces, self.curvatures)
         return self.forces, self.curvatures
+
+    def _clear(self, first: int, last: int) -> None:
+        self.forces[first:last] = 0.0
+        self.curvatures[first:last] = 0.0
+
+
+@contextlib.contextmanager
+def on_kept(
+    kept: np.ndarray, scores: np.ndarray, forces: np.ndarray, curvatures: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The scores of some documents, and arrays for their forces and curvatures, which are added in the end."""
+    own = np.empty((3, len(kept)))
+    over_ranges(len(kept), lambda a, b: scores_of_kept(kept, scores, a, b, *own), FEW_IN_A_PASS)
+    yield own[0], own[1], own[2]
+    over_ranges(len(kept), lambda a, b: add_of_kept(kept, own[1], own[2], a, b, forces, curvatures), FEW_IN_A_PASS)
 
 
 def labels_of(data: Dataset, source: str, measure: Measure) -> np.ndarray:

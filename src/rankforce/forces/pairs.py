@@ -15,6 +15,8 @@ import numpy as np
 from rankforce import dtypes
 
 DOCUMENTS_AT_A_TIME = 2**16
+FEW_PAIRS = 500_000  # that one thread is done with sooner than it could wake another: half a millisecond
+PAIRS_PER_DOCUMENT = 16  # what a document costs beside its pairs, in pairs: ranks, columns, coordinates
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,12 @@ class PairRanges:
             if with_better:
                 better[part] = ranges[2]
         return cls(members, worse, better, n_pairs=int((worse[:, 1] - worse[:, 0]).sum(dtype=np.int64)))
+
+    def costs_of_queries(self, starts: np.ndarray) -> np.ndarray:
+        """Running totals over the queries, from 0, of what the pair loop takes, in pairs: int64 (queries + 1)."""
+        costs = np.zeros(len(self.worse) + 1, dtype=np.int64)
+        np.cumsum(self.worse[:, 1] - self.worse[:, 0] + PAIRS_PER_DOCUMENT, out=costs[1:], dtype=np.int64)
+        return costs[starts]
 
 
 def _ranges(

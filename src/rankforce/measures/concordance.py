@@ -137,6 +137,25 @@ def concordance_change(columns: Any, i: Any, j: Any) -> Any:
     return surplus * columns[1, i]
 
 
+@subroutine
+def concordance_changes(columns: Any, run_ends: Any, i: Any, first: Any, last: Any, changes: Any) -> Any:
+    """``concordance_change`` of the document at i with each of those at [first, last), from the table.
+
+    Which of the two ranks higher does not matter: exchanging them exchanges both differences and their signs. A run of
+    documents of one grade reads one row.
+    """
+    u = 1 + int(columns[0, i])
+    p = first
+    while p < last:
+        end = min(run_ends[p], last)
+        v = 1 + int(columns[0, p])
+        mine = columns[u, i]
+        theirs = columns[v, i]
+        for j in range(np.uint64(p), np.uint64(end)):
+            changes[j] = (columns[v, j] - theirs) - (columns[u, j] - mine)
+        p = end
+
+
 class Concordance(Measure):
     """Base of measures of the order of all pairs. A subclass gives ``prepare`` its scale by ``prepare_concordance``."""
 
@@ -150,6 +169,12 @@ class Concordance(Measure):
 
     def swap_delta_between(self: Any, columns: Any, i: Any, j: Any) -> Any:
         return concordance_change(columns, i, j)
+
+    def gives_swap_deltas(self, column_count: int) -> bool:
+        return column_count > WITHOUT_TABLE
+
+    def swap_deltas(self: Any, columns: Any, run_ends: Any, i: Any, first: Any, last: Any, changes: Any) -> Any:
+        concordance_changes(columns, run_ends, i, first, last, changes)
 
     def prepare_neighbours(self: Any, ranked: Any, normaliser: Any, running: Any) -> Any:
         pass  # two neighbours that swap change the order of no other pair

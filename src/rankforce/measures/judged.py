@@ -18,6 +18,7 @@ from rankforce.compiling.kernel_values import is_foreign
 from rankforce.data.dataset import Dataset
 from rankforce.displayed_text import displayed
 from rankforce.errors import MeasureError
+from rankforce.kernels.forces.kept_documents import order_of_kept
 from rankforce.kernels.ranking.ordering import reorder_documents
 from rankforce.kernels.ranking.values import query_normalisers, query_values
 from rankforce.kinds import Whole
@@ -40,6 +41,7 @@ class LabelSource:
     def __init__(self, labels: np.ndarray, starts: np.ndarray, leave_out_unlabelled: bool) -> None:
         self.kept: np.ndarray | None = None
         self.n_documents = len(labels)  # of the data set, those left out included
+        self.all_starts = starts
         missing = np.isnan(labels)
         if leave_out_unlabelled and missing.any():
             self.kept = np.flatnonzero(~missing)
@@ -147,8 +149,12 @@ class JudgedMeasure:
         """A ranking of all documents, for those that the measure sees."""
         if self.kept is None:
             return order
-        places = self._places[order]
-        return places[places >= 0]
+        result = np.empty(len(self.kept), dtype=dtypes.INDEX)
+        starts, places = self.source.all_starts, self._places
+        over_queries(
+            starts, lambda a, b: order_of_kept(order, places, starts, self.starts, a, b, result), FEW_IN_A_PASS
+        )
+        return result
 
     def values(self, order: np.ndarray) -> np.ndarray:
         """The value of each query when documents are ranked in ``order``; NaN for blank queries."""

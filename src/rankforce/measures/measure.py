@@ -58,6 +58,11 @@ class Measure(KernelValue):
         form: the pair loop is vectorised over it.
     ``prepare`` and ``swap_delta_between(columns, i, j)``
         Where what lies between ranks i < j matters. ``column_count`` says how many rows ``columns`` has.
+    ``swap_deltas(columns, run_ends, i, first, last, changes)``
+        Optional, beside ``swap_delta_between``, where the columns of two documents say it all but are too many for
+        ``swap_delta``: write into ``changes[first:last]`` the change for the document at place i with each of these.
+        Places are in any order; documents of equal worth mostly follow each other, and ``run_ends[p]`` is the first
+        place after p that is worth something else. ``gives_swap_deltas`` says whether there are such columns.
     ``prepare_neighbours(ranked, normaliser, running)`` and ``swap_neighbours(ranked, normaliser, running, r)``
         Optional, for sweeps in which neighbours swap again and again: ``prepare_neighbours`` writes one number per
         rank; ``swap_neighbours`` returns value after minus value before the documents at ranks r and r + 1, of
@@ -69,7 +74,17 @@ class Measure(KernelValue):
     """
 
     PYTHON_SIDE: ClassVar[frozenset[str]] = frozenset(
-        {"worth", "check", "column_count", "kernel_tuple", "labels_of", "written_form", "with_label", "require_number"}
+        {
+            "worth",
+            "check",
+            "column_count",
+            "gives_swap_deltas",
+            "kernel_tuple",
+            "labels_of",
+            "written_form",
+            "with_label",
+            "require_number",
+        }
     )
     REQUIRED: ClassVar[tuple[str, ...]] = ("normaliser", "value")
     ERROR: ClassVar[type[RankforceError]] = MeasureError
@@ -93,6 +108,10 @@ class Measure(KernelValue):
     def column_count(self, worth: np.ndarray) -> int:
         """How many rows ``prepare`` fills; at most ``COLUMNS`` unless ``swap_delta_between`` is used."""
         return self.COLUMNS
+
+    def gives_swap_deltas(self, column_count: int) -> bool:
+        """Whether ``swap_deltas`` serves data of so many columns."""
+        return hasattr(self.Kernel, "swap_deltas")
 
     @property
     def cut(self) -> int | None:

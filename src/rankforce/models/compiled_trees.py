@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.compiling import jit
-from rankforce.compiling.intrinsics import DOCUMENT_BLOCK
+from rankforce.compiling.intrinsics import DOCUMENT_BLOCK, SMALL_BLOCK
 from rankforce.models.model import frozen
 from rankforce.threads import over_queries
 
 if TYPE_CHECKING:
     from rankforce.models.tree_ensemble import TreeEnsemble
 
-FEW_DOCUMENTS = 8  # up to here walking is faster than a block of 64; of large trees, up to twice as many
+LEAVES_PER_DOCUMENT = 8  # documents up to a tree's leaves / 8 are scored faster side by side than by the block
 LARGE_TREE = 400  # leaves; above this walking is faster than all tests of the tree
 BUNDLE_TESTS = 4096  # tests (48 kB) that stay in the second-level cache while blocks of documents pass through
+_MATRIX = np.dtype(dtypes.FEATURE)
 
 
 def available() -> bool:
@@ -43,27 +46,60 @@ class CompiledTrees:
     def __init__(self, ensemble: TreeEnsemble) -> None:
         self.ensemble = ensemble
         self.largest = int(ensemble.tree_leaves.max(initial=1))
-        self._tests: NodeTests | None = None
+        self.few = max(1, min(self.largest // LEAVES_PER_DOCUMENT, DOCUMENT_BLOCK // 2))
+
+    @cached_property
+    def tests(self) -> NodeTests:
+        return NodeTests(self.ensemble)
+
+    @cached_property
+    def records(self) -> TreeRecords | None:
+        """The trees for few documents; None if they are too large for it."""
+        made = TreeRecords(self.ensemble)
+        return made if made.possible else None
+
+    @cached_property
+    def leaf_value(self) -> np.ndarray:
+        return frozen(self.ensemble.leaf_value, np.float64)
+
+    def scores_of_few(self, matrix: np.ndarray) -> np.ndarray | None:
+        """The sums of all trees for a plain matrix of few documents; None if it is not that, or has infinite entries.
+
+        What takes longest with one document is to look at it: here only what a kernel relies on is looked at.
+        """
+        if matrix.dtype is not _MATRIX or matrix.ndim != 2 or not matrix.flags.carray:
+            return None
+        documents, features = matrix.shape
+        if features != self.ensemble.n_features or not 0 < documents <= self.few or self.records is None:
+            return None
+        scores = np.full(documents, self.ensemble.base_score)
+        return scores if self.records.add_scores(matrix, 0, self.ensemble.n_trees, scores) else None
 
     def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
         """Add trees ``first_tree`` to ``last_tree`` to the scores, in tree order."""
         if first_tree == last_tree or not len(scores):
             return
-        few = FEW_DOCUMENTS * (1 if self.largest <= DOCUMENT_BLOCK else 2)
         rest = len(scores) % DOCUMENT_BLOCK  # of the last block, which costs as much as a full one
-        by_block = 0 if self.largest > LARGE_TREE else len(scores) - (rest if rest <= few else 0)
+        by_block = 0 if self.largest > LARGE_TREE else len(scores) - (rest if rest <= SMALL_BLOCK else 0)
         if by_block:
-            if self._tests is None:
-                self._tests = NodeTests(self.ensemble)
-            self._tests.add_scores(matrix[:by_block], first_tree, last_tree, scores[:by_block])
+            self.tests.add_scores(matrix[:by_block], first_tree, last_tree, scores[:by_block])
         if by_block < len(scores):
-            self._walk_scores(matrix[by_block:], first_tree, last_tree, scores[by_block:])
+            self._add_to_rest(matrix[by_block:], first_tree, last_tree, scores[by_block:])
+
+    def _add_to_rest(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
+        if len(scores) <= self.few and self.records is not None:
+            if not self.records.add_scores(matrix, first_tree, last_tree, scores):
+                raise AssertionError("a matrix with infinite entries was not refused")
+        elif self.largest <= LARGE_TREE:
+            self.tests.add_scores(matrix, first_tree, last_tree, scores)
+        else:
+            self._walk_scores(matrix, first_tree, last_tree, scores)
 
     def _walk_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
         from rankforce.kernels.trees.scoring import score_by_walking
 
         roots, nodes, thresholds = self.ensemble.walk
-        values = self.ensemble.leaf_value
+        values = self.leaf_value
         roots = roots[first_tree:last_tree]
 
         def work(first: int, last: int) -> None:
@@ -87,19 +123,76 @@ def find_leaves(
     )
 
 
+class ValueRows:
+    """One row of values per feature and side of its missing values that occurs: no test then asks whether a value is
+    missing."""
+
+    def __init__(self, ensemble: TreeEnsemble) -> None:
+        sides = ensemble.feature.astype(np.int64) * 2 + ensemble.missing_left
+        kinds, node_rows = np.unique(sides, return_inverse=True)
+        self.features = frozen(kinds // 2, np.int32)
+        self.fills = frozen(np.where(kinds % 2, -np.inf, np.inf), np.float32)
+        self.of_nodes = frozen(node_rows, np.int32)
+
+
+class TreeRecords:
+    """Inner nodes and leaves as records, the children of a node side by side (see kernels/trees/side_by_side.py).
+
+    The records of a tree are its root, then the children of node 0, of node 1, ...
+    """
+
+    def __init__(self, ensemble: TreeEnsemble) -> None:
+        from rankforce.kernels.trees.side_by_side import LINK_LIMIT, score_side_by_side
+
+        rows = ValueRows(ensemble)
+        largest = 2 * int(ensemble.tree_leaves.max(initial=1)) - 1
+        self.possible = largest <= LINK_LIMIT and 0 < len(rows.features) <= LINK_LIMIT
+        if not self.possible:
+            return
+        node_starts, leaf_starts = ensemble.node_starts, ensemble.leaf_starts
+        starts = node_starts + leaf_starts
+        tree = np.repeat(np.arange(ensemble.n_trees), np.diff(node_starts))
+        first_child = starts[tree] + 1 + 2 * (np.arange(len(tree)) - node_starts[tree])
+        place = starts[tree]  # of the roots; all other nodes follow
+        values = np.zeros(starts[-1])
+        values[starts[:-1]] = ensemble.leaf_value[leaf_starts[:-1]]  # of trees of one leaf; others are never read
+        for side, children in enumerate((ensemble.left, ensemble.right)):
+            inner = children >= 0
+            place[(node_starts[tree] + children)[inner]] = (first_child + side)[inner]
+            values[(first_child + side)[~inner]] = ensemble.leaf_value[(leaf_starts[tree] + ~children)[~inner]]
+        records = np.zeros((starts[-1], 2), dtype=np.uint32)
+        thresholds = records.view(np.float32)[:, 1]
+        thresholds[:] = np.inf  # leaves
+        records[place, 0] = (rows.of_nodes.astype(np.uint32) << 16) | (first_child - place).astype(np.uint32)
+        thresholds[place] = ensemble.threshold
+        links = frozen(records.ravel(), np.uint32)
+        self._layout = (
+            rows.features,
+            rows.fills,
+            frozen(starts, np.int64),
+            links,
+            frozen(links.view(np.float32), np.float32),
+            frozen(values, np.float64),
+        )
+        # the dispatcher itself: finding out that no argument is of a user's class takes as long as a tenth of the trees
+        self._kernel = score_side_by_side if jit.PLAIN else score_side_by_side.own
+
+    def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> bool:
+        """Add trees to the scores; false where the matrix has infinite entries, and the scores then mean nothing."""
+        features = matrix.view()
+        features.flags.writeable = False  # the kernel is compiled for matrices that it cannot change
+        return bool(self._kernel(features, *self._layout, first_tree, last_tree, scores))
+
+
 class NodeTests:
-    """The tests of all nodes by word of leaves: what ``score_by_blocks`` reads (see kernels/tree_scoring.py)."""
+    """The tests of all nodes by word of leaves: what ``score_by_blocks`` reads (see kernels/trees/scoring.py)."""
 
     def __init__(self, ensemble: TreeEnsemble) -> None:
         from rankforce.kernels.trees.scoring import WORD, count_tests, write_tests
 
         node_starts, leaf_starts = ensemble.node_starts, ensemble.leaf_starts
         left, right = ensemble.left, ensemble.right
-        # one row per feature and side of its missing values that occurs
-        sides = ensemble.feature.astype(np.int64) * 2 + ensemble.missing_left
-        kinds, node_rows = np.unique(sides, return_inverse=True)
-        self.row_features = frozen(kinds // 2, np.int32)
-        self.row_fills = frozen(np.where(kinds % 2, -np.inf, np.inf), np.float32)
+        self.value_rows = ValueRows(ensemble)
         words = -(-ensemble.tree_leaves // WORD)
         self.word_starts = frozen(np.concatenate([[0], np.cumsum(words)]), np.int64)
         counts = np.zeros(self.word_starts[-1], dtype=np.int64)
@@ -109,8 +202,9 @@ class NodeTests:
         rows, thresholds = np.empty(tests, dtype=np.int32), np.empty(tests, dtype=np.float32)
         masks, leaf_values = np.empty(tests, dtype=np.uint32), np.empty(len(ensemble.leaf_value))
         write_tests(
-            node_starts, left, right, frozen(node_rows, np.int32), ensemble.threshold, ensemble.leaf_value, leaf_starts,
-            self.word_starts, self.test_starts, rows, thresholds, masks, leaf_values,
+            node_starts, left, right, self.value_rows.of_nodes, ensemble.threshold,
+            frozen(ensemble.leaf_value, np.float64), leaf_starts, self.word_starts, self.test_starts,
+            rows, thresholds, masks, leaf_values,
         )  # fmt: skip
         self.rows, self.thresholds = frozen(rows, np.int32), frozen(thresholds, np.float32)
         self.masks, self.leaf_values = frozen(masks, np.uint32), frozen(leaf_values, np.float64)
@@ -129,8 +223,8 @@ class NodeTests:
 
         def work(first: int, last: int) -> None:
             score_by_blocks(
-                matrix, self.row_features, self.row_fills, bundles, self.word_starts, self.test_starts, self.rows,
-                self.thresholds, self.masks, self.leaf_starts, self.leaf_values, first, last, scores,
+                matrix, self.value_rows.features, self.value_rows.fills, bundles, self.word_starts, self.test_starts,
+                self.rows, self.thresholds, self.masks, self.leaf_starts, self.leaf_values, first, last, scores,
             )  # fmt: skip
 
         _over_documents(len(scores), work)

@@ -8,7 +8,7 @@ import operator
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,12 +18,12 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import OrNone, Whole
+from rankforce.models.exported import Exported
 from rankforce.models.provenance import Provenance
 from rankforce.models.ranking import Ranking
 from rankforce.remedies import Phrase, Setting
 
-if TYPE_CHECKING:
-    from rankforce.export.exporting import Exported
+_PLAIN = np.dtype(dtypes.FEATURE)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,7 +108,12 @@ class Model(abc.ABC):
 
     def matrix(self, data: Any) -> np.ndarray:
         """The features of ``data`` as this model numbers them: float32 (documents, features), read-only."""
-        if isinstance(data, Dataset):
+        if type(data) is np.ndarray and data.dtype is _PLAIN and data.ndim == 2 and data.flags.carray:
+            matrix = data  # the common case, without looking for what else it might be
+            if matrix.shape[1] != self.n_features:
+                raise self._wrong_count(matrix)
+            frames.refuse_infinite(matrix, None)
+        elif isinstance(data, Dataset):
             places = self._places(data.feature_names, named=not are_numbered(data.feature_names))
             matrix = data.features if places is None else data.features[:, places]
         elif frames.is_frame(data):
@@ -122,10 +127,13 @@ class Model(abc.ABC):
                 raise DataError("X must have two dimensions (documents, features): for one document write X[None, :]")
             matrix, _ = frames.as_matrix(data)
             if matrix.shape[1] != self.n_features:
-                raise DataError(f"X has {matrix.shape[1]} features, the model was trained on {self.n_features}")
+                raise self._wrong_count(matrix)
         matrix = np.ascontiguousarray(matrix, dtype=dtypes.FEATURE).view()
         matrix.setflags(write=False)
         return matrix
+
+    def _wrong_count(self, matrix: np.ndarray) -> DataError:
+        return DataError(f"X has {matrix.shape[1]} features, the model was trained on {self.n_features}")
 
     def _places(self, names: Sequence[str], named: bool) -> list[int] | None:
         """Where each feature of the model stands among ``names``; None if they are the same.

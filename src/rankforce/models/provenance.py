@@ -11,10 +11,12 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
+from rankforce.threads import over_ranges
 from rankforce.written_forms import name_of
 
 # What decides how fast or how talkative a training is, never what it yields: the same model has the same bytes.
 NOT_KEPT = frozenset({"threads", "progress", "memory"})
+ROWS_AT_A_TIME = 1024  # of features that are looked at: they stay in the cache
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,10 +93,22 @@ class Provenance:
 
 def feature_ranges(features: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
     """Per feature: lowest and highest value, and the share of missing values."""
-    lows = np.fmin.reduce(features, axis=0)
-    highs = np.fmax.reduce(features, axis=0)
-    missing = [float(np.count_nonzero(np.isnan(column))) / len(features) for column in features.T]
-    return tuple(lows.tolist()), tuple(highs.tolist()), tuple(missing)
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def look(first: int, last: int) -> None:
+        for begin in range(first, last, ROWS_AT_A_TIME):
+            rows = features[begin : min(begin + ROWS_AT_A_TIME, last)]
+            missing = np.count_nonzero(np.isnan(rows), axis=0)
+            parts.append((np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0), missing))
+
+    over_ranges(len(features), look)
+    lows, highs, missing = (np.array(part) for part in zip(*parts, strict=True))
+    shares = missing.sum(axis=0) / len(features)
+    return (
+        tuple(np.fmin.reduce(lows, axis=0).tolist()),
+        tuple(np.fmax.reduce(highs, axis=0).tolist()),
+        tuple(shares.tolist()),
+    )
 
 
 def versions() -> dict[str, str]:

@@ -43,13 +43,13 @@ from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.decompression import decompressed
 from rankforce.files.limits import longest_id
 from rankforce.files.streams import file_name
-from rankforce.models import appended_trees
+from rankforce.models import appended_trees, tree_ensemble, tree_text
 from rankforce.models.json_text import refuse_constant, revived, text
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 
 FORMAT = "rankforce model"
-VERSION = 1
+VERSION = 2  # the latest that is read; files are of version 1 unless they hold what only version 2 can say
 _HEAD = f'{{"format": "{FORMAT}",\n"version": '.encode()
 _TAIL = re.compile(rb'\n"sha256": "([0-9a-f]{64})"}\n\Z')
 _END = re.compile(rb'\n"sha256": "[0-9a-f]{64}"}\n')  # within a model a line ends with a comma or a bracket
@@ -72,17 +72,20 @@ def save(model: Model, path: str | Path) -> None:
 def load(path: str | Path) -> Model:
     """Read a model that ``save`` wrote. NumPy suffices: neither Numba nor scikit-learn is needed to score with it."""
     name = file_name(path)
-    shown = displayed_path(name)
+    return from_bytes(content_of(name), displayed_path(name))
+
+
+def content_of(name: str) -> bytes:
+    """The bytes of a file."""
     try:
-        data = Path(name).read_bytes()
+        return Path(name).read_bytes()
     except OSError as error:
-        raise ModelFileError(f"{shown}: the model cannot be read: {error.strerror or error}") from None
-    return from_bytes(data, shown)
+        raise ModelFileError(f"{displayed_path(name)}: the model cannot be read: {error.strerror or error}") from None
 
 
-def names_model_file(text: str) -> bool:
-    """Whether a text is written as the name of a model file, not of a feature."""
-    return text.lower().endswith((".json", ".json.gz"))
+def begins_as_model(data: bytes) -> bool:
+    """Whether bytes begin as those of a model file, as far as there are any."""
+    return data.startswith(_HEAD) or _HEAD.startswith(data)
 
 
 def is_model_file(path: str | Path) -> bool:
@@ -103,26 +106,19 @@ def is_model_file(path: str | Path) -> bool:
 
 def to_bytes(model: Model) -> bytes:
     """The file of a model, uncompressed."""
-    document = {"format": FORMAT, "version": VERSION, **document_of(model)}
+    plain = document_of(model)
+    document = {"format": FORMAT, "version": 2 if tree_text.has_double_leaves(plain["contents"]) else 1, **plain}
     body = text(document)[:-1].encode() + b","  # without the closing brace: the digest follows
     return body + f'\n"sha256": "{hashlib.sha256(body).hexdigest()}"}}\n'.encode()
 
 
 def from_bytes(data: bytes, name: str = "model") -> Model:
     """The model of a file's bytes; ``name`` is for messages."""
-    if data.startswith(_GZIP):
-        try:
-            data = decompressed(data, name)
-        except (EOFError, OSError, zlib.error):
-            raise ModelFileError(
-                f"{name}: the compressed file is truncated or damaged; copy it again or save the model again"
-            ) from None
-        except FileFormatError as error:
-            raise ModelFileError(str(error)) from None
+    data = uncompressed(data, name)
     appended = _appended_from(data)
     _check_frame(data[:appended], name)
     try:
-        document: dict[str, Any] = json.loads(data[:appended], parse_constant=refuse_constant)
+        document = _document_of_bytes(data[:appended], columns=appended == len(data))
         Fields(document, name).whole("version", least=1, most=VERSION)
         if appended < len(data):
             if not appended_trees.may_follow(document):
@@ -137,6 +133,32 @@ def from_bytes(data: bytes, name: str = "model") -> Model:
         raise ModelFileError(f"{name}: the file cannot be read as a model: {error}") from None
     except MemoryError:
         raise ModelFileError(f"{name}: the model does not fit into the memory; save it again") from None
+
+
+def uncompressed(data: bytes, name: str) -> bytes:
+    """The bytes of a file that may be gzip."""
+    if not data.startswith(_GZIP):
+        return data
+    try:
+        return decompressed(data, name)
+    except (EOFError, OSError, zlib.error):
+        raise ModelFileError(
+            f"{name}: the compressed file is truncated or damaged; copy it again or save the model again"
+        ) from None
+    except FileFormatError as error:
+        raise ModelFileError(str(error)) from None
+
+
+def _document_of_bytes(data: bytes, *, columns: bool) -> dict[str, Any]:
+    """The JSON of a file; with ``columns``, the lists of trees are TreeColumns where that can be."""
+    if not columns:
+        return json.loads(data, parse_constant=refuse_constant)
+    types = tree_ensemble.NODE_FIELDS | tree_ensemble.LEAF_FIELDS
+    data, sections = tree_text.cut_out(data, types, tree_ensemble.LEAF_FIELDS)
+    document: dict[str, Any] = json.loads(data, parse_constant=refuse_constant)
+    if sections:
+        tree_text.put_back(document, sections)
+    return document
 
 
 def _check_frame(data: bytes, name: str) -> None:
@@ -348,6 +370,10 @@ class Fields:
                 return np.array(values, dtype=np.float64 if kind == "f" else dtype).astype(dtype)
         except OverflowError:
             raise self.error(f"{key!r} holds a number that is too large") from None
+
+    def truth(self, key: str, default: bool) -> bool:
+        """A truth value, or the default where older files have none."""
+        return bool(self._of_type(key, bool, "true or false")) if key in self.values else default
 
     def optional_model(self, key: str) -> Model | None:
         return None if self.get(key) is None else model_of(self.mapping(key), self.name)

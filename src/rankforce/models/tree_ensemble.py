@@ -16,6 +16,7 @@ from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_walk
 from rankforce.models.model import Model, count_of, frozen
 from rankforce.models.provenance import Provenance
+from rankforce.models.tree_text import TreeColumns
 from rankforce.trees.tree import Tree
 
 # dtype of each array; the first six have one entry per internal node, the last two one per leaf
@@ -41,6 +42,8 @@ class TreeEnsemble(Model):
     tree t, root first, and leaves begin at ``leaf_starts[t]`` (a tree has one leaf more than internal nodes).
     Children count within their tree: c >= 0 is the internal node c, later than its parent; c < 0 is the leaf ~c.
     ``x <= threshold`` goes left, a missing value by ``missing_left``.
+
+    Leaf values are float32, or float64 if ``double_leaves``: models of other libraries have such leaves.
     """
 
     KIND: ClassVar[str] = "tree ensemble"
@@ -57,6 +60,7 @@ class TreeEnsemble(Model):
     base_score: float = 0.0
     base_feature: str | None = None
     base_model: Model | None = None
+    double_leaves: bool = False
 
     @classmethod
     def from_trees(
@@ -67,10 +71,11 @@ class TreeEnsemble(Model):
         base_model: Model | str | None = None,
         base_score: float = 0.0,
         provenance: Provenance | None = None,
+        double_leaves: bool = False,
     ) -> TreeEnsemble:
         """An ensemble of trees. ``base_model`` is a model, or the name of a feature whose value is the base."""
         fields: dict[str, np.ndarray] = {}
-        for name, dtype in (NODE_FIELDS | LEAF_FIELDS).items():
+        for name, dtype in _field_types(double_leaves).items():
             parts = [np.asarray(getattr(tree, name)) for tree in trees]
             fields[name] = np.concatenate(parts).astype(dtype) if parts else np.empty(0, dtype=dtype)
         for tree in trees:
@@ -84,13 +89,14 @@ class TreeEnsemble(Model):
             base_score=base_score,
             base_feature=base_model if isinstance(base_model, str) else None,
             base_model=None if isinstance(base_model, str) else base_model,
+            double_leaves=double_leaves,
             **fields,
         )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "node_starts", frozen(self.node_starts, dtypes.OFFSET))
-        for name, dtype in (NODE_FIELDS | LEAF_FIELDS).items():
+        for name, dtype in _field_types(self.double_leaves).items():
             object.__setattr__(self, name, frozen(getattr(self, name), dtype))
         object.__setattr__(self, "base_score", float(self.base_score))
         self._check_base()
@@ -155,6 +161,10 @@ class TreeEnsemble(Model):
 
         See ``Model.predict`` for what ``data`` can be.
         """
+        if n_trees is None and type(data) is np.ndarray and self._starts_alike and compiled_trees.available():
+            few = self._compiled.scores_of_few(data)
+            if few is not None:
+                return few
         count = self.n_trees if n_trees is None else count_of(n_trees, "n_trees", self.n_trees)
         matrix = self.matrix(data)
         scores = self.base_scores(matrix)
@@ -198,6 +208,11 @@ class TreeEnsemble(Model):
                 )
             scores += column
         return scores
+
+    @property
+    def _starts_alike(self) -> bool:
+        """Whether all scores start from the same number."""
+        return self.base_model is None and self.base_feature is None
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         scores = self.base_scores(matrix)
@@ -261,18 +276,29 @@ class TreeEnsemble(Model):
             "base_score": self.base_score,
             "base_feature": self.base_feature,
             "base_model": None if self.base_model is None else document_of(self.base_model),
+            **({"double_leaves": True} if self.double_leaves else {}),
             "trees": trees,
         }
 
     @classmethod
     def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> TreeEnsemble:
-        trees = contents.records("trees", (*NODE_FIELDS, *LEAF_FIELDS))
-        sizes = [len(tree["feature"]) for tree in trees]
-        for number, tree in enumerate(trees):
-            for name, values in tree.items():
-                if len(values) != sizes[number] + (name in LEAF_FIELDS):
-                    raise contents.error(f"tree {number} has {sizes[number]} nodes and {len(values)} times {name!r}")
-        fields = {name: contents.column(trees, name, dtype) for name, dtype in (NODE_FIELDS | LEAF_FIELDS).items()}
+        double_leaves = contents.truth("double_leaves", False)
+        types = _field_types(double_leaves)
+        trees = contents.get("trees")
+        if isinstance(trees, TreeColumns):
+            sizes = trees.nodes
+            with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, which is refused
+                fields = {name: trees.columns[name].astype(dtype) for name, dtype in types.items()}
+        else:
+            trees = contents.records("trees", tuple(types))
+            sizes = [len(tree["feature"]) for tree in trees]
+            for number, tree in enumerate(trees):
+                for name, values in tree.items():
+                    if len(values) != sizes[number] + (name in LEAF_FIELDS):
+                        raise contents.error(
+                            f"tree {number} has {sizes[number]} nodes and {len(values)} times {name!r}"
+                        )
+            fields = {name: contents.column(trees, name, dtype) for name, dtype in types.items()}
         return cls(
             feature_names=feature_names,
             provenance=provenance,
@@ -280,8 +306,14 @@ class TreeEnsemble(Model):
             base_score=contents.number("base_score"),
             base_feature=contents.optional_text("base_feature"),
             base_model=contents.optional_model("base_model"),
+            double_leaves=double_leaves,
             **fields,
         )
+
+
+def _field_types(double_leaves: bool) -> dict[str, Any]:
+    types = NODE_FIELDS | LEAF_FIELDS
+    return types | {"leaf_value": np.float64} if double_leaves else types
 
 
 def _written(values: np.ndarray, shortest: Any) -> list[Any]:

@@ -37,7 +37,7 @@ class Answer:
 
 
 @dataclasses.dataclass(frozen=True)
-class Format:
+class BodyFormat:
     """How a query is read and its scores are written."""
 
     media_type: str
@@ -45,7 +45,7 @@ class Format:
     write: Callable[[ServedModel, np.ndarray, np.ndarray], bytes]
 
 
-def answer(served: ServedModel, body: bytes, form: Format, limits: ServingLimits, ignore_unknown: bool) -> Answer:
+def answer(served: ServedModel, body: bytes, form: BodyFormat, limits: ServingLimits, ignore_unknown: bool) -> Answer:
     """The scores of a query's documents, bit for bit those of ``predict``, and their order."""
     matrix = form.read(body, served.model.feature_names, limits.rows, ignore_unknown)
     scores, order = scores_and_order(served.model, matrix)
@@ -96,13 +96,13 @@ def _arrow(served: ServedModel, scores: np.ndarray, order: np.ndarray) -> bytes:
 FORMATS: Final = {
     one.media_type: one
     for one in (
-        Format(JSON, matrix_from_json, _json),
-        Format(arrow_queries.MEDIA_TYPE, matrix_from_arrow, _arrow),
+        BodyFormat(JSON, matrix_from_json, _json),
+        BodyFormat(arrow_queries.MEDIA_TYPE, matrix_from_arrow, _arrow),
     )
 }
 
 
-def format_of(content_type: str | None, content_encoding: str | None) -> Format:
+def format_of(content_type: str | None, content_encoding: str | None) -> BodyFormat:
     """The format that the headers of a request name."""
     if content_encoding not in (None, "", "identity"):
         raise RequestRefusal(415, "compressed", "the body is compressed: send it plain, without Content-Encoding")

@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 from rankforce.errors import RankforceError
 from rankforce.serving import reference_page
 from rankforce.serving.access import AccessRule
-from rankforce.serving.answers import JSON, Answer, Format, answer, format_of
+from rankforce.serving.answers import JSON, Answer, BodyFormat, answer, format_of
 from rankforce.serving.bodies import read_body
 from rankforce.serving.explanations import AskedExplanation, explanation
 from rankforce.serving.guard import FACTS, Guard
@@ -94,7 +94,7 @@ class Service:
             found = await self.pool.run(functools.partial(self._timed, work, served, body, form), left)
         return Response(found.body, media_type=found.media_type)
 
-    def _timed(self, work: Callable[..., Answer], served: ServedModel, body: bytes, form: Format) -> Answer:
+    def _timed(self, work: Callable[..., Answer], served: ServedModel, body: bytes, form: BodyFormat) -> Answer:
         begin = time.perf_counter()
         found = work(served, body, form, self.limits, self.ignore_unknown)
         if work is answer:

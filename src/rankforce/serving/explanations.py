@@ -11,7 +11,7 @@ import orjson
 
 from rankforce.data.dataset import Dataset
 from rankforce.explaining.explain import explain
-from rankforce.serving.answers import JSON, Answer, Format, checked_features
+from rankforce.serving.answers import JSON, Answer, BodyFormat, checked_features
 from rankforce.serving.limits import ServingLimits
 from rankforce.serving.refusals import RequestRefusal
 
@@ -49,7 +49,7 @@ class AskedExplanation:
 def explanation(
     served: ServedModel,
     body: bytes,
-    form: Format,
+    form: BodyFormat,
     limits: ServingLimits,
     ignore_unknown: bool,
     asked: AskedExplanation,

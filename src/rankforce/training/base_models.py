@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from rankforce.errors import SettingsError
+from rankforce.importing.recognising import load, names_model_file
 from rankforce.models.model import Model
-from rankforce.models.storage import load, names_model_file, to_bytes
+from rankforce.models.storage import to_bytes
 from rankforce.training.ranker import Ranker
 
 
 def base_of(base: Any) -> Model | str | None:
     """The setting ``base_model`` as a model or the name of a feature.
 
-    Text is the name of a feature, unless it ends as model files do (.json, .json.gz).
+    Text is the name of a feature, unless it ends as model files do (.json, .txt, .ubj, also with .gz).
     """
     base = checked_base(base)
     if isinstance(base, Path) or (isinstance(base, str) and names_model_file(base)):

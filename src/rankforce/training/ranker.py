@@ -18,6 +18,7 @@ from rankforce.errors import DataError
 from rankforce.evaluation.agreement import AGREEMENT, Agreement
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.measures.measure import Measure
+from rankforce.models.exported import Exported
 from rankforce.models.model import Model
 from rankforce.remedies import Phrase
 from rankforce.training.inputs import as_dataset, names_queries
@@ -25,7 +26,6 @@ from rankforce.training.other_names import unknown_setting
 from rankforce.training.settings import SEED, setting, switch, with_settings
 
 if TYPE_CHECKING:
-    from rankforce.export.exporting import Exported
 
     class BaseEstimator:
         """scikit-learn's, which has no types: a base of unknown type would let every misspelt setting pass."""

@@ -42,11 +42,15 @@ def test_order_is_falling_score_then_key_then_position(kind: str, seed: int) -> 
     np.testing.assert_array_equal(order, expected_order(scores, keys, starts))
 
 
+@pytest.mark.parametrize("kind", ["distinct", "many ties", "all equal", "infinite and both zeros", "falling"])
+@pytest.mark.parametrize("change", [0.0, 0.01, 1.0, 100.0])
 @pytest.mark.parametrize("seed", range(2))
-def test_reordering_from_any_order_gives_the_same(seed: int) -> None:
-    scores, keys, starts = a_case(seed, "many ties")
+def test_reordering_from_any_order_gives_the_same(seed: int, change: float, kind: str) -> None:
+    """From one that is nearly right by merging, from another by counting, up to 256 documents."""
+    scores, keys, starts = a_case(seed, kind)
     order = np.empty(len(scores), dtype=np.int32)
-    order_documents(-scores, keys, starts, 0, len(starts) - 1, order)
+    noise = change * np.random.default_rng(seed).normal(size=len(scores))
+    order_documents(scores + noise, keys[::-1].copy(), starts, 0, len(starts) - 1, order)
     reorder_documents(scores, keys, starts, 0, len(starts) - 1, order)
     np.testing.assert_array_equal(order, expected_order(scores, keys, starts))
 

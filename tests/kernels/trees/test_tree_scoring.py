@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankforce.models.compiled_trees import CompiledTrees, NodeTests
+from rankforce.models.compiled_trees import CompiledTrees, NodeTests, TreeRecords
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.trees.tree import Tree
 
@@ -47,7 +47,7 @@ def expected(first: int, last: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("first", "last"), [(0, 4), (1, 3), (0, 1), (3, 4)])
 def test_walking_and_blocks_reach_the_same_leaves(first: int, last: int) -> None:
-    for way in (CompiledTrees(MODEL), NodeTests(MODEL)):
+    for way in (CompiledTrees(MODEL), NodeTests(MODEL), TreeRecords(MODEL)):
         scores = np.zeros(len(MATRIX))
         way.add_scores(MATRIX, first, last, scores)
         np.testing.assert_array_equal(scores, expected(first, last))

@@ -58,16 +58,16 @@ def inspect(
         raise SettingsError("name at least one file, or a λ-function with --forces")
     import rankforce as rf
     from rankforce.cli.reading import read_data
+    from rankforce.importing.recognising import looks_like_model
     from rankforce.inspection.model_card import model_card
     from rankforce.inspection.shared_queries import shared_queries
-    from rankforce.models.storage import is_model_file
 
     reports = {}
     data = {}
     models = {}
     for number, path in enumerate(files):
         name = f"{path} again" if path in files[:number] else str(path)
-        if is_model_file(path):
+        if looks_like_model(path):
             models[name] = model_card(rf.load(path))
             continue
         data[name] = read_data(path, read, say_origins=False)

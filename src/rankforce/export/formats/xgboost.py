@@ -17,7 +17,7 @@ from rankforce.export.engines import Reader
 from rankforce.export.format import Format, Prepared
 from rankforce.export.forms import AdditiveTrees
 from rankforce.export.xgboost_document import document_of, parsed_trees
-from rankforce.files.ubjson_writing import read_back, to_ubjson
+from rankforce.files import ubjson
 from rankforce.models.json_text import refuse_constant
 
 
@@ -44,10 +44,10 @@ class Xgboost(Format):
         trees = prepared.form.trees or prepared.form.with_constant_tree()
         start = prepared.form.constant if prepared.form.trees else 0.0
         document = document_of(trees, prepared.features, start)
-        return to_ubjson(document) if suffix == ".ubj" else in_json(document)
+        return ubjson.to_ubjson(document) if suffix == ".ubj" else in_json(document)
 
     def read(self, written: bytes, prepared: Prepared, suffix: str) -> EmulatedTrees:
-        document = read_back(written) if suffix == ".ubj" else json.loads(written, parse_constant=refuse_constant)
+        document = ubjson.parse(written) if suffix == ".ubj" else json.loads(written, parse_constant=refuse_constant)
         learner = document["learner"]
         if learner["learner_model_param"]["num_feature"] != str(len(learner["feature_names"])):
             raise ModelFileError("num_feature is not the number of features")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import kernel
-from rankforce.kernels.forces.pair_forces import longest_query, rank_documents
+from rankforce.kernels.forces.bundles import longest_query, rank_documents
 from rankforce.kernels.ranking.swaps import prepare_swaps, swap_change
 
 NO_CHANGE = 1e-12  # smaller changes of a measure are rounding errors

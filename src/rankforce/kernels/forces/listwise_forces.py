@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
-from rankforce.kernels.forces.pair_forces import longest_query, rank_documents
+from rankforce.kernels.forces.bundles import longest_query, rank_documents
 from rankforce.kernels.ranking.swaps import prepare_swaps, swap_change
 
 

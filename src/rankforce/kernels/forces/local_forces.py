@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import kernel
-from rankforce.kernels.forces.pair_forces import add_pair, longest_query, rank_documents
+from rankforce.dtypes import Number
+from rankforce.kernels.forces.bundles import (
+    ForceSums,
+    PairPlaces,
+    RankedQuery,
+    ScoredQueries,
+    longest_query,
+    rank_documents,
+)
+from rankforce.kernels.forces.pair_forces import add_pair
 from rankforce.kernels.ranking.swaps import prepare_swaps
 
 
@@ -19,39 +28,34 @@ from rankforce.kernels.ranking.swaps import prepare_swaps
 def add_forces_nearby(
     measure: Any,
     lambda_function: Any,
-    column_count: Any,
-    worth: Any,  # float64 (documents)
-    scores: Any,  # float64 (documents)
-    order: Any,  # int32 (documents): ranked, by query
-    members: Any,  # int32 (documents): by place
-    worse: Any,  # int32 (documents, 2)
-    starts: Any,  # int64 (queries + 1)
-    normalisers: Any,  # float64 (queries)
-    document_weights: Any,  # float64 (documents)
-    scales: Any,  # float64 (queries): share of the term × query weight
-    reach: Any,  # only pairs at most so many ranks apart
-    top: Any,  # only pairs with a document among the first ``top`` ranks
-    first: Any,
-    last: Any,
-    pulls: Any,  # float64 (queries): the sum of the pairs' forces is added to
-    forces: Any,  # float64 (documents): added to
-    curvatures: Any,  # float64 (documents): added to
+    column_count: Number,
+    queries: ScoredQueries,
+    pairs: PairPlaces,
+    reach: Number,  # only pairs at most so many ranks apart
+    top: Number,  # only pairs with a document among the first ``top`` ranks
+    first: Number,
+    last: Number,
+    sums: ForceSums,  # added to
 ) -> None:
     """Pairs at most ``reach`` ranks apart, for any measure. Unlabelled documents hold their ranks, but are no pair."""
+    starts, order, worse = queries.starts, queries.order, pairs.worse
     longest = longest_query(starts, first, last)
-    ranked = np.empty(longest)
+    worth = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
     place = np.empty(longest, dtype=np.int64)
     columns = np.empty((max(column_count, 1), longest))
     for q in range(first, last):
         start = starts[q]
         size = starts[q + 1] - start
-        if normalisers[q] == 0.0 or scales[q] == 0.0 or size < 2:
+        scale = queries.scales[q]
+        normaliser = queries.normalisers[q]
+        if normaliser == 0.0 or scale == 0.0 or size < 2:
             continue
-        rank_documents(worth, order, start, size, ranked, rank)
-        before = prepare_swaps(measure, ranked[:size], normalisers[q], columns[:, :size])
+        rank_documents(queries.worth, order, start, size, worth, rank)
+        value = prepare_swaps(measure, worth[:size], normaliser, columns[:, :size])
+        ranked = RankedQuery(worth[:size], rank, columns[:, :size], value, normaliser)
         for p in range(size):
-            place[members[start + p] - start] = p
+            place[pairs.members[start + p] - start] = p
         for upper in range(min(size, top)):
             i = order[start + upper]
             p = place[i - start]
@@ -59,12 +63,6 @@ def add_forces_nearby(
                 j = order[start + lower]
                 o = place[j - start]
                 if worse[start + p, 0] <= o < worse[start + p, 1]:
-                    pulls[q] += add_pair(
-                        measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normalisers[q],
-                        scores, document_weights, scales[q], start, i, j, forces, curvatures,
-                    )  # fmt: skip
+                    sums.pulls[q] += add_pair(measure, lambda_function, queries, ranked, scale, start, i, j, sums)
                 elif worse[start + o, 0] <= p < worse[start + o, 1]:
-                    pulls[q] += add_pair(
-                        measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normalisers[q],
-                        scores, document_weights, scales[q], start, j, i, forces, curvatures,
-                    )  # fmt: skip
+                    sums.pulls[q] += add_pair(measure, lambda_function, queries, ranked, scale, start, j, i, sums)

@@ -6,7 +6,7 @@ is linear in the longest query. Unsigned loop bounds and the flags in ``VECTOR``
 
 ``add_forces_by_columns`` is that loop. ``add_forces_by_rank`` is the general one: measures without columns, pairs
 chosen by rank or drawn, and queries whose scores are too far apart for coordinates. Both add ``scale`` × force and
-``scale`` × curvature to their last two arguments.
+``scale`` × curvature to their last argument.
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ import numpy as np
 
 from rankforce.compiling.jit import VECTOR, kernel, subroutine, vector_subroutine
 from rankforce.compiling.kernel_values import column_of
-from rankforce.kernels.ranking.swaps import prepare_swaps, swap_change
-
-STRIDE = 16  # pairs that the compiled loop takes at a time; a rest it would take one by one, four times as slowly
+from rankforce.dtypes import Array, Number
+from rankforce.kernels.forces.bundles import (
+    STRIDE,
+    ForceSums,
+    PairPlaces,
+    PlacedQuery,
+    RankedQuery,
+    ScoredQueries,
+    empty_places,
+    longest_query,
+    rank_documents,
+)
+from rankforce.kernels.ranking.swaps import change_with, find_runs, prepare_swaps, swap_change, write_changes
 
 
 @vector_subroutine
-def _all_pairs(
-    measure: Any,
-    lambda_function: Any,
-    columns: Any,
-    x: Any,
-    s: Any,
-    weight: Any,
-    worse: Any,
-    normaliser: Any,
-    f: Any,
-    c: Any,
-) -> Any:
-    """Every pair, by coordinates x and scores s. Returns the sum of the pairs' forces.
+def _all_pairs(measure: Any, lambda_function: Any, placed: PlacedQuery, worse: Array, normaliser: Number) -> Number:
+    """Every pair, by coordinates and scores. Returns the sum of the pairs' forces.
 
     Ranges are rounded up to whole strides, and what lies beyond them counts 0: arrays by place (but ``worse``) have
     STRIDE places more than there are documents.
     """
+    columns, x, s, weight = placed.columns, placed.coordinates, placed.scores, placed.weights
+    f, c, changes = placed.forces, placed.curvatures, placed.changes
     pull = 0.0
     for i in range(worse.shape[0]):
         mine = column_of(measure, columns, i)
@@ -48,10 +49,11 @@ def _all_pairs(
         w_i = weight[i]
         f_i = 0.0
         c_i = 0.0
+        write_changes(measure, columns, placed.run_ends, i, worse[i, 0], worse[i, 1], changes)
         last = np.uint64(worse[i, 1])
         rest = (worse[i, 0] - worse[i, 1]) % STRIDE
         for j in range(np.uint64(worse[i, 0]), np.uint64(worse[i, 1] + rest)):
-            change = abs(measure.swap_delta(mine, column_of(measure, columns, j)))
+            change = abs(change_with(measure, mine, columns, changes, j))
             force, curvature = lambda_function.pair(x_i, x[j], s_i - s[j], change, normaliser)
             force = force * (w_i * weight[j]) if j < last else 0.0
             curvature = curvature * (w_i * weight[j]) if j < last else 0.0
@@ -65,12 +67,71 @@ def _all_pairs(
     return pull
 
 
-@subroutine
-def rank_documents(worth: Any, order: Any, start: Any, size: Any, ranked: Any, rank: Any) -> Any:
-    for r in range(size):
-        document = order[start + r]
-        ranked[r] = worth[document]
-        rank[document - start] = r
+@vector_subroutine
+def pair_forces_of_query(
+    measure: Any,
+    lambda_function: Any,
+    queries: ScoredQueries,
+    pairs: PairPlaces,
+    ranked: RankedQuery,
+    top: Number,  # the highest score of the query
+    start: Number,
+    size: Number,
+    placed: PlacedQuery,  # scratch; its forces and curvatures are written
+) -> Number:
+    """All pairs of one query, by coordinates. Returns the sum of the pairs' forces."""
+    by_rank, rank, columns = ranked.columns, ranked.rank, placed.columns
+    for p in range(size):
+        document = pairs.members[start + p]
+        placed.coordinates[p] = lambda_function.coordinate(queries.scores[document], top)
+        placed.scores[p] = queries.scores[document]
+        placed.weights[p] = queries.document_weights[document]
+        placed.forces[p] = 0.0
+        placed.curvatures[p] = 0.0
+        for k in range(by_rank.shape[0]):
+            columns[k, p] = by_rank[k, rank[document - start]]
+    find_runs(measure, columns, size, placed.run_ends)
+    return _all_pairs(measure, lambda_function, placed, pairs.worse[start : start + size], ranked.normaliser)
+
+
+@kernel(fastmath=VECTOR)
+def add_forces_by_columns(
+    measure: Any,
+    lambda_function: Any,
+    column_count: Number,  # rows that prepare fills
+    queries: ScoredQueries,
+    pairs: PairPlaces,
+    first: Number,
+    last: Number,
+    wide: Array,  # uint8 (queries): set to 1 for queries left out because their scores are too far apart
+    sums: ForceSums,  # added to
+) -> None:
+    """All pairs, for a measure with columns, where coordinates serve; the other queries are marked in ``wide``."""
+    starts, order, scores = queries.starts, queries.order, queries.scores
+    longest = longest_query(starts, first, last)
+    worth = np.empty(longest)
+    rank = np.empty(longest, dtype=np.int64)
+    by_rank = np.empty((column_count, longest))
+    placed = empty_places(column_count, longest)
+    for q in range(first, last):
+        start = starts[q]
+        size = starts[q + 1] - start
+        scale = queries.scales[q]
+        normaliser = queries.normalisers[q]
+        if normaliser == 0.0 or scale == 0.0 or size < 2:
+            continue
+        top = scores[order[start]]
+        wide[q] = 1 if top - scores[order[start + size - 1]] > lambda_function.widest() else 0
+        if wide[q]:
+            continue
+        rank_documents(queries.worth, order, start, size, worth, rank)
+        measure.prepare(worth[:size], normaliser, by_rank[:, :size])
+        ranked = RankedQuery(worth, rank, by_rank, 0.0, normaliser)
+        pull = pair_forces_of_query(measure, lambda_function, queries, pairs, ranked, top, start, size, placed)
+        sums.pulls[q] += scale * pull
+        for p in range(size):
+            sums.forces[pairs.members[start + p]] += scale * placed.forces[p]
+            sums.curvatures[pairs.members[start + p]] += scale * placed.curvatures[p]
 
 
 @subroutine
@@ -81,140 +142,29 @@ def next_word(word: Any) -> Any:
 
 
 @subroutine
-def longest_query(starts: Any, first: Any, last: Any) -> Any:
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, starts[q + 1] - starts[q])
-    return longest
-
-
-@vector_subroutine
-def pair_forces_of_query(
-    measure: Any,
-    lambda_function: Any,
-    by_rank: Any,  # float64 (columns, ranks): what prepare wrote
-    rank: Any,  # int64 (documents of the query)
-    scores: Any,
-    members: Any,
-    worse: Any,
-    document_weights: Any,
-    normaliser: Any,
-    top: Any,  # the highest score of the query
-    start: Any,
-    size: Any,
-    columns: Any,  # scratch, by place (STRIDE more than there are documents), as are the next three
-    x: Any,
-    s: Any,
-    weight: Any,
-    f: Any,  # float64 (documents of the query + STRIDE): forces by place, written
-    c: Any,  # float64 (documents of the query + STRIDE): curvatures by place, written
-) -> Any:
-    """All pairs of one query, by coordinates. Returns the sum of the pairs' forces."""
-    for p in range(size):
-        document = members[start + p]
-        x[p] = lambda_function.coordinate(scores[document], top)
-        s[p] = scores[document]
-        weight[p] = document_weights[document]
-        f[p] = 0.0
-        c[p] = 0.0
-        for k in range(by_rank.shape[0]):
-            columns[k, p] = by_rank[k, rank[document - start]]
-    return _all_pairs(measure, lambda_function, columns, x, s, weight, worse[start : start + size], normaliser, f, c)
-
-
-@subroutine
-def leave_places_empty(columns: Any, x: Any, s: Any, weight: Any) -> Any:
-    """Let no place hold a document yet: pairs with an empty one are finite and weigh nothing."""
-    for p in range(len(x)):
-        x[p] = 1.0
-        s[p] = 0.0
-        weight[p] = 0.0
-        for k in range(columns.shape[0]):
-            columns[k, p] = 0.0
-
-
-@kernel(fastmath=VECTOR)
-def add_forces_by_columns(
-    measure: Any,
-    lambda_function: Any,
-    column_count: Any,  # rows that prepare fills
-    worth: Any,  # float64 (documents)
-    scores: Any,  # float64 (documents)
-    order: Any,  # int32 (documents): ranked, by query
-    members: Any,  # int32 (documents): by place
-    worse: Any,  # int32 (documents, 2)
-    starts: Any,  # int64 (queries + 1)
-    normalisers: Any,  # float64 (queries)
-    document_weights: Any,  # float64 (documents)
-    scales: Any,  # float64 (queries): share of the term × query weight
-    first: Any,
-    last: Any,
-    wide: Any,  # uint8 (queries): set to 1 for queries left out because their scores are too far apart
-    pulls: Any,  # float64 (queries): the sum of the pairs' forces is added to
-    forces: Any,  # float64 (documents): added to
-    curvatures: Any,  # float64 (documents): added to
-) -> None:
-    """All pairs, for a measure with columns, where coordinates serve; the other queries are marked in ``wide``."""
-    longest = longest_query(starts, first, last)
-    ranked = np.empty(longest)
-    rank = np.empty(longest, dtype=np.int64)
-    by_rank = np.empty((column_count, longest))
-    places = longest + STRIDE
-    columns = np.empty((column_count, places))
-    x = np.empty(places)
-    s = np.empty(places)
-    weight = np.empty(places)
-    f = np.empty(places)
-    c = np.empty(places)
-    leave_places_empty(columns, x, s, weight)
-    for q in range(first, last):
-        start = starts[q]
-        size = starts[q + 1] - start
-        if normalisers[q] == 0.0 or scales[q] == 0.0 or size < 2:
-            continue
-        top = scores[order[start]]
-        wide[q] = 1 if top - scores[order[start + size - 1]] > lambda_function.widest() else 0
-        if wide[q]:
-            continue
-        rank_documents(worth, order, start, size, ranked, rank)
-        measure.prepare(ranked[:size], normalisers[q], by_rank[:, :size])
-        pulls[q] += scales[q] * pair_forces_of_query(
-            measure, lambda_function, by_rank, rank, scores, members, worse, document_weights, normalisers[q], top,
-            start, size, columns, x, s, weight, f, c,
-        )  # fmt: skip
-        for p in range(size):
-            forces[members[start + p]] += scales[q] * f[p]
-            curvatures[members[start + p]] += scales[q] * c[p]
-
-
-@subroutine
 def add_pair(
     measure: Any,
     lambda_function: Any,
-    columns: Any,
-    ranked: Any,
-    rank: Any,
-    before: Any,
-    normaliser: Any,
-    scores: Any,
-    document_weights: Any,
-    scale: Any,
-    start: Any,
-    i: Any,
-    j: Any,
-    forces: Any,
-    curvatures: Any,
-) -> Any:
+    queries: ScoredQueries,
+    ranked: RankedQuery,
+    scale: Number,
+    start: Number,
+    i: Number,
+    j: Number,
+    sums: ForceSums,
+) -> Number:
     """One pair, document i better than j, for any measure. Returns its force."""
-    upper = min(rank[i - start], rank[j - start])
-    lower = max(rank[i - start], rank[j - start])
-    change = abs(swap_change(measure, columns, ranked, normaliser, before, upper, lower))
-    force, curvature = lambda_function.pair_of_gap(scores[i] - scores[j], change, normaliser)
-    scale *= document_weights[i] * document_weights[j]
-    forces[i] += scale * force
-    forces[j] -= scale * force
-    curvatures[i] += scale * curvature
-    curvatures[j] += scale * curvature
+    upper = min(ranked.rank[i - start], ranked.rank[j - start])
+    lower = max(ranked.rank[i - start], ranked.rank[j - start])
+    change = abs(
+        swap_change(measure, ranked.columns, ranked.worth, ranked.normaliser, ranked.value, upper, lower)
+    )  # fmt: skip
+    force, curvature = lambda_function.pair_of_gap(queries.scores[i] - queries.scores[j], change, ranked.normaliser)
+    scale *= queries.document_weights[i] * queries.document_weights[j]
+    sums.forces[i] += scale * force
+    sums.forces[j] -= scale * force
+    sums.curvatures[i] += scale * curvature
+    sums.curvatures[j] += scale * curvature
     return scale * force
 
 
@@ -222,42 +172,34 @@ def add_pair(
 def add_forces_by_rank(
     measure: Any,
     lambda_function: Any,
-    column_count: Any,
-    worth: Any,
-    scores: Any,
-    order: Any,
-    members: Any,
-    worse: Any,
-    better: Any,  # int32 (documents, 2); read only where pairs are drawn or chosen by rank
-    starts: Any,
-    normalisers: Any,
-    document_weights: Any,
-    scales: Any,
-    top: Any,  # only pairs with a document among the first ``top`` ranks
-    sample: Any,  # 0: every pair; else this many partners are drawn for each document
-    draws: Any,  # uint64 (documents): where each document's draws begin
-    first: Any,
-    last: Any,
-    pulls: Any,
-    forces: Any,
-    curvatures: Any,
+    column_count: Number,
+    queries: ScoredQueries,
+    pairs: PairPlaces,
+    top: Number,  # only pairs with a document among the first ``top`` ranks
+    sample: Number,  # 0: every pair; else this many partners are drawn for each document
+    draws: Array,  # uint64 (documents): where each document's draws begin
+    first: Number,
+    last: Number,
+    sums: ForceSums,
 ) -> None:
     """Any measure, and pairs chosen by rank or drawn.
 
     Every pair counts once; a drawn one as often as it stands for others, so that the sum is right on average.
     """
+    starts, members, worse, better = queries.starts, pairs.members, pairs.worse, pairs.better
     longest = longest_query(starts, first, last)
-    ranked = np.empty(longest)
+    worth = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
     columns = np.empty((max(column_count, 1), longest))
     for q in range(first, last):
         start = starts[q]
         size = starts[q + 1] - start
-        if normalisers[q] == 0.0 or scales[q] == 0.0 or size < 2:
+        normaliser = queries.normalisers[q]
+        if normaliser == 0.0 or queries.scales[q] == 0.0 or size < 2:
             continue
-        normaliser = normalisers[q]
-        rank_documents(worth, order, start, size, ranked, rank)
-        before = prepare_swaps(measure, ranked[:size], normaliser, columns[:, :size])
+        rank_documents(queries.worth, queries.order, start, size, worth, rank)
+        value = prepare_swaps(measure, worth[:size], normaliser, columns[:, :size])
+        ranked = RankedQuery(worth[:size], rank, columns[:, :size], value, normaliser)
         for p in range(size):
             i = members[start + p]
             if sample > 0:
@@ -266,37 +208,29 @@ def add_forces_by_rank(
                 if n_worse + n_better == 0:
                     continue
                 # A pair is drawn from both its ends, hence the half.
-                scale = 0.5 * scales[q] * (n_worse + n_better) / sample
+                scale = 0.5 * queries.scales[q] * (n_worse + n_better) / sample
                 word = draws[i]
                 for _ in range(sample):
                     word = next_word(word)
                     o = int(word % np.uint64(n_worse + n_better))
                     if o < n_worse:
                         j = members[start + worse[start + p, 0] + o]
-                        pulls[q] += add_pair(
-                            measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normaliser,
-                            scores, document_weights, scale, start, i, j, forces, curvatures,
-                        )  # fmt: skip
+                        sums.pulls[q] += add_pair(measure, lambda_function, queries, ranked, scale, start, i, j, sums)
                     else:
                         j = members[start + better[start + p, 0] + o - n_worse]
-                        pulls[q] += add_pair(
-                            measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normaliser,
-                            scores, document_weights, scale, start, j, i, forces, curvatures,
-                        )  # fmt: skip
+                        sums.pulls[q] += add_pair(measure, lambda_function, queries, ranked, scale, start, j, i, sums)
             elif top >= size or rank[i - start] < top:
+                scale = queries.scales[q]
                 for o in range(worse[start + p, 0], worse[start + p, 1]):
-                    pulls[q] += add_pair(
-                        measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normaliser, scores,
-                        document_weights, scales[q], start, i, members[start + o], forces, curvatures,
-                    )  # fmt: skip
+                    j = members[start + o]
+                    sums.pulls[q] += add_pair(measure, lambda_function, queries, ranked, scale, start, i, j, sums)
                 if top < size:
                     for o in range(better[start + p, 0], better[start + p, 1]):
                         j = members[start + o]
                         if rank[j - start] >= top:  # else the pair was met from the other end
-                            pulls[q] += add_pair(
-                                measure, lambda_function, columns[:, :size], ranked[:size], rank, before, normaliser,
-                                scores, document_weights, scales[q], start, j, i, forces, curvatures,
-                            )  # fmt: skip
+                            sums.pulls[q] += add_pair(
+                                measure, lambda_function, queries, ranked, scale, start, j, i, sums
+                            )
 
 
 @kernel

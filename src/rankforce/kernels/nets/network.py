@@ -15,14 +15,16 @@ import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine, vector_subroutine
 from rankforce.dtypes import Array, Number
-from rankforce.kernels.forces.pair_forces import (
-    STRIDE,
-    add_pair,
-    leave_places_empty,
+from rankforce.kernels.forces.bundles import (
+    ForceSums,
+    PairPlaces,
+    RankedQuery,
+    ScoredQueries,
+    empty_places,
     longest_query,
-    pair_forces_of_query,
     rank_documents,
 )
+from rankforce.kernels.forces.pair_forces import add_pair, pair_forces_of_query
 from rankforce.kernels.ranking.ordering import merge_sort
 from rankforce.kernels.ranking.swaps import prepare_swaps, swap_change
 
@@ -252,14 +254,11 @@ def update_by_query(
     ranked = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
     by_rank = np.empty((column_count, longest))
-    places = longest + STRIDE
-    columns = np.empty((column_count, places))
-    x = np.empty(places)
-    s = np.empty(places)
-    weight = np.empty(places)
-    leave_places_empty(columns, x, s, weight)
-    f = np.empty(places)
-    c = np.empty(places)
+    placed = empty_places(column_count, longest)
+    queries = ScoredQueries(worth, scores, order, document_weights, starts, normalisers, scales)
+    pairs = PairPlaces(members, worse, worse)
+    pulls = np.empty(0)
+    sums = ForceSums(pulls, forces, curvatures)
     sorting = np.empty(longest, dtype=order.dtype)
     active = np.empty(longest * hidden)
     words = np.empty(longest * hidden)
@@ -275,24 +274,20 @@ def update_by_query(
         merge_sort(order, sorting, start, start + size, scores, tie_keys)
         rank_documents(worth, order, start, size, ranked, rank)
         measure.prepare(ranked[:size], normalisers[q], by_rank[:, :size])
+        query = RankedQuery(ranked[:size], rank, by_rank[:, :size], 0.0, normalisers[q])
         top = scores[order[start]]
         pull = 0.0
         if top - scores[order[start + size - 1]] <= lambda_function.widest():
-            pull = pair_forces_of_query(
-                measure, lambda_function, by_rank, rank, scores, members, worse, document_weights, normalisers[q], top,
-                start, size, columns, x, s, weight, f, c,
-            )  # fmt: skip
+            pull = pair_forces_of_query(measure, lambda_function, queries, pairs, query, top, start, size, placed)
             for p in range(size):
-                forces[members[start + p]] = scales[q] * f[p]
+                forces[members[start + p]] = scales[q] * placed.forces[p]
         else:
             for i in range(start, start + size):
                 forces[i] = 0.0
             for p in range(size):
                 for o in range(worse[start + p, 0], worse[start + p, 1]):
-                    pull += add_pair(
-                        measure, lambda_function, by_rank[:, :size], ranked[:size], rank, 0.0, normalisers[q], scores,
-                        document_weights, scales[q], start, members[start + p], members[start + o], forces, curvatures,
-                    )  # fmt: skip
+                    i, j = members[start + p], members[start + o]
+                    pull += add_pair(measure, lambda_function, queries, query, scales[q], start, i, j, sums)
         if pull != 0.0:
             backward(inputs, start, size, hidden, weights, active, forces[start : start + size], gradient)
             step(gradient, rate, adam, moments, steps, weights)

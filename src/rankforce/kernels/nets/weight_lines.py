@@ -13,7 +13,7 @@ import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine, vector_subroutine
 from rankforce.dtypes import Array, Number
-from rankforce.kernels.forces.pair_forces import longest_query
+from rankforce.kernels.forces.bundles import longest_query
 from rankforce.kernels.nets.network import squash
 from rankforce.kernels.ranking.ordering import merge_sort
 

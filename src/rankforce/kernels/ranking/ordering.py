@@ -12,6 +12,8 @@ from rankforce.dtypes import Array, Number
 
 BLOCK = 128  # this many keys are sorted by counting
 VECTORS = 16  # keys that a processor compares at a stroke
+COUNTED = 256  # queries up to this many documents are ranked again by counting,
+DISORDER = 6  # if one in so many is no longer below the one before it
 INSERTION_LIMIT = 32  # runs up to this length are sorted by insertion before they are merged
 
 
@@ -168,12 +170,66 @@ def order_documents(scores: Array, tie_keys: Array, starts: Array, first: Number
             low = high
 
 
+@subroutine
+def _rank_by_counting(
+    order: Array, low: Number, high: Number, scores: Array, tie_keys: Array, keys: Array, taken: Array, scratch: Array
+) -> None:
+    """Sort a query of at most ``COUNTED`` documents: the rank of one is the number of those with larger scores.
+
+    All comparisons of a document are made at a stroke, without branches that would be guessed wrong. Equal scores
+    follow each other then, and are sorted by their tie keys. Where nearly all are in order, merging is faster.
+    """
+    size = np.uint64(high - low)
+    whole = (size + np.uint64(VECTORS - 1)) // np.uint64(VECTORS) * np.uint64(VECTORS)
+    start = np.uint64(low)
+    before = np.inf
+    rises = np.int64(0)
+    for i in range(size):
+        key = scores[order[start + np.uint64(i)]]
+        rises += np.int64(key >= before)
+        keys[i] = key
+        before = key
+    if DISORDER * rises < size:
+        if rises > 0:
+            merge_sort(order, scratch, low, high, scores, tie_keys)
+        return
+    for i in range(size, whole):
+        keys[i] = -np.inf
+    for i in range(size):
+        taken[i] = 0
+        scratch[i] = order[start + np.uint64(i)]
+    tied = False
+    for i in range(size):
+        key = keys[i]
+        larger = np.int64(0)
+        for j in range(whole):
+            larger += np.int64(keys[j] > key)
+        place = start + np.uint64(larger + taken[larger])
+        tied |= taken[larger] > 0
+        taken[larger] += 1
+        order[place] = scratch[i]
+    if not tied:
+        return
+    begin = np.uint64(0)
+    while begin < size:
+        count = np.uint64(taken[begin])  # of documents that begin at this rank: their scores are equal
+        if count > np.uint64(1):
+            first = np.int64(start + begin)
+            merge_sort(order, scratch, first, first + np.int64(count), scores, tie_keys)
+        begin += count
+
+
 @kernel
 def reorder_documents(scores: Array, tie_keys: Array, starts: Array, first: Number, last: Number, order: Array) -> None:
     """As ``order_documents``, starting from the previous order in ``order``: fast where little has changed."""
     longest = 0
     for q in range(first, last):
         longest = max(longest, starts[q + 1] - starts[q])
-    scratch = np.empty(longest, dtype=order.dtype)
+    scratch = np.empty(max(longest, COUNTED), dtype=order.dtype)
+    keys = np.empty(COUNTED)
+    taken = np.empty(COUNTED, dtype=np.int64)
     for q in range(first, last):
-        merge_sort(order, scratch, starts[q], starts[q + 1], scores, tie_keys)
+        if starts[q + 1] - starts[q] <= COUNTED:
+            _rank_by_counting(order, starts[q], starts[q + 1], scores, tie_keys, keys, taken, scratch)
+        else:
+            merge_sort(order, scratch, starts[q], starts[q + 1], scores, tie_keys)

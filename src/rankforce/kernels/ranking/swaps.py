@@ -62,6 +62,60 @@ def _change_by_brute_force(
     return after - before
 
 
+# ------------------------------------------------------------------------------ one document with many, in any order
+
+
+@chosen_by_class
+def find_runs(measure: type) -> Callable[..., Any]:
+    """``find_runs(measure, columns, size, run_ends)``: where runs of equal worth end, if ``swap_deltas`` asks."""
+    return _find_runs if hasattr(measure, "swap_deltas") else _find_no_runs
+
+
+@chosen_by_class
+def write_changes(measure: type) -> Callable[..., Any]:
+    """``write_changes(measure, columns, run_ends, i, first, last, changes)``: what ``change_with`` i will read.
+
+    Columns are those of documents in any order, and so are the places i and [first, last).
+    """
+    return _write_changes if hasattr(measure, "swap_deltas") else _write_no_changes
+
+
+@chosen_by_class
+def change_with(measure: type) -> Callable[..., Any]:
+    """``change_with(measure, mine, columns, changes, j)``: value after minus before a swap with the document at j."""
+    return _written_change if hasattr(measure, "swap_deltas") else _change_with_column
+
+
+def _find_runs(measure: Any, columns: Array, size: Number, run_ends: Array) -> None:
+    for p in range(size - 1, -1, -1):
+        same = p + 1 < size and columns[0, p + 1] == columns[0, p]
+        run_ends[p] = run_ends[p + 1] if same else p + 1
+
+
+def _find_no_runs(measure: Any, columns: Array, size: Number, run_ends: Array) -> None:
+    pass
+
+
+def _write_changes(
+    measure: Any, columns: Array, run_ends: Array, i: Number, first: Number, last: Number, changes: Array
+) -> None:
+    measure.swap_deltas(columns, run_ends, i, first, last, changes)
+
+
+def _write_no_changes(
+    measure: Any, columns: Array, run_ends: Array, i: Number, first: Number, last: Number, changes: Array
+) -> None:
+    pass
+
+
+def _written_change(measure: Any, mine: Any, columns: Array, changes: Array, j: Number) -> Number:
+    return changes[j]
+
+
+def _change_with_column(measure: Any, mine: Any, columns: Array, changes: Array, j: Number) -> Number:
+    return measure.swap_delta(mine, column_of(measure, columns, j))
+
+
 @kernel
 def swap_changes(measure: Any, ranked: Array, normaliser: Number, columns: Array, out: Array) -> None:
     """The change for every pair of ranks of one query: ``out[a, b]`` and ``out[b, a]``, 0 on the diagonal.

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from rankforce.compiling.intrinsics import ABANDONED, ARRIVED, ROUND, atomic_add, atomic_load, let_others_run
+from rankforce.compiling.intrinsics import (
+    ABANDONED,
+    ARRIVED,
+    ASLEEP,
+    HURRY,
+    ROUND,
+    atomic_add,
+    atomic_load,
+    wait_for_change,
+    wake_waiting,
+)
 from rankforce.compiling.jit import subroutine
+from rankforce.dtypes import Array, Number
 
-SPINS = 4000  # looks before the processor is offered to others: about 10 µs
+SPINS = 200_000  # looks before a thread goes to sleep: about half a millisecond, ten times what it takes to wake one
+HALVING = 4  # looks are halved for every so many of HURRY, which a sleep raises by as many, and a meeting lowers by one
+MOST_HURRY = 6 * HALVING
 
 
 @subroutine
-def meet(meeting: Any, threads: Any) -> Any:
+def meet(meeting: Array, threads: Number) -> Number:
     """Wait until all threads are here; False if one of them will never come.
 
     What any thread wrote before is then seen by all. The last to arrive starts the next round, for which the others
-    look out. A microsecond at most where all have a processor.
+    look out: busily at first, since they are microseconds apart where all have a processor, then asleep, so that one
+    that has none gets theirs. Where threads had to sleep of late, processors are shared with others, and looking out
+    busily is given up sooner.
     """
     if threads == 1:
         return True
@@ -23,12 +36,19 @@ def meet(meeting: Any, threads: Any) -> Any:
     if atomic_add(meeting, ARRIVED, 1) == threads - 1:
         atomic_add(meeting, ARRIVED, -threads)
         atomic_add(meeting, ROUND, 1)
+        if atomic_load(meeting, ASLEEP) != 0:  # who counts itself asleep after this sees the new round
+            wake_waiting(meeting, ROUND)
         return True
-    spins = 0
+    hurry = meeting[HURRY]  # a guess that threads share: whose change is lost does not matter
+    for _ in range(SPINS >> (hurry // HALVING)):
+        if atomic_load(meeting, ROUND) != current:
+            meeting[HURRY] = max(hurry - 1, 0)
+            return True
+    meeting[HURRY] = min(hurry + HALVING, MOST_HURRY)
+    atomic_add(meeting, ASLEEP, 1)
     while atomic_load(meeting, ROUND) == current:
-        spins += 1
-        if spins > SPINS:
-            if atomic_load(meeting, ABANDONED) != 0:
-                return False
-            let_others_run()
+        if atomic_load(meeting, ABANDONED) != 0:
+            return False
+        wait_for_change(meeting, ROUND, current)
+    atomic_add(meeting, ASLEEP, -1)
     return True

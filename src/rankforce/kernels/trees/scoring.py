@@ -1,7 +1,7 @@
 """Scores of tree ensembles: the float64 sum of the leaves in tree order, added to what stands in ``scores``.
 
-Two ways, equal to the last bit. Documents by the block: QuickScorer (Lucchese et al., SIGIR 2015), over 64 documents
-at once. One document, or very large trees: walk down.
+Three ways, equal to the last bit. Documents by the block: QuickScorer (Lucchese et al., SIGIR 2015), over 64 documents
+(or 16, if there are no more) at once. Few documents: ``side_by_side.py``. Very large trees: walk down.
 
 QuickScorer numbers the leaves of a tree from left to right. A node whose test ``x <= threshold`` fails rules out the
 leaves of its left side; the leaf reached is the leftmost that no failed test has ruled out:
@@ -19,7 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.compiling.intrinsics import DOCUMENT_BLOCK, failed_tests, trailing_zeros
+from rankforce.compiling.intrinsics import (
+    DOCUMENT_BLOCK,
+    SMALL_BLOCK,
+    failed_tests,
+    failed_tests_of_few,
+    trailing_zeros,
+)
 from rankforce.compiling.jit import kernel, subroutine
 
 WORD = 32  # leaves per word
@@ -62,7 +68,7 @@ def write_tests(
 ) -> None:
     """Tests by word of leaves, and leaf values from left to right.
 
-    node_rows int32, node_thresholds float32 per node, node_leaf_values float32 per leaf as the tree numbers them;
+    node_rows int32, node_thresholds float32 per node, node_leaf_values float64 per leaf as the tree numbers them;
     test_starts int64: where each word's tests begin. Written: rows int32, thresholds float32, masks uint32 per test,
     leaf_values float64.
     """
@@ -138,45 +144,64 @@ def score_by_blocks(
     int64: ``bundles[b]`` is the first tree of bundle b; a bundle's tests fit into the cache. The rest as above.
     """
     height = row_features.shape[0]
-    group = min(GROUP, DOCUMENT_BLOCK * ((last - first + DOCUMENT_BLOCK - 1) // DOCUMENT_BLOCK))
-    values = np.empty((group // DOCUMENT_BLOCK, height, DOCUMENT_BLOCK), dtype=np.float32)
+    width = SMALL_BLOCK if last - first <= SMALL_BLOCK else DOCUMENT_BLOCK
+    group = min(GROUP, width * ((last - first + width - 1) // width))
+    values = np.empty((group // width, height, width), dtype=np.float32)
     sums = np.empty(group)
-    ruled_out = np.empty(DOCUMENT_BLOCK, dtype=np.uint32)
-    open_leaves = np.empty(DOCUMENT_BLOCK, dtype=np.uint32)
-    word_leaf = np.empty(DOCUMENT_BLOCK, dtype=np.int32)
+    ruled_out = np.empty(width, dtype=np.uint32)
+    open_leaves = np.empty(width, dtype=np.uint32)
+    word_leaf = np.empty(width, dtype=np.int32)
     for start in range(first, last, group):
         count = min(group, last - start)
-        blocks = (count + DOCUMENT_BLOCK - 1) // DOCUMENT_BLOCK
-        for place in range(blocks * DOCUMENT_BLOCK):
+        blocks = (count + width - 1) // width
+        for place in range(blocks * width):
             document = start + min(place, count - 1)  # the last block is filled up with the last document
             sums[place] = scores[document]
             for r in range(height):
                 value = features[document, row_features[r]]
-                values[place // DOCUMENT_BLOCK, r, place % DOCUMENT_BLOCK] = value if value == value else row_fills[r]
+                values[place // width, r, place % width] = value if value == value else row_fills[r]
         for bundle in range(bundles.shape[0] - 1):
             for block in range(blocks):
                 for tree in range(bundles[bundle], bundles[bundle + 1]):
                     last_word = word_starts[tree + 1] - 1
                     for word in range(last_word, word_starts[tree] - 1, -1):
-                        failed_tests(
-                            values[block], rows, thresholds, masks, test_starts[word], test_starts[word + 1], ruled_out
-                        )
+                        begin, end = test_starts[word], test_starts[word + 1]
                         leaf = np.int32(leaf_starts[tree] + WORD * (word - word_starts[tree]))
-                        if word == last_word:
-                            for d in range(DOCUMENT_BLOCK):
-                                open_leaves[d] = ~ruled_out[d]
-                                word_leaf[d] = leaf
-                        else:  # an earlier word with an open leaf holds the leftmost one
-                            for d in range(DOCUMENT_BLOCK):
-                                here = ~ruled_out[d]
-                                if here != NOTHING:
-                                    open_leaves[d] = here
-                                    word_leaf[d] = leaf
-                    for d in range(DOCUMENT_BLOCK):
-                        leftmost = np.int64(trailing_zeros(np.uint64(open_leaves[d])))
-                        sums[block * DOCUMENT_BLOCK + d] += leaf_values[word_leaf[d] + leftmost]
+                        if width == SMALL_BLOCK:  # called with constants, the loops over documents are vectorised
+                            failed_tests_of_few(values[block], rows, thresholds, masks, begin, end, ruled_out)
+                            _note_open(SMALL_BLOCK, ruled_out, leaf, word == last_word, open_leaves, word_leaf)
+                        else:
+                            failed_tests(values[block], rows, thresholds, masks, begin, end, ruled_out)
+                            _note_open(DOCUMENT_BLOCK, ruled_out, leaf, word == last_word, open_leaves, word_leaf)
+                    if width == SMALL_BLOCK:
+                        _add_leaves(SMALL_BLOCK, open_leaves, word_leaf, leaf_values, sums, block)
+                    else:
+                        _add_leaves(DOCUMENT_BLOCK, open_leaves, word_leaf, leaf_values, sums, block)
         for place in range(count):
             scores[start + place] = sums[place]
+
+
+@subroutine
+def _note_open(width: Any, ruled_out: Any, leaf: Any, is_last: Any, open_leaves: Any, word_leaf: Any) -> Any:
+    """Keep the leaves of a word that are not ruled out, and its first leaf, for documents that have some there."""
+    if is_last:
+        for d in range(width):
+            open_leaves[d] = ~ruled_out[d]
+            word_leaf[d] = leaf
+    else:  # an earlier word with an open leaf holds the leftmost one
+        for d in range(width):
+            here = ~ruled_out[d]
+            if here != NOTHING:
+                open_leaves[d] = here
+                word_leaf[d] = leaf
+
+
+@subroutine
+def _add_leaves(width: Any, open_leaves: Any, word_leaf: Any, leaf_values: Any, sums: Any, block: Any) -> Any:
+    """Add the value of its leftmost open leaf to the sum of each document of a block."""
+    for d in range(width):
+        leftmost = np.int64(trailing_zeros(np.uint64(open_leaves[d])))
+        sums[block * width + d] += leaf_values[word_leaf[d] + leftmost]
 
 
 @subroutine
@@ -201,12 +226,12 @@ def score_by_walking(
 ) -> None:
     """Add the trees with these roots to the scores of documents ``first`` to ``last``.
 
-    roots int32: a node, or ~leaf for a tree of one leaf; leaf_values float32; scores float64.
+    roots int32: a node, or ~leaf for a tree of one leaf; leaf_values, scores float64.
     """
     for start in range(first, last, DOCUMENT_BLOCK):  # a tree stays in the cache for a block of documents
         for tree in range(roots.shape[0]):
             for document in range(start, min(start + DOCUMENT_BLOCK, last)):
-                scores[document] += np.float64(leaf_values[_walk(features, document, roots[tree], nodes, thresholds)])
+                scores[document] += leaf_values[_walk(features, document, roots[tree], nodes, thresholds)]
 
 
 @kernel

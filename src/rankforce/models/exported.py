@@ -1,4 +1,4 @@
-"""What a check of an exported file found."""
+"""What was exported, and what a check of the file found."""
 
 from __future__ import annotations
 
@@ -60,3 +60,32 @@ class ExportCheck:
                 f"order, {self.tied:,} become equal"
             )
         return "\n".join(lines)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Exported:
+    """What was written.
+
+    path : of the file; None if it was only made
+    missing : "zero" or "nan": what a missing value is in this file
+    right_in, wrong_in : releases that treat missing values as the model does, and those that do not
+    notes : what to know of the file
+    check : what the check found; None if none was asked for
+    contents : the bytes of the file
+    """
+
+    path: str | None
+    format: str
+    engine: str | None
+    missing: str
+    right_in: tuple[str, ...]
+    wrong_in: tuple[str, ...]
+    notes: tuple[str, ...]
+    check: ExportCheck | None
+    contents: bytes = dataclasses.field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the bytes, for JSON."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        del fields["contents"]
+        return fields | {"check": None if self.check is None else self.check.to_dict(), "bytes": len(self.contents)}

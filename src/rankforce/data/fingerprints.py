@@ -1,0 +1,41 @@
+"""A digest of what a data set holds."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankforce.threads import over_queries
+
+if TYPE_CHECKING:
+    from rankforce.data.dataset import Dataset
+
+
+def fingerprint_of(data: Dataset) -> str:
+    """A digest of features, labels, queries and weights, whatever the order of the queries."""
+    columns = [data.features, *(data.labels[name] for name in sorted(data.labels))]
+    if data.weights is not None:
+        columns.append(data.weights)
+    per_query = [b""] * data.n_queries
+    in_order = bool((data.rows[1:] > data.rows[:-1]).all())  # then a query is a slice, which need not be copied
+
+    def digest_queries(first: int, last: int) -> None:
+        for q in range(first, last):
+            begin, end = data.query_starts[q], data.query_starts[q + 1]
+            rows = slice(begin, end) if in_order else data.rows[begin:end]
+            name = str(data.query_ids[q]).encode(errors="surrogatepass")
+            digest = hashlib.blake2b(b"%d %d " % (len(name), end - begin) + name, digest_size=16)
+            for column in columns:
+                digest.update(np.ascontiguousarray(column[rows]).ravel().data)
+            if data.query_weights is not None:
+                digest.update(data.query_weights[q].tobytes())
+            per_query[q] = digest.digest()
+
+    over_queries(data.query_starts, digest_queries)
+    header = (sorted(data.labels), data.feature_names, data.weights is not None, data.query_weights is not None)
+    whole = hashlib.blake2b(repr(header).encode(errors="surrogatepass"), digest_size=16)
+    for one in sorted(per_query):
+        whole.update(one)
+    return whole.hexdigest()

@@ -1,0 +1,161 @@
+"""LightGBM's text format (``save_model``, ``model_to_string``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankforce.errors import ModelFileError
+from rankforce.importing.foreign_trees import (
+    ForeignLeaf,
+    ForeignSplit,
+    ForeignTree,
+    ensemble,
+    own_names,
+    read_tree,
+    whole,
+)
+from rankforce.importing.lightgbm_splits import LightGBMSplit, Within
+from rankforce.models.tree_ensemble import TreeEnsemble
+
+BEGIN = b"tree\nversion="
+_COPIES = 64  # how many times larger a tree may become where zeros are missing values
+_CATEGORICAL, _DEFAULT_LEFT, _MISSING_SHIFT = 1, 2, 2
+
+
+def read_lightgbm_text(data: bytes, name: str) -> TreeEnsemble:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ModelFileError(f"{name}: the LightGBM model is damaged: it is not text") from None
+    body, ended, _ = text.replace("\r\n", "\n").partition("\nend of trees")
+    if not ended:
+        raise ModelFileError(f"{name}: the LightGBM model is truncated: it has no 'end of trees'; save it again")
+    head, *blocks = body.split("\nTree=")
+    header = _entries(head)
+    sizes = header.get("tree_sizes", "").split()
+    if "tree_sizes" in header and len(sizes) != len(blocks):
+        raise ModelFileError(
+            f"{name}: the LightGBM model is damaged: {len(sizes)} trees are announced, not {len(blocks)}"
+        )
+    refuse_outputs(
+        {key: header.get(key, "1") for key in ("num_class", "num_tree_per_iteration")}, header.get("linear_tree"), name
+    )
+    features = whole(header.get("max_feature_idx"), "max_feature_idx", name) + 1
+    names = header.get("feature_names", "").split(" ")
+    if len(names) != features:
+        raise ModelFileError(f"{name}: {len(names)} feature names for {features} features")
+    trees = [_tree(block, features, f"{name}: tree {number}") for number, block in enumerate(blocks)]
+    return lightgbm_ensemble(
+        trees, names, name, "text", header.get("version", ""), header.get("objective", ""), "average_output" in header
+    )
+
+
+def lightgbm_ensemble(
+    trees: list[ForeignTree], names: list[str], name: str, form: str, version: str, objective: str, average: bool
+) -> TreeEnsemble:
+    """The model of LightGBM's trees: their sum, or in random forests their mean."""
+    return ensemble(
+        trees,
+        own_names(names, "Column_{}"),
+        name=name,
+        scale=1.0 / max(1, len(trees)) if average else 1.0,
+        source={
+            "library": "LightGBM",
+            "format": form,
+            "version": version,
+            "objective": objective,
+            "scores": "the mean of the trees" if average else "the sum of the trees, before any link function",
+        },
+    )
+
+
+def refuse_outputs(counts: dict[str, Any], linear: Any, name: str) -> None:
+    """Refuse models of several outputs, and those whose leaves are linear functions."""
+    for key, value in counts.items():
+        if whole(value, key, name) > 1:
+            raise ModelFileError(f"{name}: the LightGBM model has several outputs ({key}={value}): ranking needs one")
+    if linear not in (None, "0", 0, False):
+        raise ModelFileError(f"{name}: the leaves of the LightGBM model are linear functions, which are not read")
+
+
+def _entries(block: str) -> dict[str, str]:
+    """The lines ``key=value`` of a block; a line without = is a key alone."""
+    found: dict[str, str] = {}
+    for line in block.split("\n"):
+        key, _, value = line.strip().partition("=")
+        found[key] = value
+    return found
+
+
+def _tree(block: str, features: int, where: str) -> ForeignTree:
+    entries = _entries("number=" + block)
+    leaves = whole(entries.get("num_leaves"), "num_leaves", where, least=1)
+    refuse_outputs({}, entries.get("is_linear"), where)
+    if whole(entries.get("num_cat", "0"), "num_cat", where):
+        raise ModelFileError(f"{where}: categorical splits are not read: encode categories as numbers")
+    values = _numbers(entries, "leaf_value", leaves, where)
+    counts = _numbers(entries, "leaf_count", leaves, where) if entries.get("leaf_count") else np.zeros(leaves)
+    inner = leaves - 1
+    columns = {
+        key: _numbers(entries, key, inner, where) if inner else np.empty(0)
+        for key in ("split_feature", "threshold", "decision_type", "left_child", "right_child", "split_gain")
+    }
+    for key, least, most in (
+        ("split_feature", 0, features - 1),
+        ("decision_type", 0, 15),
+        ("left_child", -leaves, inner - 1),
+        ("right_child", -leaves, inner - 1),
+    ):
+        column = columns[key]
+        if not ((column >= least) & (column <= most) & (column == np.floor(column))).all():
+            raise ModelFileError(f"{where}: {key} must be whole numbers from {least} to {most}")
+    splits = [_split(columns, node, where) for node in range(inner)]
+    copied = any(split.copies for split in splits)
+    seen: set[int] = set()
+
+    def describe(place: Any) -> ForeignLeaf | ForeignSplit:
+        if isinstance(place, Within):
+            return place.split.inside(place.stage)
+        again = place in seen
+        if again and not copied:
+            raise ModelFileError(f"{where}: a node or leaf has two parents")
+        seen.add(place)
+        if place < 0:
+            return ForeignLeaf(
+                float(values[~place]), 0.0 if again else float(counts[~place]), None if again else ~place
+            )
+        return splits[place].as_ours()
+
+    root = 0 if inner else -1
+    tree = read_tree(root, describe, most_places=2 * leaves * (_COPIES if copied else 1), where=where)
+    if len(seen) != inner + leaves:
+        raise ModelFileError(f"{where}: {inner + leaves - len(seen)} nodes or leaves hang nowhere")
+    return tree
+
+
+def _split(columns: dict[str, np.ndarray], node: int, where: str) -> LightGBMSplit:
+    kind = int(columns["decision_type"][node])
+    if kind & _CATEGORICAL:
+        raise ModelFileError(f"{where}: categorical splits are not read: encode categories as numbers")
+    return LightGBMSplit(
+        feature=int(columns["split_feature"][node]),
+        threshold=float(columns["threshold"][node]),
+        missing_type=kind >> _MISSING_SHIFT,
+        default_left=bool(kind & _DEFAULT_LEFT),
+        left=int(columns["left_child"][node]),
+        right=int(columns["right_child"][node]),
+        gain=float(columns["split_gain"][node]),
+        where=f"{where}, node {node}",
+    )
+
+
+def _numbers(entries: dict[str, str], key: str, count: int, where: str) -> np.ndarray:
+    try:
+        values = np.array(entries.get(key, "").split(), dtype=np.float64)
+    except ValueError:
+        raise ModelFileError(f"{where}: {key} holds something that is not a number") from None
+    if len(values) != count:
+        raise ModelFileError(f"{where}: {key} has {len(values)} entries, not {count}")
+    return values

@@ -1,0 +1,119 @@
+"""The trees of a model file, read column by column instead of number by number.
+
+In a file, a tree is a line of lists, and nearly all of the file are trees. They are cut out of the text before it is
+read as JSON, and all lists of a name are read together (``number_lists.py``). What is not written as ``storage.py``
+writes it stays where it is, and is read as JSON, which finds what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rankforce.models.number_lists import numbers, whole_numbers
+
+_BEGIN = b'"trees": [\n'
+_END = b"}]"
+_ANY = b'"trees":'
+
+
+class TreeColumns:
+    """The arrays of all trees of an ensemble, one after the other, and how many nodes each tree has."""
+
+    def __init__(self, columns: dict[str, np.ndarray], nodes: list[int]) -> None:
+        self.columns = columns
+        self.nodes = nodes
+
+
+def cut_out(data: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]) -> tuple[bytes, list[TreeColumns]]:
+    """The text with the number k in place of the k-th list of trees, and these; the text as it is, and none, if some
+    list is written in another way."""
+    sections: list[TreeColumns] = []
+    kept: list[bytes] = []
+    place = 0
+    while (start := data.find(_BEGIN, place)) >= 0:
+        end = data.find(_END, start)
+        read = _read(data[start + len(_BEGIN) : end + 1], dtypes, leaf_fields) if end >= 0 else None
+        if read is None:
+            return data, []
+        kept += [data[place:start], _ANY, f" {len(sections)}".encode()]
+        sections.append(read)
+        place = end + len(_END)
+    if data.count(_ANY) != len(sections):
+        return data, []  # some list is not cut out: nothing else may look like one that is
+    return b"".join([*kept, data[place:]]), sections
+
+
+def put_back(document: Any, sections: list[TreeColumns]) -> None:
+    """Replace the numbers that ``cut_out`` has left in a document by what they stand for."""
+    if isinstance(document, dict):
+        for name, value in document.items():
+            if name == "trees" and type(value) is int and 0 <= value < len(sections):
+                document[name] = sections[value]
+            else:
+                put_back(value, sections)
+    elif isinstance(document, list):
+        for value in document:
+            put_back(value, sections)
+
+
+def _read(section: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]) -> TreeColumns | None:
+    *lists, end = section.split(b"]")
+    if end != b"}" or len(lists) % len(dtypes):
+        return None
+    lists[0] = b"},\n" + lists[0]  # as all other trees begin
+    nodes: np.ndarray | None = None
+    columns: dict[str, np.ndarray] = {}
+    for place, (name, dtype) in enumerate(dtypes.items()):
+        prefix = b'%s"%s": [' % (b", " if place else b"},\n{", name.encode())
+        parts = lists[place :: len(dtypes)]
+        if not all(part.startswith(prefix) for part in parts):
+            return None
+        parts = [part[len(prefix) :] for part in parts]
+        column = _column(b", ".join([part for part in parts if part]), np.dtype(dtype))
+        if column is None:
+            return None
+        columns[name], commas = column
+        counts = _counts(parts, commas)
+        if nodes is None:
+            nodes = counts
+        if not np.array_equal(counts, nodes + (name in leaf_fields)):
+            return None
+    return None if nodes is None else TreeColumns(columns, nodes.tolist())
+
+
+def _counts(parts: list[bytes], commas: np.ndarray) -> np.ndarray:
+    """How many numbers each part has, by where commas stand in all parts together."""
+    lengths = np.array([len(part) for part in parts])
+    if not lengths.any():
+        return np.zeros(len(parts), dtype=np.int64)
+    ends = np.cumsum(lengths + 2 * (lengths > 0))  # each part that is not empty, with a comma and a blank
+    return np.diff(np.searchsorted(np.append(commas, ends[-1] - 1), ends), prepend=0)
+
+
+def _column(text: bytes, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray] | None:
+    """The numbers of a text, and where its commas stand; None unless they are of this dtype."""
+    commas = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord(","))
+    if dtype.kind == "b":
+        if text.translate(None, b"truefals, "):
+            return None
+        text = text.replace(b"true", b"1").replace(b"false", b"0")
+    values = numbers(text) if dtype.kind == "f" else whole_numbers(text)
+    if values is None:
+        return None
+    if dtype.kind != "f" and len(values):
+        least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        if values.min() < least or values.max() > most:
+            return None
+    return values, commas
+
+
+def has_double_leaves(contents: Any) -> bool:
+    """Whether the leaves of some trees of a document are float64, which readers of version 1 would round."""
+    if isinstance(contents, dict):
+        return contents.get("double_leaves") is True or any(
+            has_double_leaves(part) for name, part in contents.items() if name != "trees"
+        )
+    return isinstance(contents, (list, tuple)) and any(isinstance(p, dict) and has_double_leaves(p) for p in contents)

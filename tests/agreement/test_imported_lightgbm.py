@@ -1,0 +1,115 @@
+"""Models of LightGBM, read from its files: the same leaves and the same sums, bit for bit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.importing.adversarial_rows import adversarial_rows
+
+import rankforce as rf
+from rankforce.errors import ModelFileError
+
+lgb = pytest.importorskip("lightgbm")
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "lambdarank": {"objective": "lambdarank"},
+    "regression": {"objective": "regression"},
+    "without missing": {"objective": "lambdarank", "use_missing": False},
+    "zero as missing": {"objective": "regression", "zero_as_missing": True},
+    "dart": {"objective": "lambdarank", "boosting": "dart"},
+    "l1": {"objective": "regression_l1"},
+    "binary": {"objective": "binary"},
+}
+
+
+def train(settings: dict[str, Any], *, names: bool = True, trees: int = 12, leaves: int = 15) -> Any:
+    rng = np.random.default_rng(1)
+    features = rng.standard_normal((900, 5)).astype(np.float32)
+    features[:, 1] = np.round(features[:, 1])
+    features[:, 2] *= rng.random(900) < 0.3
+    features[rng.random(features.shape) < 0.08] = np.nan
+    labels = np.clip(np.round(np.nan_to_num(features[:, 0] + features[:, 1] * features[:, 2]) + 1), 0, 4)
+    if settings["objective"] == "binary":
+        labels = (labels > 1).astype(float)
+    named: Any = ["bm25", "clicks", "page_rank", "length", "age"] if names else "auto"
+    data = lgb.Dataset(features, labels, group=[30] * 30, feature_name=named)
+    fixed = {"num_leaves": leaves, "min_data_in_leaf": 5, "verbosity": -1, "num_threads": 1, "deterministic": True}
+    return lgb.train(fixed | settings, data, num_boost_round=trees)
+
+
+def read(booster: Any, folder: Path, form: str) -> Any:
+    path = folder / "model"
+    if form == "text":
+        booster.save_model(path)
+    else:
+        path.write_text(json.dumps(booster.dump_model()))
+    return rf.load(path)
+
+
+@pytest.mark.parametrize("form", ["text", "JSON"])
+@pytest.mark.parametrize("kind", SETTINGS)
+def test_scores_are_lightgbms_bit_for_bit(kind: str, form: str, tmp_path: Path) -> None:
+    booster = train(SETTINGS[kind])
+    model = read(booster, tmp_path, form)
+    rows = adversarial_rows(model, 2)
+    np.testing.assert_array_equal(model.predict(rows), booster.predict(rows, raw_score=True))
+    np.testing.assert_array_equal(model.predict(rows[:1]), booster.predict(rows[:1], raw_score=True))
+    if kind != "zero as missing":
+        np.testing.assert_array_equal(model.leaf_indices(rows), booster.predict(rows, pred_leaf=True))
+        assert (model.leaf_documents > 0).all()
+        counts = [
+            model.leaf_documents[a:b].sum() for a, b in zip(model.leaf_starts, model.leaf_starts[1:], strict=False)
+        ]
+        assert counts == [900] * model.n_trees
+    assert model.feature_names == ("bm25", "clicks", "page_rank", "length", "age")
+    assert model.provenance.settings["imported"]["library"] == "LightGBM"
+    model.save(tmp_path / "ours.json")
+    np.testing.assert_array_equal(rf.load(tmp_path / "ours.json").predict(rows), model.predict(rows))
+
+
+def test_splits_of_type_zero_need_copies_sometimes(tmp_path: Path) -> None:
+    booster = train(SETTINGS["zero as missing"])
+    assert read(booster, tmp_path, "text").tree_leaves.sum() > 12 * 15
+
+
+def test_a_random_forest_is_the_mean_of_its_trees(tmp_path: Path) -> None:
+    booster = train({"objective": "regression", "boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.5})
+    for form in ("text", "JSON"):
+        model = read(booster, tmp_path, form)
+        rows = adversarial_rows(model, 3)
+        np.testing.assert_allclose(model.predict(rows), booster.predict(rows), rtol=1e-14, atol=1e-14)
+
+
+def test_names_that_lightgbm_made_up_are_numbers(tmp_path: Path) -> None:
+    model = read(train(SETTINGS["lambdarank"], names=False, trees=2), tmp_path, "text")
+    assert model.feature_names == ("1", "2", "3", "4", "5")
+
+
+def test_trees_of_one_leaf(tmp_path: Path) -> None:
+    booster = train({"objective": "regression", "min_gain_to_split": 1e9}, trees=2)
+    for form in ("text", "JSON"):
+        model = read(booster, tmp_path, form)
+        assert set(model.tree_leaves) == {1}
+        np.testing.assert_array_equal(model.predict(np.zeros((3, 5))), booster.predict(np.zeros((3, 5))))
+
+
+def test_what_cannot_be_kept_is_refused_with_the_reason(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    features, labels = rng.integers(0, 5, (300, 2)).astype(float), rng.integers(0, 3, 300)
+    quiet = {"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 5, "min_data_per_group": 5, "cat_smooth": 1.0}
+    for settings, categories, reason in (
+        ({"objective": "multiclass", "num_class": 3}, "auto", "several outputs"),
+        ({"objective": "regression", "linear_tree": True}, "auto", "linear"),
+        ({"objective": "regression"}, [0], "categorical"),
+    ):
+        data = lgb.Dataset(features, labels, categorical_feature=categories, params=quiet | settings)
+        booster = lgb.train(quiet | settings, data, num_boost_round=2)
+        for form in ("text", "JSON"):
+            if reason == "linear" and form == "JSON" and "leaf_coeff" not in json.dumps(booster.dump_model()):
+                continue
+            with pytest.raises(ModelFileError, match=reason):
+                read(booster, tmp_path, form)
