@@ -35,17 +35,17 @@ from rankforce.trees.phases import PHASES, GrowingTree
 from rankforce.trees.quantised import quantise
 
 LINE = 64
+REPEATS = 5
 NOTHING = DONE + 1  # a phase in which nothing is done: what calling the kernel takes
 
 
-@dataclasses.dataclass
-class Phase:
-    """The longest share of any thread, summed over the tree; the sum of all shares; bytes of all threads."""
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One phase of one turn: the seconds of each thread's share, and the bytes that all of them move."""
 
-    longest: float = 0.0
-    work: float = 0.0
-    n_bytes: float = 0.0
-    at_bandwidth: float = 0.0
+    phase: int
+    shares: np.ndarray
+    n_bytes: int
 
 
 def moved(phase: int, growing: GrowingTree) -> int:
@@ -65,7 +65,7 @@ def moved(phase: int, growing: GrowingTree) -> int:
     return 0  # histograms stay in caches
 
 
-def modelled(growing: GrowingTree, bandwidth: float) -> dict[str, Phase]:
+def stepped(growing: GrowingTree) -> list[Step]:
     """Grow the tree, timing each thread's share of each phase alone."""
     empty = []
     for _ in range(200):
@@ -73,22 +73,26 @@ def modelled(growing: GrowingTree, bandwidth: float) -> dict[str, Phase]:
         growing.work(NOTHING, 0)
         empty.append(time.perf_counter() - start)
     call = float(np.median(empty))
-    phases = {name: Phase() for name in PHASES}
+    steps = []
     phase = BUILD
     while phase != DONE:
         n_bytes = moved(phase, growing)
-        shares = []
+        shares = np.zeros(growing.threads)
         for thread in range(growing.threads):
             start = time.perf_counter()
             growing.work(phase, thread)
-            shares.append(max(time.perf_counter() - start - call, 0.0))
-        summed = phases[PHASES[phase]]
-        summed.longest += max(shares)
-        summed.work += sum(shares)
-        summed.n_bytes += n_bytes
-        summed.at_bandwidth += max(max(shares), n_bytes / bandwidth)
+            shares[thread] = max(time.perf_counter() - start - call, 0.0)
+        steps.append(Step(phase, shares, n_bytes))
         phase = following(phase, growing.tree.plan)
-    return phases
+    return steps
+
+
+def fastest(trees: list[list[Step]]) -> list[Step]:
+    """The same tree grown several times: of each share the fastest, since all that disturbs makes it slower."""
+    return [
+        dataclasses.replace(steps[0], shares=np.min([step.shares for step in steps], axis=0))
+        for steps in zip(*trees, strict=True)
+    ]
 
 
 def copied(binned: Binned, forces: np.ndarray, curvatures: np.ndarray, copies: int) -> tuple[Binned, np.ndarray, ...]:
@@ -111,7 +115,7 @@ def copied(binned: Binned, forces: np.ndarray, curvatures: np.ndarray, copies: i
 
 
 def model(data: rf.Dataset, leaves: int, counts: list[int], copies: int, bandwidth: float) -> None:
-    """Print the table of the model; of each number of threads, the fastest of three trees per phase."""
+    """Print the table of the model; of every share of work, the fastest of some trees."""
     rng = np.random.default_rng(1)
     grades = np.asarray(data.by_query(data.labels["grades"]), dtype=float)
     forces = grades - grades.mean() + rng.normal(size=len(grades)) * 0.3
@@ -126,21 +130,22 @@ def model(data: rf.Dataset, leaves: int, counts: list[int], copies: int, bandwid
     for threads in counts:
         os.environ["NUMBA_NUM_THREADS"] = str(threads)
         grower = Grower(binned, n_leaves=leaves)
-        best: dict[str, Phase] = {}
-        for _ in range(4):
+        trees = []
+        for _ in range(REPEATS):
             work = grower.begin()
             scales = quantise(
                 forces, curvatures, work.documents, binned.query_starts, binned.query_hashes, 0, 0, grower._entries
             )
-            phases = modelled(grower.growing(work, scales, threads), bandwidth)
-            for name, found in phases.items():
-                if name not in best or found.longest < best[name].longest:
-                    best[name] = found
-        total = sum(phase.longest for phase in best.values())
-        limited = sum(phase.at_bandwidth for phase in best.values())
-        gigabytes = sum(phase.n_bytes for phase in best.values()) / 1e9
+            trees.append(stepped(grower.growing(work, scales, threads)))
+        longest = [0.0] * len(PHASES)
+        limited = 0.0
+        for step in fastest(trees):
+            longest[step.phase] += step.shares.max()
+            limited += max(step.shares.max(), step.n_bytes / bandwidth)
+        total = sum(longest)
+        gigabytes = sum(step.n_bytes for step in trees[0]) / 1e9
         first = first or total * counts[0]
-        print(f"{threads:>7}" + "".join(f"{1000 * phase.longest:>9.2f}" for phase in best.values())
+        print(f"{threads:>7}" + "".join(f"{1000 * of_phase:>9.2f}" for of_phase in longest)
               + f"{1000 * total:>9.2f}{first / total:>10.1f}{first / total / threads:>12.2f}{gigabytes:>10.2f}"
               + f"{1000 * limited:>18.2f}{first / limited / threads:>12.2f}", flush=True)  # fmt: skip
     del os.environ["NUMBA_NUM_THREADS"]

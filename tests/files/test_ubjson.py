@@ -63,3 +63,23 @@ def test_what_is_not_written_is_not_read(data: bytes) -> None:
 def test_what_cannot_be_written(value: Any) -> None:
     with pytest.raises(TypeError):
         to_ubjson(value)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "bytes are announced"),
+        (b"{L\x00\x00\x00\x00\x00\x00\x00\x01", "1 bytes are announced"),
+        (b"[$d#L\x7f\xff\xff\xff\xff\xff\xff\xff", "bytes are announced"),
+        (b"[$d#i\xff", "announced"),
+        (b"[#L\x00\x00\x00\x00\x00\x00\x00\x02Z", "bytes are announced"),
+        (b"[" * 100, "64 levels"),
+        (b"ZZ", "1 bytes follow"),
+        (b"?", "no type"),
+        (b"SS", "length must be"),
+        (b"[$S#i\x01", "numbers"),
+    ],
+)
+def test_the_reason_is_told(data: bytes, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        parse(data)

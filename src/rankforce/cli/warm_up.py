@@ -60,6 +60,7 @@ NOT_WARMED = {
     "prank_pass": "PRank",
     "rank_discounts": "XRank",
     "redraw_forces": "forces of very different size",
+    "score_by_walking": "trees of more than 400 leaves",
     "sweep_queries": "combining rankers",
     "swap_changes": "swaps of one ranking, for inspection",
 }

@@ -96,8 +96,6 @@ class TermForces:
             active=judgement.labels != 0.0 if term.zeros is False else None,
             with_better=not self.all_pairs,
         )
-        self.costs = self.ranges.costs_of_queries(judgement.starts)
-        self.pair_places = PairPlaces(self.ranges.members, self.ranges.worse, self.ranges.better)
         self.query_weights = weights_of_queries(data)
         # a copy that can be written to, as the ones are: kernels are compiled for one kind of array
         weights = np.ones(data.n_documents) if data.weights is None else np.array(data.by_query(data.weights))
@@ -110,6 +108,17 @@ class TermForces:
             self._document_hashes = judgement.of_kept(document_hashes(data))
         if term.measure.swap_kind == "brute":
             _warn_of_slow_measure(term)
+
+    @property
+    def ranges(self) -> PairRanges:
+        """Which documents are paired. Others may be set."""
+        return self._ranges
+
+    @ranges.setter
+    def ranges(self, ranges: PairRanges) -> None:
+        self._ranges = ranges
+        self.costs = ranges.costs_of_queries(self.judged.starts)
+        self.pair_places = PairPlaces(ranges.members, ranges.worse, ranges.better)
 
     @property
     def every_pair(self) -> bool:

@@ -22,6 +22,7 @@ from rankforce.importing.xgboost_dump import looks_like_dump, read_xgboost_dump
 from rankforce.importing.xgboost_model import read_xgboost_model
 from rankforce.kinds import shown
 from rankforce.models import storage
+from rankforce.models.file_content import content_of, uncompressed
 from rankforce.models.json_text import refuse_constant
 from rankforce.models.model import Model
 from rankforce.models.tree_ensemble import TreeEnsemble
@@ -41,7 +42,7 @@ def load(path: str | Path, feature_names: Sequence[str] | None = None) -> Model:
     _check_names(feature_names)
     name = file_name(path)
     place = displayed_path(name)
-    data = storage.uncompressed(storage.content_of(name), place)
+    data = uncompressed(content_of(name), place)
     if storage.begins_as_model(data):
         return _named(storage.from_bytes(data, place), feature_names, place)
     return _named(_checked_foreign_model(data, place), feature_names, place)

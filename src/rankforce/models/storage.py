@@ -38,12 +38,12 @@ import numpy as np
 
 import rankforce.models
 from rankforce.displayed_text import displayed_path
-from rankforce.errors import FileFormatError, ModelFileError, RankforceError
+from rankforce.errors import ModelFileError, RankforceError
 from rankforce.files.atomic_writes import atomic_write
-from rankforce.files.decompression import decompressed
 from rankforce.files.limits import longest_id
 from rankforce.files.streams import file_name
 from rankforce.models import appended_trees, tree_ensemble, tree_text
+from rankforce.models.file_content import content_of, uncompressed
 from rankforce.models.json_text import refuse_constant, revived, text
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
@@ -73,14 +73,6 @@ def load(path: str | Path) -> Model:
     """Read a model that ``save`` wrote. NumPy suffices: neither Numba nor scikit-learn is needed to score with it."""
     name = file_name(path)
     return from_bytes(content_of(name), displayed_path(name))
-
-
-def content_of(name: str) -> bytes:
-    """The bytes of a file."""
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise ModelFileError(f"{displayed_path(name)}: the model cannot be read: {error.strerror or error}") from None
 
 
 def begins_as_model(data: bytes) -> bool:
@@ -133,20 +125,6 @@ def from_bytes(data: bytes, name: str = "model") -> Model:
         raise ModelFileError(f"{name}: the file cannot be read as a model: {error}") from None
     except MemoryError:
         raise ModelFileError(f"{name}: the model does not fit into the memory; save it again") from None
-
-
-def uncompressed(data: bytes, name: str) -> bytes:
-    """The bytes of a file that may be gzip."""
-    if not data.startswith(_GZIP):
-        return data
-    try:
-        return decompressed(data, name)
-    except (EOFError, OSError, zlib.error):
-        raise ModelFileError(
-            f"{name}: the compressed file is truncated or damaged; copy it again or save the model again"
-        ) from None
-    except FileFormatError as error:
-        raise ModelFileError(str(error)) from None
 
 
 def _document_of_bytes(data: bytes, *, columns: bool) -> dict[str, Any]:

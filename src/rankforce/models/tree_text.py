@@ -7,7 +7,9 @@ writes it stays where it is, and is read as JSON, which finds what is wrong with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,16 +36,18 @@ def cut_out(data: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, An
     kept: list[bytes] = []
     place = 0
     while (start := data.find(_BEGIN, place)) >= 0:
-        end = data.find(_END, start)
+        next_start = data.find(_BEGIN, start + 1)
+        end = data.rfind(_END, start, next_start if next_start >= 0 else len(data))
         read = _read(data[start + len(_BEGIN) : end + 1], dtypes, leaf_fields) if end >= 0 else None
         if read is None:
             return data, []
         kept += [data[place:start], _ANY, f" {len(sections)}".encode()]
         sections.append(read)
         place = end + len(_END)
-    if data.count(_ANY) != len(sections):
+    text = b"".join([*kept, data[place:]])
+    if text.count(_ANY) != len(sections):
         return data, []  # some list is not cut out: nothing else may look like one that is
-    return b"".join([*kept, data[place:]]), sections
+    return text, sections
 
 
 def put_back(document: Any, sections: list[TreeColumns]) -> None:
@@ -60,18 +64,17 @@ def put_back(document: Any, sections: list[TreeColumns]) -> None:
 
 
 def _read(section: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]) -> TreeColumns | None:
-    *lists, end = section.split(b"]")
-    if end != b"}" or len(lists) % len(dtypes):
-        return None
-    lists[0] = b"},\n" + lists[0]  # as all other trees begin
+    pattern = _line(tuple(dtypes))
+    lines = pattern.findall(section)
+    written = len(lines) * len(pattern.pattern.replace(b"([^]]*)", b"").replace(b"\\", b"")) + len(",\n") * (
+        len(lines) - 1
+    )
+    lists = list(zip(*lines, strict=True))
+    if not lines or written + sum(len(part) for parts in lists for part in parts) != len(section):
+        return None  # something stands between the lines
     nodes: np.ndarray | None = None
     columns: dict[str, np.ndarray] = {}
-    for place, (name, dtype) in enumerate(dtypes.items()):
-        prefix = b'%s"%s": [' % (b", " if place else b"},\n{", name.encode())
-        parts = lists[place :: len(dtypes)]
-        if not all(part.startswith(prefix) for part in parts):
-            return None
-        parts = [part[len(prefix) :] for part in parts]
+    for (name, dtype), parts in zip(dtypes.items(), lists, strict=True):
         column = _column(b", ".join([part for part in parts if part]), np.dtype(dtype))
         if column is None:
             return None
@@ -84,7 +87,14 @@ def _read(section: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, A
     return None if nodes is None else TreeColumns(columns, nodes.tolist())
 
 
-def _counts(parts: list[bytes], commas: np.ndarray) -> np.ndarray:
+@functools.cache
+def _line(names: tuple[str, ...]) -> re.Pattern[bytes]:
+    """The line of a tree: what stands between the brackets of each name."""
+    lists = ", ".join(rf'"{name}": \[([^]]*)\]' for name in names)
+    return re.compile(rf"\{{{lists}\}}".encode())
+
+
+def _counts(parts: Sequence[bytes], commas: np.ndarray) -> np.ndarray:
     """How many numbers each part has, by where commas stand in all parts together."""
     lengths = np.array([len(part) for part in parts])
     if not lengths.any():

@@ -29,6 +29,7 @@ def plain(growing, rows, counting):
     return built
 
 
+@pytest.mark.compiled_only
 @pytest.mark.parametrize("growth", ["leafwise", "symmetric"])
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 def test_any_number_of_threads_builds_the_same(growth, threads, monkeypatch):

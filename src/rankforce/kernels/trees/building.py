@@ -23,8 +23,8 @@ WORDS_OF_A_PASS = 16
 
 # What things cost, in histogram additions: only how long a tree takes depends on them.
 PER_DOCUMENT = 16  # to find a document's row
-PER_CLEARED = 0.25  # an entry that is set to 0
-PER_REDUCED = 0.75  # an entry of a part, which another processor wrote, that is added
+PER_CLEARED = 1.5  # an entry that is set to 0
+PER_REDUCED = 3.0  # an entry of a part, which another processor wrote, that is added
 
 
 @uncounted_subroutine
