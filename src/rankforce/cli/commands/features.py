@@ -72,7 +72,7 @@ def features(
     write: options.Writing = None,
     json: options.Json = False,
 ) -> None:
-    """Make training data of the features that a search engine logged, and judgments.
+    """Make training data from features that a search engine logged.
 
     Reads responses of Elasticsearch and OpenSearch with their learning-to-rank plugin, of Solr and of Vespa, joins
     them with the judgments by query and document, and says what did not find its partner. Without --into it only says
