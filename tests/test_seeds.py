@@ -25,6 +25,9 @@ CALLS = {
     "spsa": lambda data, seed: rf.optimising.spsa(lambda x: float(x @ x), [1.0], steps=1, seed=seed),
     "check_forces": lambda data, seed: rf.diagnostics.check_forces("RankNet", samples=2, seed=seed),
     "effective_pairs": lambda data, seed: rf.diagnostics.effective_pairs(data, "1", seed=seed),
+    "forces_at": lambda data, seed: rf.forces_at(data, "1", seed=seed),
+    "explain": lambda data, seed: rf.explain(rf.RankNet(epochs=1, progress=False).fit(data), data, seed=seed),
+    "importance": lambda data, seed: rf.importance(rf.RankNet(epochs=1, progress=False).fit(data), data, seed=seed),
     "local_optimality": lambda data, seed: rf.diagnostics.local_optimality(rf.RankNet(), data, seed=seed),
     "smoothness": lambda data, seed: rf.diagnostics.smoothness(rf.RankNet(), data, seed=seed),
 }

@@ -37,6 +37,7 @@ LARGE_NUMBERS = {  # multipliers and masks of 64 bits: where numbers could be sc
     "kernels/trees/quantised.py": "goes on from a word of a stream, as hashing does",
     "kernels/forces/pair_forces.py": "goes on from the words of a stream",
     "compiling/intrinsics.py": "bits of a float64 number",
+    "kernels/trees/reference_patterns.py": "where a pattern of failed tests stands in a table",
 }
 OTHER_SOURCES = {"random", "secrets"}  # the names of temporary files (uuid) must differ every time
 

@@ -20,11 +20,11 @@ from rankforce.trees.tree import Tree
 THRESHOLDS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0], dtype=np.float32)
 
 
-def on_thresholds(seed: int, documents: int, features: int) -> np.ndarray:
-    """Values on thresholds, one float beside them, missing, infinite."""
+def on_thresholds(seed: int, documents: int, features: int, far: float = np.inf) -> np.ndarray:
+    """Values on thresholds, one float beside them, missing, far out."""
     rng = np.random.default_rng(seed)
     beside = [THRESHOLDS, np.nextafter(THRESHOLDS, np.float32(9)), np.nextafter(THRESHOLDS, np.float32(-9))]
-    values = np.concatenate([*beside, np.array([np.nan, np.inf, -np.inf, 0.0, -0.0], dtype=np.float32)])
+    values = np.concatenate([*beside, np.array([np.nan, far, -far, 0.0, -0.0], dtype=np.float32)])
     return rng.choice(values, (documents, features)).astype(np.float32)
 
 
@@ -58,7 +58,7 @@ def test_nodes_without_documents(seed):
 @pytest.mark.parametrize("references", [1, 4, 12])
 def test_against_references_is_the_definition(leaves, features, references):
     model = random_ensemble(7, leaves, features, values=THRESHOLDS)
-    rows, others = on_thresholds(1, 5, features), on_thresholds(2, references, features)
+    rows, others = on_thresholds(1, 5, features, 1e30), on_thresholds(2, references, features, 1e30)
     found = against_references(model, rows, others)
     for row, contributions in zip(rows, found, strict=True):
         np.testing.assert_allclose(contributions, slow_twin.against_references(model._scores, row, others), atol=1e-12)

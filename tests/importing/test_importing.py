@@ -137,7 +137,7 @@ HOSTILE = [
     (RANKLIB_TEXT.replace("<feature> 2", "<feature> 0"), "a number from 1 to 1,000,000"),
     (RANKLIB_TEXT.replace("<feature> 2", "<feature> 99999999999"), "a number from 1 to 1,000,000"),
     (RANKLIB_TEXT.replace("> 0.5 <", "> NaN <"), "finite number, not 'NaN'"),
-    (RANKLIB_TEXT.replace('pos="right"', 'pos="left"'), "one must be pos"),
+    (RANKLIB_TEXT.replace('pos="right"', 'pos="left"'), "one must be at the left"),
     (RANKLIB_TEXT.replace("<ensemble>", "<!DOCTYPE x><ensemble>"), "damaged at '<!DOCTYPE"),
     ("## LambdaMART\n<ensemble><tree>" + "<split>" * 20_000, "cannot stand within|not closed"),
     ("hello", "not a rankforce model file"),

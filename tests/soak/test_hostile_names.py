@@ -39,9 +39,11 @@ SIGNS = [
     "\x08",
 ]
 SIGNS += ["[red]", ":boom:", "{0}", "%s", "é", "\u00a0", "\U000e0041", "\ufeff"]
-WITHOUT_TRAINING = {"inspect", "evaluate", "compare", "combine", "convert", "clicks", "score"}
+WITHOUT_TRAINING = {"inspect", "evaluate", "compare", "combine", "convert", "clicks", "score", "features"}
+WITHOUT_TRAINING |= {"explain", "importance", "export"}
 WITH_TRAINING = {"train", "tune", "cross_validate", "optimality"}
 WITHOUT_FILES = {"demo", "generate", "warmup"}  # they read nothing
+ELSEWHERE = {"serve"}  # tests/serving throws hostile requests at it
 
 
 def hostile(rng: random.Random, stem: str) -> str:
@@ -201,6 +203,40 @@ def check_score(rng: random.Random, files: Files) -> None:
     assert code == 2
 
 
+def check_features(rng: random.Random, files: Files) -> None:
+    log, judgments = files.folder / "log.json", files.folder / "judgments.csv"
+    query, document, feature = (hostile(rng, stem) for stem in ("q", "d", "f"))
+    logged = {"log_entry": [{"name": feature, "value": 1.0}]}
+    hit = {"_id": document, "_score": 1.0, "fields": {"_ltrlog": [logged]}}
+    log.write_text(json.dumps({"query_id": query, "hits": {"hits": [hit]}}), encoding="utf-8")
+    judgments.write_text(f'query,document,grade\n"{query}","{document}",1\n', encoding="utf-8")
+    run("features", log, "--judgments", judgments, "--into", files.folder / "logged.csv", "--force")
+    run("features", log, "--entry", hostile(rng, "entry"))
+
+
+def check_explain(rng: random.Random, files: Files) -> None:
+    small_model(files.data, files.model)
+    run("explain", files.model, files.table, "--background", 4)
+    query = files.data.query_ids[0]
+    rows = files.data.rows[files.data.query_starts[0] : files.data.query_starts[1]]
+    documents = [str(files.data.document_ids[row]) for row in rows[:2]]
+    run("explain", files.model, files.table, "--query", query, "--pair", *documents)
+    run("explain", files.model, files.table, "--query", hostile(rng, "absent"))
+
+
+def check_importance(rng: random.Random, files: Files) -> None:
+    small_model(files.data, files.model)
+    run("importance", files.model, files.table, "--permutations", 1)
+    run("importance", files.model, files.table, "--feature", hostile(rng, "absent"))
+
+
+def check_export(rng: random.Random, files: Files) -> None:
+    small_model(files.data, files.model)
+    for form, name in (("ltr-linear", "m.json"), ("solr", "s.json"), ("vespa", "v.profile"), ("ranklib", "r.txt")):
+        run("export", files.model, "--to", form, "--out", files.folder / name)
+    run("export", files.model, "--to", "ltr-linear", "--engine", hostile(rng, "engine"))
+
+
 def check_train(rng: random.Random, files: Files) -> None:
     code, _, err = run("train", files.table, "-o", files.model, "--trees", 2, "--leaves", 3, "--threads", 1)
     assert code == 0, err
@@ -242,7 +278,7 @@ def check_hostile_names(folder, count: int, seed: int, commands: list[str]) -> N
 
 
 def test_every_command_is_looked_at():
-    assert set(command_names()) == WITHOUT_TRAINING | WITH_TRAINING | WITHOUT_FILES
+    assert set(command_names()) == WITHOUT_TRAINING | WITH_TRAINING | WITHOUT_FILES | ELSEWHERE
 
 
 @pytest.fixture(autouse=True)

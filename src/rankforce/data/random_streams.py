@@ -62,6 +62,7 @@ class Stream(enum.Enum):
     BACKGROUND = "the documents that explanations compare with"
     PERMUTED_VALUES = "which document gets whose value of a feature, for its importance"
     STRENGTH_PAIRS = "the pairs that tell the strength of a feature"
+    EXPORT_ROWS = "rows that an exported file is checked on"
 
     word: np.uint64  # what the stream begins with
 

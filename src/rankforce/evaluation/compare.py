@@ -17,7 +17,7 @@ from rankforce.measures.measure import Measure
 
 
 class EvaluationOptions(TypedDict, total=False):
-    """What ``rf.evaluate`` takes beside ranking, data and measures."""
+    """What ``rf.evaluate`` takes beside ranking, data, measures and seed."""
 
     qid: Any
     group: Any
@@ -27,7 +27,6 @@ class EvaluationOptions(TypedDict, total=False):
     convention: str | None
     by: Any
     level: float
-    seed: int
     threads: int | None
 
 
@@ -36,6 +35,8 @@ def compare(
     a: Mapping[str, Any],
     b: Any = None,
     data: str | Measure | Iterable[str | Measure] | None = None,
+    *,
+    seed: int = 0,
     **options: Unpack[EvaluationOptions],
 ) -> Leaderboard: ...
 @overload
@@ -47,6 +48,7 @@ def compare(
     *,
     names: Sequence[str] = ("a", "b"),
     graded: bool = False,
+    seed: int = 0,
     **options: Unpack[EvaluationOptions],
 ) -> Comparison: ...
 def compare(
@@ -57,6 +59,7 @@ def compare(
     *,
     names: Sequence[str] = ("a", "b"),
     graded: bool = False,
+    seed: int = 0,
     **options: Unpack[EvaluationOptions],
 ) -> Comparison | Leaderboard:
     """Evaluate rankings of the same queries and test their differences.
@@ -73,7 +76,7 @@ def compare(
     significantly (paired t-test at ``1 − level``) decides; ``verdict`` says which and how.
     """
     check_switches(graded=graded)
-    options["seed"] = checked_seed(options.get("seed", 0))
+    seed = checked_seed(seed)
     several = isinstance(a, Mapping) and not is_run(a)
     if several:
         if graded or tuple(names) != ("a", "b"):
@@ -98,6 +101,7 @@ def compare(
                 ranking,
                 data,
                 measures,
+                seed=seed,
                 **options,
             )
             for name, ranking in rankings.items()

@@ -75,7 +75,8 @@ class Readers:
     def candidates(self, place: int, present: float, low: float, high: float, steps: int) -> np.ndarray:
         """Values to try in place of the present one, float32, rising."""
         thresholds = self.thresholds[place]
-        above = np.nextafter(thresholds, np.float32(np.inf))
+        with np.errstate(over="ignore"):  # beyond the largest number is infinity, which is not tried
+            above = np.nextafter(thresholds, np.float32(np.inf))
         tried = [thresholds, above[-1:]]
         if not np.isnan(present):
             tried = [thresholds[thresholds < present], above[thresholds >= present]]

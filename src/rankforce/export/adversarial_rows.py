@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankforce.data.random_streams import Stream
 from rankforce.export.forms import AdditiveTrees, Form, LinearForm, ScaledTree, parts_of
 from rankforce.export.thresholds import LARGEST
 
@@ -78,7 +79,7 @@ def mixed_rows(form: Form, n_features: int, count: int) -> np.ndarray:
         elif isinstance(part, LinearForm):
             for feature in np.flatnonzero(np.isnan(part.fills) & (part.weights != 0)):
                 values[feature] = [value for value in values[feature] if value == value]
-    drawn = np.random.default_rng(0)
+    drawn = Stream.EXPORT_ROWS.generator(0)
     rows = np.zeros((count, n_features), dtype=np.float32)
     for feature, listed in enumerate(values):
         chosen = drawn.choice(np.array(listed, dtype=np.float32), count)

@@ -119,7 +119,7 @@ def _tree(tree: Element, where: str) -> ForeignTree:
             raise ModelFileError(f"{where}: a <split> is an <output>, or a <feature>, a <threshold> and two splits")
         sides = {part.attributes.get("pos"): part for part in place.parts if part.name == "split"}
         if sides.keys() != {"left", "right"}:
-            raise ModelFileError(f'{where}: of two splits, one must be pos="left" and one pos="right"')
+            raise ModelFileError(f"{where}: of two splits, one must be at the left and one at the right")
         number = place.only("feature").text
         if not number.isdecimal() or len(number) > 7 or not 1 <= int(number) <= MOST_FEATURES:
             raise ModelFileError(

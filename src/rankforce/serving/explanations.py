@@ -41,7 +41,7 @@ class AskedExplanation:
         if "pair" in parameters:
             rows = [_row(text) for text in parameters["pair"].split(",")]
             if len(rows) != 2:
-                raise _odd("a pair is two rows, pair=0,2: why is the first above the second?")
+                raise _odd("a pair is two rows with a comma between them, 0,2: why is the first above the second?")
             return cls(pair=(rows[0], rows[1]))
         return cls()
 

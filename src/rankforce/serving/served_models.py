@@ -190,7 +190,6 @@ def warm(model: Model) -> None:
     if len(lows) != model.n_features:
         lows, highs = np.zeros(model.n_features), np.ones(model.n_features)
     lows, highs = np.nan_to_num(lows), np.nan_to_num(highs)
-    rng = np.random.default_rng(0)
     with using_threads(1):
         for rows in _WARMING_SIZES:
-            model.predict(lows + rng.random((rows, model.n_features)) * (highs - lows))
+            model.predict(lows + np.linspace(0.0, 1.0, rows)[:, None] * (highs - lows))
