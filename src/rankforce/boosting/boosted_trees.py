@@ -10,6 +10,7 @@ import numpy as np
 from rankforce import text_values
 from rankforce.boosting.course import BoostedTraining, BoostingCourse
 from rankforce.boosting.monotone import check_directions
+from rankforce.collective import total
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.kinds import Understood
@@ -57,7 +58,7 @@ class BoostedTrees(Iterative):
         return gains / gains.sum() if gains.sum() > 0 else gains
 
     def _usual_growth(self, data: Dataset) -> str:
-        return "symmetric" if data.n_documents < FEW_DOCUMENTS else "leafwise"
+        return "symmetric" if total(data.n_documents) < FEW_DOCUMENTS else "leafwise"
 
     def _steps(self) -> int:
         return self.n_trees
