@@ -61,7 +61,12 @@ def nothing_at_one(data, members):
     return [np.empty(0, dtype=int), *np.array_split(np.arange(data.n_queries), members - 1)]
 
 
-SHARES = {"by grade": by_grade, "by length": by_length, "one query each, and the rest": uneven, "nothing at one": nothing_at_one}
+SHARES = {
+    "by grade": by_grade,
+    "by length": by_length,
+    "one query each, and the rest": uneven,
+    "nothing at one": nothing_at_one,
+}
 
 TRAININGS = {
     "defaults": lambda: rf.LambdaMART(n_trees=4),

@@ -14,7 +14,7 @@ import contextlib
 import math
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Protocol, SupportsInt
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def using_collective(members: Collective) -> Iterator[None]:
         _collective.reset(token)
 
 
-def totals(*counts: int) -> list[int]:
+def totals(*counts: SupportsInt) -> list[int]:
     """The sums of everybody's whole numbers, below 2^63 in magnitude."""
     return list(map(int, counts)) if alone() else collective().add(np.array(counts, dtype=np.int64)).tolist()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -25,6 +25,8 @@ FEW_DOCUMENTS = 20_000  # below, trees that fit less noise are worth more than t
 @with_settings
 class BoostedTrees(Iterative):
     """Base of MART and LambdaMART: a subclass gives the learners, which pull at documents and value the leaves."""
+
+    learns_together: ClassVar[bool] = True
 
     n_trees: int = whole(1000, least=1)
     n_leaves: int = whole(31, least=2)

@@ -42,7 +42,7 @@ class Anchor:
         grades = np.searchsorted(union(judged.labels), judged.labels).astype(np.float64)
         query_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         totals = np.bincount(query_of, self.weights, len(self.starts) - 1)
-        sums = np.bincount(query_of, self.weights * grades, len(self.starts) - 1)
+        sums = np.bincount(query_of, self.weights * grades, len(self.starts) - 1).astype(np.float64)
         means = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0.0)
         self.targets = grades - means[query_of]
         # Exact sums, which do not depend on the order of the queries.

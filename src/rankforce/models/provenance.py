@@ -94,7 +94,8 @@ class Provenance:
 
 def feature_ranges(features: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
     """Per feature: lowest and highest value, and the share of missing values."""
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    unseen = np.full(features.shape[1], np.nan, dtype=features.dtype)
+    parts = [(unseen, unseen, np.zeros(features.shape[1], dtype=np.int64))]
 
     def look(first: int, last: int) -> None:
         for begin in range(first, last, ROWS_AT_A_TIME):
