@@ -21,7 +21,8 @@ PACKAGE = Path(rankforce.__file__).parent
 
 # Each package knows those before it, and no other: the list is one order for all of them.
 ORDER = (
-    "public_names", "dtypes", "cached_properties", "text_values", "displayed_text", "remedies", "errors", "kinds",
+    "public_names", "dtypes", "exact_sums", "collective", "cached_properties", "text_values", "displayed_text", "remedies",
+    "errors", "kinds",
     "memory", "processors", "files", "console", "compiling", "threads", "kernels", "user_code", "written_forms",
     "data", "measures", "lambdas", "schedules", "objectives", "binning", "trees", "models", "importing", "forces",
     "evaluation", "inspection", "explaining", "migration", "training", "sweeping", "boosting", "nets", "xrank",
@@ -272,3 +273,23 @@ def test_cached_properties_are_those_without_a_lock():
         if not any(one.file == relative(path) and one.module.endswith("cached_properties") for one in IMPORTS)
     ]
     assert not wrong, "functools.cached_property makes a forked child wait for ever on Python 3.11"
+
+
+# What a training that several processes share decides from all queries must go through ``collective``. Here sums and
+# sets are of what every member has, or of one process alone.
+CROSSES_QUERIES = ("forces", "measures", "binning", "trees", "boosting")
+LOCAL_SETS = {
+    ("forces/pairs.py", "unique"),  # cuts of one query range; strata that only tell documents of a query apart
+    ("trees/layout.py", "unique"),  # bytes of a row
+}
+
+
+def test_what_crosses_queries_goes_through_the_collective():
+    found = {
+        (relative(path), node.attr)
+        for path in sources()
+        if package_of(relative(path)) in CROSSES_QUERIES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in ("fsum", "unique")
+    }
+    assert found == LOCAL_SETS

@@ -6,9 +6,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.crowd import Crowd
 from tests.trees.test_grower import made
 
-from rankforce.kernels.trees.growth_state import BUILD, DEAL, DONE, following
 from rankforce.kernels.trees.leaf_table import HERE, SIZE, START
 from rankforce.trees.grower import Grower
 from rankforce.trees.quantised import quantise
@@ -70,44 +70,31 @@ def test_phase_by_phase_is_at_once(case, threads, monkeypatch):
     assert work.documents.tolist() == order
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if "one histogram" not in case])
+@pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_halves_of_the_documents_whose_histograms_are_added(case, threads, monkeypatch):
-    """Two processes' work: each has some of the documents; sums cross between build and scan, counts after deal."""
+    """Two members' work: each has some of the documents; sums cross between build and scan, counts after deal."""
     expected, order = grown_at_once(case)
     monkeypatch.setenv("NUMBA_NUM_THREADS", str(threads))
     _, binned, forces, curvatures = made(4)
-    halves = []
-    for here in (np.arange(0, 120, 3), np.setdiff1d(np.arange(120), np.arange(0, 120, 3))):
+    places = np.arange(0, 120, 3), np.setdiff1d(np.arange(120), np.arange(0, 120, 3))
+
+    def grow_half(rank):
+        here = places[rank]
         part = dataclasses.replace(
             binned,
             rows=np.ascontiguousarray(binned.rows[here]),
             columns=np.ascontiguousarray(binned.columns[:, here]),
             query_starts=np.array([0, len(here)]),
         )
-        grower = Grower(part, elsewhere=len(forces) - len(here), **SETTINGS | CASES[case])
-        whole = Grower(binned, **SETTINGS | CASES[case])
-        _, scales = prepared(whole, binned, forces, curvatures)
-        grower._entries[:] = whole._entries[here]
-        work = grower.begin()
-        halves.append((here, work, grower.growing(work, scales, threads)))
+        grower = Grower(part, **SETTINGS | CASES[case])
+        work, scales = prepared(grower, part, forces[here], curvatures[here])
+        growing = grower.growing(work, scales, threads)
+        growing.grow()
+        return here, work, growing
+
+    halves = Crowd(2).run(grow_half)
     growing = [each for _, _, each in halves]
-    phase = BUILD
-    while phase != DONE:
-        for each in growing:
-            for thread in range(threads):
-                each.work(phase, thread)
-        if phase == BUILD:
-            exchanged = [each.take_built() for each in growing]
-            for each in growing:
-                each.put_built(sum(exchanged))
-        if phase == DEAL:
-            dealt = [each.documents.dealt.sum(axis=0) for each in growing]
-            for mine, each in zip(dealt, growing, strict=True):
-                each.documents.elsewhere[:] = sum(dealt) - mine
-        following_phases = {following(phase, each.tree.plan) for each in growing}
-        assert len(following_phases) == 1
-        phase = following_phases.pop()
     for _, work, each in halves:
         assert bytes_of(work, each.n_leaves) == expected
     for leaf in range(growing[0].n_leaves):

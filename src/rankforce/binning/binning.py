@@ -9,6 +9,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.binning.cuts import find_cuts
+from rankforce.collective import gathered, total
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
@@ -51,7 +52,7 @@ class Binning:
             raise SettingsError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}")
         rows = _sample_rows(data)
         n_bins, present, cuts = find_cuts(data.features, rows, max_bins)
-        with_missing = present < (data.n_documents if rows is None else len(rows))
+        with_missing = present < total(data.n_documents if rows is None else len(rows))
         used = np.flatnonzero(n_bins + with_missing > 1).astype(dtypes.INDEX)
         cuts[used, n_bins[used] - 1] = BEYOND
         starts = np.concatenate([[0], np.cumsum(n_bins[used])]).astype(dtypes.OFFSET)
@@ -88,10 +89,10 @@ class Binning:
 
 def _sample_rows(data: Dataset) -> np.ndarray | None:
     """The rows that quantiles are taken from; None for all of them."""
-    if data.n_documents <= EXACT_ROWS:
+    if total(data.n_documents) <= EXACT_ROWS:
         return None
-    by_hash = np.argsort(Stream.BINNING_SAMPLE.words(0, data.query_hashes), kind="stable")
-    count = int(np.searchsorted(np.cumsum(data.query_sizes[by_hash]), EXACT_ROWS)) + 1
-    chosen = np.zeros(data.n_queries, dtype=bool)
-    chosen[by_hash[:count]] = True
-    return np.flatnonzero(chosen[data.row_queries])
+    words = Stream.BINNING_SAMPLE.words(0, data.query_hashes)
+    everybodys = gathered(np.column_stack([words, data.query_sizes.astype(np.uint64)]))
+    by_hash = everybodys[np.argsort(everybodys[:, 0], kind="stable")]
+    last = int(np.searchsorted(np.cumsum(by_hash[:, 1]), EXACT_ROWS))
+    return np.flatnonzero((words <= by_hash[last, 0])[data.row_queries])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.collective import alone, gathered
 from rankforce.kernels.binning import cut_points
 from rankforce.kernels.radix_sort import sort_bits
 from rankforce.threads import FEW, over_pieces, over_ranges, thread_count
@@ -80,8 +82,22 @@ def _cut_columns(columns: np.ndarray, max_bins: int, cuts: Cuts, scratches: list
             scratch = np.empty(columns.shape[1], dtype=np.uint32)
         for column in range(first, last):
             sort_bits(bits[column], scratch)
-            cuts.n_bins[column], cuts.present[column] = cut_points(columns[column], max_bins, cuts.thresholds[column])
+            if alone():
+                found = cut_points(columns[column], max_bins, cuts.thresholds[column])
+                cuts.n_bins[column], cuts.present[column] = found
         scratches.append(scratch)
 
     count = len(columns)
     over_pieces(range(count + 1) if columns.size >= FEW else (0, count), cut)
+    if not alone():
+        for column, everybodys in enumerate(_with_others(columns)):
+            found = cut_points(everybodys, max_bins, cuts.thresholds[column])
+            cuts.n_bins[column], cuts.present[column] = found
+
+
+def _with_others(columns: np.ndarray) -> Iterator[np.ndarray]:
+    """Sorted columns with the values that others have in them, sorted likewise: missing values last."""
+    for column in columns:
+        values = gathered(column)
+        sort_bits(values.view(np.uint32), np.empty(len(values), dtype=np.uint32))
+        yield values

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from rankforce import text_values
 from rankforce.boosting.course import BoostedTraining, BoostingCourse
 from rankforce.boosting.monotone import check_directions
+from rankforce.collective import total
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.kinds import Understood
@@ -24,6 +25,8 @@ FEW_DOCUMENTS = 20_000  # below, trees that fit less noise are worth more than t
 @with_settings
 class BoostedTrees(Iterative):
     """Base of MART and LambdaMART: a subclass gives the learners, which pull at documents and value the leaves."""
+
+    learns_together: ClassVar[bool] = True
 
     n_trees: int = whole(1000, least=1)
     n_leaves: int = whole(31, least=2)
@@ -57,7 +60,7 @@ class BoostedTrees(Iterative):
         return gains / gains.sum() if gains.sum() > 0 else gains
 
     def _usual_growth(self, data: Dataset) -> str:
-        return "symmetric" if data.n_documents < FEW_DOCUMENTS else "leafwise"
+        return "symmetric" if total(data.n_documents) < FEW_DOCUMENTS else "leafwise"
 
     def _steps(self) -> int:
         return self.n_trees

@@ -16,6 +16,7 @@ from rankforce.boosting.outputs import BaseScores, Ensemble, Learner, Rounds
 from rankforce.boosting.running_scores import RunningScores
 from rankforce.boosting.sampling import TreeSample
 from rankforce.boosting.settled import Settled
+from rankforce.collective import total
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError, warn
 from rankforce.models.model import Model
@@ -162,8 +163,8 @@ class BoostingCourse(Course):
         if number == 0:
             warn(
                 TrainingWarning(
-                    f"no split of the {self.data.n_documents} training documents raises the objective: the model is "
-                    "empty. Are all features constant, or is ",
+                    f"no split of the {total(self.data.n_documents)} training documents raises the objective: the "
+                    "model is empty. Are all features constant, or is ",
                     Setting("min_documents", self.settings.min_documents),
                     " too large?",
                 )

@@ -16,6 +16,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.running_scores import RunningScores
+from rankforce.collective import anybody, everybody, exact_total
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.models.expected_grade import GradeLink, logistic
@@ -39,16 +40,16 @@ class Documents:
             weights = weights * np.repeat(data.query_weights, data.query_sizes)
         self.weights = np.where(np.isnan(self.labels), 0.0, weights)
         self.active = self.weights > 0
-        if not self.active.any():
+        if not anybody(bool(self.active.any())):
             raise DataError(f"nothing to learn from: no document with a weight has a label {source!r}")
         everyone = bool(self.active.all())
         self.places = None if everyone else np.flatnonzero(self.active).astype(dtypes.INDEX)
-        self.equal_weights = bool((self.weights[self.active] == 1.0).all())
+        self.equal_weights = everybody(bool((self.weights[self.active] == 1.0).all()))
 
     def total(self, values: np.ndarray) -> float:
         """Σ weight × value over the documents that take part, whatever their order."""
         try:
-            return math.fsum((self.weights * values)[self.active])
+            return exact_total((self.weights * values)[self.active])
         except OverflowError:
             raise DataError("labels times weights add up beyond all numbers: divide them by the largest") from None
 

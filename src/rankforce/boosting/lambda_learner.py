@@ -11,6 +11,7 @@ from rankforce.boosting.finite_forces import check_finite
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.running_scores import RunningScores
 from rankforce.boosting.settled import SettledLambdas
+from rankforce.collective import total
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError
@@ -51,7 +52,7 @@ class LambdaLearner(Learner):
         self.l2 = settings.l2
         self.longest_step = settled.max_step / settings.sigma
         self.forces = _forces(data, settled, settings, preferences, share)
-        if self.forces.n_pairs == 0:
+        if total(self.forces.n_pairs) == 0:
             raise DataError(
                 "nothing to learn from: no query has two documents with different labels "
                 f"({', '.join(sorted({term.measure.label for term in settled.objective.terms}))})"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.collective import anybody, gathered
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
 
@@ -45,8 +46,8 @@ def _drawn_queries(data: Dataset, fraction: float, seed: int, tree: int) -> np.n
         return None
     draws = Stream.TREE_QUERIES.uniform(seed, tree, data.query_hashes)
     mask = draws < fraction
-    if not mask.any():
-        mask[np.argmin(draws)] = True
+    if not anybody(bool(mask.any())):  # then the one with the smallest draw; there are few if none is drawn
+        mask |= draws == gathered(draws).min()
     return mask
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.cached_properties import cached_property
+from rankforce.collective import alone
 from rankforce.console.result_tables import ResultTable
 from rankforce.console.wording import counted
 from rankforce.data import frames
@@ -102,7 +103,7 @@ class Dataset:
         further = dict(zip(labels or {}, (taken[source] for source in sources), strict=True))
         matrix, names = frames.as_matrix(X)
         n = matrix.shape[0]
-        if n == 0:
+        if n == 0 and alone():  # one of several that train together may have none
             raise DataError("a data set needs at least one document")
         self.features = frozen(matrix)
         self.feature_names = as_feature_names(feature_names if feature_names is not None else names, matrix.shape[1])
@@ -227,7 +228,7 @@ class Dataset:
                     f"there is no query number {outside[0]}: queries are numbered 0 to {self.n_queries - 1}"
                 )
             mask[chosen] = True
-        if not mask.any():
+        if not mask.any() and alone():
             raise DataError("no query was chosen: a data set needs at least one")
         return self._take_rows(np.flatnonzero(mask[self.row_queries]))
 

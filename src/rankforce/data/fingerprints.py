@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankforce.collective import collective
 from rankforce.threads import over_queries
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
+
+DIGEST_SIZE = 16  # bytes
 
 
 def fingerprint_of(data: Dataset) -> str:
@@ -26,7 +29,7 @@ def fingerprint_of(data: Dataset) -> str:
             begin, end = data.query_starts[q], data.query_starts[q + 1]
             rows = slice(begin, end) if in_order else data.rows[begin:end]
             name = str(data.query_ids[q]).encode(errors="surrogatepass")
-            digest = hashlib.blake2b(b"%d %d " % (len(name), end - begin) + name, digest_size=16)
+            digest = hashlib.blake2b(b"%d %d " % (len(name), end - begin) + name, digest_size=DIGEST_SIZE)
             for column in columns:
                 digest.update(np.ascontiguousarray(column[rows]).ravel().data)
             if data.query_weights is not None:
@@ -35,7 +38,13 @@ def fingerprint_of(data: Dataset) -> str:
 
     over_queries(data.query_starts, digest_queries)
     header = (sorted(data.labels), data.feature_names, data.weights is not None, data.query_weights is not None)
-    whole = hashlib.blake2b(repr(header).encode(errors="surrogatepass"), digest_size=16)
-    for one in sorted(per_query):
+    whole = hashlib.blake2b(repr(header).encode(errors="surrogatepass"), digest_size=DIGEST_SIZE)
+    for one in sorted(_everybodys(per_query)):
         whole.update(one)
     return whole.hexdigest()
+
+
+def _everybodys(digests: list[bytes]) -> list[bytes]:
+    """Also those of queries that other processes have."""
+    joined = b"".join(collective().gather(b"".join(digests)))
+    return [joined[place : place + DIGEST_SIZE] for place in range(0, len(joined), DIGEST_SIZE)]

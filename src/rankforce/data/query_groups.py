@@ -73,9 +73,10 @@ def _by_first_appearance(numbers: np.ndarray, ids: np.ndarray | None) -> tuple[n
     """(query ids in order of first appearance, sizes of the queries, rows by query)."""
     n = len(numbers)
     changes = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
-    heads = numbers[np.concatenate([[0], changes])]
+    starts = np.concatenate([[0], changes]) if n else changes
+    heads = numbers[starts]
     if len(np.unique(heads)) == len(heads):  # each query is one run of rows: nothing to sort
-        sizes, rows = np.diff(np.concatenate([[0], changes, [n]])), np.arange(n, dtype=dtypes.OFFSET)
+        sizes, rows = np.diff(np.concatenate([starts, [n]])), np.arange(n, dtype=dtypes.OFFSET)
     else:
         distinct, first, place = np.unique(numbers, return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
+from rankforce.collective import exact_total, total
 from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
 from rankforce.kinds import Number
@@ -38,15 +39,15 @@ class Significance(NamedTuple):
 
 def standard_error(values: np.ndarray, weights: np.ndarray | None = None) -> float:
     """The standard error of the mean: √(n/(n−1) · Σ w²(x − mean)²) / Σ w; with equal weights s/√n."""
-    n = len(values)
+    n = total(len(values))
     if n < 2:
         return math.nan
-    share = np.ones(n) if weights is None else weights
-    total = math.fsum(share.tolist())
-    if not total > 0.0:
+    share = np.ones(len(values)) if weights is None else weights
+    weight = exact_total(share)
+    if not weight > 0.0:
         return math.nan
-    squares = math.fsum(((share * (values - weighted_mean(values, weights))) ** 2).tolist())
-    return math.sqrt(n / (n - 1) * squares) / total
+    squares = exact_total((share * (values - weighted_mean(values, weights))) ** 2)
+    return math.sqrt(n / (n - 1) * squares) / weight
 
 
 def t_interval(values: np.ndarray, weights: np.ndarray | None = None, level: float = 0.95) -> Interval:

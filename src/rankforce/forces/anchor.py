@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from rankforce.collective import exact_total, union
 from rankforce.forces.forces import TermForces, on_kept
 from rankforce.kernels.forces.anchor import add_springs
 from rankforce.threads import FEW_IN_A_PASS, over_queries
@@ -38,19 +39,20 @@ class Anchor:
         if judged.source.any_missing:
             self.weights = np.where(judged.source.missing, 0.0, self.weights)
         # Unlabelled documents, NaN, come last. They weigh nothing.
-        grades = np.unique(judged.labels, return_inverse=True)[1].astype(np.float64)
+        grades = np.searchsorted(union(judged.labels), judged.labels).astype(np.float64)
         query_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         totals = np.bincount(query_of, self.weights, len(self.starts) - 1)
-        sums = np.bincount(query_of, self.weights * grades, len(self.starts) - 1)
+        sums = np.bincount(query_of, self.weights * grades, len(self.starts) - 1).astype(np.float64)
         means = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0.0)
         self.targets = grades - means[query_of]
         # Exact sums, which do not depend on the order of the queries.
         total_weights = self.weights * term.query_weights[query_of]
-        total = math.fsum(total_weights)
-        deviation = math.sqrt(math.fsum(total_weights * self.targets**2) / total) if total > 0.0 else 0.0
+        total = exact_total(total_weights)
+        deviation = math.sqrt(exact_total(total_weights * self.targets**2) / total) if total > 0.0 else 0.0
         if deviation > 0.0:
             self.targets *= SPREAD / sigma / deviation
-        self.stiffness = term.query_weights * (stiffness * math.fsum(curvatures) / total if total > 0.0 else 0.0)
+        curvature = exact_total(curvatures)
+        self.stiffness = term.query_weights * (stiffness * curvature / total if total > 0.0 else 0.0)
 
     def add(self, scores: np.ndarray, queries: np.ndarray | None, forces: np.ndarray, curvatures: np.ndarray) -> None:
         """Add the forces and curvatures of the springs (``by_query`` order); ``queries``, a mask, leaves others out."""

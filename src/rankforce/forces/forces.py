@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.collective import highest
 from rankforce.data.dataset import Dataset, document_hashes, tie_breakers
 from rankforce.data.random_streams import Stream
 from rankforce.errors import MeasureError, RankforceWarning
@@ -82,7 +83,7 @@ class TermForces:
         self.pairs: Pairs = term.pairs
         self.lambda_function: LambdaFunction = term.lambda_function
         self.judged = judgement = judged(data, term.measure)
-        self.longest = int(np.diff(judgement.starts).max(initial=0))
+        (self.longest,) = highest(int(np.diff(judgement.starts).max(initial=0)))  # which decides what loop runs
         self.all_pairs = not term.pairs.sample and term.pairs.top >= self.longest
         self.reach = (
             term.lambda_function.reach if isinstance(term.lambda_function, PairwiseLambdaFunction) else None

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.collective import totals
 from rankforce.data.dataset import Dataset
 from rankforce.forces.forces import TermForces
 
@@ -35,16 +36,15 @@ class LeftOut:
         labels = data.by_query(term.term.measure.labels_of(data.labels))
         labelled = ~np.isnan(labels)
         per_query = np.diff(np.concatenate([[0], np.cumsum(labelled)])[data.query_starts])
-        return cls(
-            measure=str(term.term.measure),
-            source=term.term.measure.label,
-            pairs=term.ranges.n_pairs,
-            documents=data.n_documents,
-            unlabelled_documents=int(np.count_nonzero(~labelled)),
-            queries=data.n_queries,
-            unlabelled_queries=int(np.count_nonzero(per_query == 0)),
-            zero_documents=int(np.count_nonzero(labels == 0.0)) if term.term.zeros is False else 0,
+        counts = totals(
+            term.ranges.n_pairs,
+            data.n_documents,
+            np.count_nonzero(~labelled),
+            data.n_queries,
+            np.count_nonzero(per_query == 0),
+            np.count_nonzero(labels == 0.0) if term.term.zeros is False else 0,
         )
+        return cls(str(term.term.measure), term.term.measure.label, *counts)
 
     @property
     def anything(self) -> bool:

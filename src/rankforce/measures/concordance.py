@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.collective import highest, union
 from rankforce.compiling.jit import subroutine
 from rankforce.measures.measure import Measure
 
@@ -22,13 +23,13 @@ def grade_places(labels: np.ndarray) -> np.ndarray:
     """The place of every label among the distinct labels, from 0; unlabelled documents get 0."""
     labelled = ~np.isnan(labels)
     places = np.zeros(labels.shape, dtype=dtypes.WORTH)
-    places[labelled] = np.unique(labels[labelled], return_inverse=True)[1]
+    places[labelled] = np.searchsorted(union(labels[labelled]), labels[labelled])
     return places
 
 
 def table_rows(worth: np.ndarray) -> int:
     """How many rows ``prepare_concordance`` fills: worth and one per grade, or two where grades are too many."""
-    grades = int(worth.max(initial=0.0)) + 1
+    (grades,) = highest(int(worth.max(initial=0.0)) + 1)
     return 1 + grades if 2 <= grades <= MOST_GRADES else WITHOUT_TABLE
 
 

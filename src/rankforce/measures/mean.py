@@ -1,6 +1,6 @@
 """From values per query to one number: the weighted mean over the queries that can score.
 
-Sums are ``math.fsum``: exact before rounding, so that neither the order of the queries nor threads matter.
+Sums are exact before they are rounded, so that neither the order of the queries nor threads matter, nor who has them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from rankforce.collective import exact_total, total
 from rankforce.data.dataset import Dataset
 from rankforce.measures.judged import JudgedMeasure
 
@@ -16,9 +17,10 @@ from rankforce.measures.judged import JudgedMeasure
 def weighted_mean(values: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Σ w·x / Σ w; NaN for no values or no weight."""
     if weights is None:
-        return math.fsum(values.tolist()) / len(values) if len(values) else math.nan
-    total = math.fsum(weights.tolist())
-    return math.fsum((weights * values).tolist()) / total if total > 0.0 else math.nan
+        count = total(len(values))
+        return exact_total(values) / count if count else math.nan
+    weight = exact_total(weights)
+    return exact_total(weights * values) / weight if weight > 0.0 else math.nan
 
 
 def weights_of_queries(data: Dataset) -> np.ndarray:
@@ -36,7 +38,7 @@ class QueriesInMean:
     def __init__(self, data: Dataset, judged: JudgedMeasure) -> None:
         self.can_score = judged.normalisers != 0.0
         self.weights = np.where(self.can_score, weights_of_queries(data), 0.0)
-        self.total = math.fsum(self.weights.tolist())
+        self.total = exact_total(self.weights)
 
     @property
     def shares(self) -> np.ndarray:
@@ -44,7 +46,7 @@ class QueriesInMean:
 
     def sum(self, values: np.ndarray) -> float:
         """Σ w·x over the queries that can score; ``values`` of the others are not looked at."""
-        return math.fsum((values * self.weights)[self.can_score].tolist())
+        return exact_total((values * self.weights)[self.can_score])
 
     def mean(self, values: np.ndarray) -> float:
         """The weighted mean of values, one per query; the total must not be 0."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.collective import collective, gathered, total
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.threads import over_ranges
@@ -93,7 +94,8 @@ class Provenance:
 
 def feature_ranges(features: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
     """Per feature: lowest and highest value, and the share of missing values."""
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    unseen = np.full(features.shape[1], np.nan, dtype=features.dtype)
+    parts = [(unseen, unseen, np.zeros(features.shape[1], dtype=np.int64))]
 
     def look(first: int, last: int) -> None:
         for begin in range(first, last, ROWS_AT_A_TIME):
@@ -103,10 +105,11 @@ def feature_ranges(features: np.ndarray) -> tuple[tuple[float, ...], tuple[float
 
     over_ranges(len(features), look)
     lows, highs, missing = (np.array(part) for part in zip(*parts, strict=True))
-    shares = missing.sum(axis=0) / len(features)
+    ends = gathered(np.stack([np.fmin.reduce(lows, axis=0), np.fmax.reduce(highs, axis=0)])[None])
+    shares = collective().add(missing.sum(axis=0)) / total(len(features))
     return (
-        tuple(np.fmin.reduce(lows, axis=0).tolist()),
-        tuple(np.fmax.reduce(highs, axis=0).tolist()),
+        tuple((np.fmin.reduce(ends[:, 0], axis=0) + 0.0).tolist()),  # a zero without a sign: either may be met first
+        tuple((np.fmax.reduce(ends[:, 1], axis=0) + 0.0).tolist()),
         tuple(shares.tolist()),
     )
 

@@ -22,6 +22,7 @@ from rankforce.boosting.document_costs import (
 )
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.settled import Settled
+from rankforce.collective import union
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.errors import DataError, MeasureError, SettingsError
 from rankforce.kinds import FunctionOf, Number, Several, Understood, check_choice, shown
@@ -276,7 +277,7 @@ class MART(FromOtherLibraries, BoostedTrees):
         return targets, labels, self.label
 
     def _link(self, documents: Documents) -> GradeLink:
-        grades = np.unique(documents.labels[documents.active])
+        grades = union(documents.labels[documents.active])
         if len(grades) < 2:
             raise DataError(f"nothing to learn from: every labelled document has the grade {grades[0]:g}")
         if len(grades) > MOST_GRADES:

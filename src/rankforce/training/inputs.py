@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rankforce.collective import anybody
 from rankforce.data import frames
 from rankforce.data.dataset import Dataset
 from rankforce.data.dataset_columns import LABEL_NAMES
@@ -46,7 +47,7 @@ def names_queries(X: Any) -> bool:
 def with_features(data: Dataset) -> Dataset:
     """The data set, unless there is nothing in it to rank by, or nothing that counts."""
     for weights, what in ((data.weights, "document"), (data.query_weights, "query")):
-        if weights is not None and len(weights) and not weights.any():
+        if weights is not None and not anybody(bool(weights.any()) or not len(weights)):
             raise DataError(f"nothing to learn from: every {what} has the weight 0")
     if data.n_features == 0:
         raise DataError(

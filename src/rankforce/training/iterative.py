@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from rankforce.collective import alone
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.measures.measure import Measure
@@ -71,6 +72,8 @@ class Iterative(Ranker):
     ) -> Self:
         """Learn, from the checkpoint on if it holds something, and leave ``model_`` and what else a fit leaves."""
         callbacks = checked_callbacks(callbacks)
+        if not alone() and checkpoint is not None:
+            raise SettingsError("a checkpoint is written by one process: leave it out")
         self._check_settings(training.data, training.held_out)
         with using_threads(self.threads):
             kept = None

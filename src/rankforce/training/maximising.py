@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rankforce import text_values
+from rankforce.collective import alone
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError, warn
 from rankforce.forces.forces import TermForces
@@ -89,6 +90,8 @@ class Maximising(abc.ABC):
         warn_of_leaks(data, [term.measure.label for term in objective.terms])
         kept: dict[str, Any] = {}
         if isinstance(objective, Graded) and objective.to_be_searched:
+            if not alone():
+                raise SettingsError("weights are searched for in one process: give them")
             if held_out is None:
                 raise SettingsError("a search for weights needs labelled validation data: ", ValidationData())
             self.frontier_ = search_weights(self, data, held_out, checkpoint=checkpoint)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rankforce.collective import anybody
 from rankforce.console.progress import numbers
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
@@ -84,7 +85,7 @@ class WatchedMeasure(Watched):
         self.measure = measure
         self.judged = judged(data, measure)
         self._queries = QueriesInMean(data, self.judged)
-        if self._queries.total == 0 and self._queries.can_score.any():
+        if self._queries.total == 0 and anybody(bool(self._queries.can_score.any())):
             raise DataError(f"{measure} cannot be watched: every query that can score has the query weight 0")
         if self._queries.total == 0:
             raise SettingsError(

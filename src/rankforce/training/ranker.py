@@ -61,6 +61,7 @@ class Ranker(BaseEstimator, abc.ABC):
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
+    learns_together: ClassVar[bool] = False  # whether several processes can train it, each on its queries
     takes_dataset: ClassVar[bool] = True  # evaluations hand it the Dataset: features by name, and queries
 
     seed: int = setting(0, SEED)

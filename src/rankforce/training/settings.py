@@ -23,7 +23,9 @@ from types import MappingProxyType
 from typing import Any, TypeVar, dataclass_transform
 
 from rankforce import text_values
+from rankforce.collective import alone
 from rankforce.data.hashing import checked_seed
+from rankforce.errors import SettingsError
 from rankforce.kinds import (
     MOST,
     Choice,
@@ -199,6 +201,8 @@ def _checked_fit(fit: Any) -> Any:
     def checked_fit(self: Any, *arguments: Any, **inputs: Any) -> Any:
         refuse_unknown(type(self).__name__, inputs, known, fitting=True)
         check_settings(self)
+        if not alone() and not self.learns_together:
+            raise SettingsError(f"{type(self).__name__} learns in one process: several can train LambdaMART and MART")
         return fit(self, *arguments, **inputs)
 
     return checked_fit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankforce.collective import total, union
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.measures.catalogue import measure
 from rankforce.measures.measure import Measure
@@ -26,10 +27,12 @@ def fitting_measure(given: str | Measure | None, label: str, data: Dataset, held
     usual = usual_measure(given, label)
     known = [one.labels[label] for one in (data, held_out) if one is not None and label in one.labels]
     labels = np.concatenate([one[~np.isnan(one)] for one in known]) if known else np.empty(0)
-    if given is not None or not len(labels):
+    count = total(len(labels))
+    if given is not None or not count:
         return usual
-    if labels.min() < 0.0 and labels.max() <= 0.0:
+    ends = union(labels[[np.argmin(labels), np.argmax(labels)]] if len(labels) else labels)
+    if ends[0] < 0.0 and ends[-1] <= 0.0:
         return PairwiseAccuracy(label=label)
-    if labels.min() < 0.0 or labels.max() + np.log2(len(labels)) >= MOST_EXPONENT:
+    if ends[0] < 0.0 or ends[-1] + np.log2(count) >= MOST_EXPONENT:
         return NDCG(gain="linear", label=label)
     return usual

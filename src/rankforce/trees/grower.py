@@ -11,6 +11,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.binning.binned import Binned
 from rankforce.binning.packing import BYTE_VALUES
+from rankforce.collective import highest, total
 from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.trees.growth_state import (
     KIND,
@@ -156,8 +157,6 @@ class Grower:
         For the random rounding of forces where too many are small.
     histogram_bytes : int
         What histograms may take, unless the fewest with which a tree can grow take more. Trees do not depend on it.
-    elsewhere : int
-        Documents that other processes have, if several grow the same tree.
 
     Splits of equal gain: the lower feature, then the lower bin, then missing values on the left. Missing values go to
     the side that gains more; where a leaf has none, later ones will go to its larger side (left if equal).
@@ -177,7 +176,6 @@ class Grower:
         monotone: Sequence[int] | np.ndarray | None = None,
         seed: int = 0,
         histogram_bytes: int = HISTOGRAM_BYTES["fast"],
-        elsewhere: int = 0,
     ) -> None:
         self.binned = binned
         self.n_leaves = _whole(n_leaves, "n_leaves", 1)
@@ -196,9 +194,8 @@ class Grower:
         self._monotone = _directions(monotone, binning.n_features)[binning.features]
         self._layout = HistogramLayout.of(binned.packing, binned.rows.shape[1])
         n, width = binned.n_documents, len(binning.features)
-        self._elsewhere = elsewhere
-        self._threads = default_threads()  # work space is for so many
-        leaves = min(self.n_leaves, max(1, (n + elsewhere) // self.min_documents))
+        (self._threads,) = highest(default_threads())  # work space is for so many; it decides how many histograms fit
+        leaves = min(self.n_leaves, max(1, total(n) // self.min_documents))
         check = self.split == "newton" and self.min_documents > 1  # curvatures do not count documents
         self._check_documents = check
         if growth == "leafwise":
@@ -242,7 +239,7 @@ class Grower:
         work = self.begin(rows, features)
         scales = Scales(0, 0, 0)
         made = 1
-        if leaves > 1 and len(work.documents) >= 2 * self.min_documents and work.usable.any():
+        if leaves > 1 and work.state[0, SIZE] >= 2 * self.min_documents and work.usable.any():
             scales = quantise(
                 forces, curvatures, work.documents, binned.query_starts, binned.query_hashes, self.seed, tree_number,
                 self._entries,
@@ -265,7 +262,7 @@ class Grower:
         bounds = work.bounds[:made] * scales.value_unit
         grown = Grown(structure, leaf_of, bounds[:, 0].copy(), bounds[:, 1].copy(), column, split_bin)
         if rows is None:
-            starts, sizes = (np.ascontiguousarray(work.state[:made, which]) for which in (START, SIZE))
+            starts, sizes = (np.ascontiguousarray(work.state[:made, which]) for which in (START, HERE))
             over_ranges(
                 n, lambda first, last: mark_leaves(work.documents, starts, sizes, first, last, leaf_of), FEW_IN_A_PASS
             )
@@ -285,7 +282,7 @@ class Grower:
             len(documents), lambda first, last: np.copyto(documents[first:last], given[first:last]), FEW_IN_A_PASS
         )
         state = np.zeros((leaves, LEAF_COLUMNS if self.growth == "leafwise" else LEVEL_COLUMNS), dtype=np.int64)
-        state[0, [SIZE, HERE]] = len(documents) + self._elsewhere, len(documents)
+        state[0, [SIZE, HERE]] = total(len(documents)), len(documents)
         state[0, PARENT] = -1
         bounds = np.zeros((leaves, 2))
         bounds[0] = -np.inf, np.inf

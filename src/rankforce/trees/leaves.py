@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.collective import collective, highest, total
 from rankforce.errors import DataError
 from rankforce.kernels.trees.leaves import largest, sums_by_leaf
 from rankforce.threads import FEW_IN_A_PASS, over_ranges
@@ -21,13 +22,14 @@ def leaf_sums(leaf_of: np.ndarray, n_leaves: int, *values: np.ndarray) -> list[n
     order of the documents nor on threads.
     """
     leaf_of = np.ascontiguousarray(leaf_of, dtype=dtypes.INDEX)
-    n = len(leaf_of)
+    here = len(leaf_of)
+    n = total(here)
     summed = [np.ascontiguousarray(given, dtype=np.float64) for given in values]
     bits = [given.view(np.int64) for given in summed]
     tops: list[list[int]] = []
-    over_ranges(n, lambda first, last: tops.append([largest(of, first, last) for of in bits]), FEW_IN_A_PASS)
+    over_ranges(here, lambda first, last: tops.append([largest(of, first, last) for of in bits]), FEW_IN_A_PASS)
     exponents = []
-    for which, top_bits in enumerate(map(max, zip(*tops, strict=True))):
+    for which, top_bits in enumerate(highest(*map(max, zip(*tops, strict=True)))):
         top = magnitude_of(top_bits)
         if not math.isfinite(top):
             raise DataError("values summed by leaf must be finite")
@@ -45,6 +47,6 @@ def leaf_sums(leaf_of: np.ndarray, n_leaves: int, *values: np.ndarray) -> list[n
             sums_by_leaf(given, leaf_of, scale, first, last, out)
         parts.append(sums)
 
-    over_ranges(n, add, FEW_IN_A_PASS)
-    totals = np.sum(parts, axis=0).astype(np.float64)
-    return [np.ldexp(total, -k) for total, k in zip(totals, exponents, strict=True)]
+    over_ranges(here, add, FEW_IN_A_PASS)
+    sums = collective().add(np.sum(parts, axis=0)).astype(np.float64)
+    return [np.ldexp(of_values, -k) for of_values, k in zip(sums, exponents, strict=True)]

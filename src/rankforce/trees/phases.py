@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.collective import alone, collective
 from rankforce.compiling.intrinsics import MEETING_SIZE
 from rankforce.kernels.trees.growth_state import (
     BUILD,
     COUNTS,
+    DEAL,
     DONE,
     FIRST_WORD,
     KIND,
@@ -65,9 +67,28 @@ class GrowingTree:
     def grow(self) -> int:
         """Grow the tree on all threads at once; the number of its leaves."""
         with using_threads(min(thread_count(), self.threads)):
+            if not alone():
+                return self._grow_with_others()
             return together(
                 lambda thread, threads, meeting: self.kernel(BUILD, False, thread, threads, meeting, *self.bundles)
             )
+
+    def _grow_with_others(self) -> int:
+        """Stop after the phases whose results are sums over everybody's documents; add what the others have; go on."""
+        members, phase = collective(), BUILD
+        while phase != DONE:
+            self._work_at_once(phase)
+            if phase == BUILD:
+                self.put_built(members.add(self.take_built()))
+            elif phase == DEAL:
+                here = self.documents.dealt.sum(axis=0)
+                self.documents.elsewhere[:] = members.add(here) - here
+            phase = following(phase, self.tree.plan)
+        return self.n_leaves
+
+    def _work_at_once(self, phase: int) -> None:
+        """One phase, on all threads."""
+        together(lambda thread, threads, meeting: self.kernel(phase, True, thread, threads, meeting, *self.bundles))
 
     def steps(self) -> Iterator[int]:
         """Grow the tree phase by phase, one thread after the other; each phase is yielded when it is done."""

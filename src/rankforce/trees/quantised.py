@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rankforce.collective import anybody, highest, total, totals
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
 from rankforce.kernels.trees.quantised import (
@@ -83,13 +84,14 @@ def quantise(
     integers ⌈|λ|·2^k⌉. Should over 1 % of the non-zero forces become 0, all forces are rounded at random instead (by
     hash), so that they are right on average.
     """
-    n = len(documents)
+    here = len(documents)
+    n = total(here)
     shift = max(n.bit_length(), LEAST_SHIFT) if curvatures is None else 32
     values, limits = [forces], [(1 << (63 - shift)) - 1]
     if curvatures is not None:
         values.append(curvatures)
         limits.append((1 << shift) - 1)
-    exponents = _exponents(values, documents, limits)
+    exponents = _exponents(values, documents, n, limits)
     force_exponent = exponents[0]
     curvature_exponent = 0 if curvatures is None else exponents[1]
     force_scale = math.ldexp(1.0, force_exponent)
@@ -98,7 +100,7 @@ def quantise(
     weights = forces if counting else curvatures
     counts: list[tuple[int, int]] = []
     over_ranges(
-        n,
+        here,
         lambda first, last: counts.append(
             pack_entries(
                 forces, weights, documents, force_scale, curvature_scale, shift, counting, first, last, entries
@@ -106,7 +108,7 @@ def quantise(
         ),
         FEW_IN_A_PASS,
     )
-    nonzero, vanished = map(sum, zip(*counts, strict=True))
+    nonzero, vanished = totals(*map(sum, zip(*counts, strict=True)))
     if vanished > MAY_VANISH * nonzero:
         tree_word = np.uint64(Stream.FORCE_ROUNDING.words(seed, tree_number))
         over_queries(
@@ -118,21 +120,23 @@ def quantise(
     return Scales(shift, force_exponent, curvature_exponent)
 
 
-def _exponents(values: Sequence[np.ndarray], documents: np.ndarray, limits: Sequence[int]) -> list[int]:
+def _exponents(values: Sequence[np.ndarray], documents: np.ndarray, n: int, limits: Sequence[int]) -> list[int]:
     """For forces, and curvatures if there are any: the largest e with Σ|value|·2^e + n ≤ limit, computed in integers.
 
-    Both in one pass: waking the threads takes as long as thousands of documents.
+    ``n`` counts the documents of everybody. Both in one pass: waking the threads takes as long as thousands of
+    documents.
     """
-    n = len(documents)
+    here = len(documents)
     bits = [of.view(np.int64) for of in values]
     ends: list[list[tuple[int, int]]] = []
-    over_ranges(n, lambda a, b: ends.append([largest_magnitude(of, documents, a, b) for of in bits]), FEW_IN_A_PASS)
+    over_ranges(here, lambda a, b: ends.append([largest_magnitude(of, documents, a, b) for of in bits]), FEW_IN_A_PASS)
     fine: list[int] = []
-    for what, found in zip(("forces", "curvatures"), zip(*ends, strict=True), strict=False):
-        top = magnitude_of(max(magnitude for magnitude, _ in found))
+    tops = highest(*(max(magnitude for magnitude, _ in found) for found in zip(*ends, strict=True)))
+    for what, top_bits, found in zip(("forces", "curvatures"), tops, zip(*ends, strict=True), strict=False):
+        top = magnitude_of(top_bits)
         if not math.isfinite(top):
             raise DataError(f"{what} must be finite")
-        if what == "curvatures" and any(negative for _, negative in found):
+        if what == "curvatures" and anybody(any(negative for _, negative in found)):
             raise DataError(f"{what} must not be negative")
         _, exponent = math.frexp(top)
         k = min(FINE_BITS, 62 - n.bit_length()) - exponent  # top·2^k < 2^37
@@ -140,14 +144,14 @@ def _exponents(values: Sequence[np.ndarray], documents: np.ndarray, limits: Sequ
     scales = [math.ldexp(1.0, k) for k in fine]
     sums: list[list[int]] = []
     over_ranges(
-        n,
+        here,
         lambda a, b: sums.append(
             [int(sum_of_magnitudes(of, documents, scale, a, b)) for of, scale in zip(values, scales, strict=True)]
         ),
         FEW_IN_A_PASS,
     )
-    totals = map(sum, zip(*sums, strict=True))  # Σ|value| ≤ total·2^−k
-    return [_exponent(total, k, limit - n) for total, k, limit in zip(totals, fine, limits, strict=True)]
+    sizes = totals(*map(sum, zip(*sums, strict=True)))  # Σ|value| ≤ size·2^−k
+    return [_exponent(size, k, limit - n) for size, k, limit in zip(sizes, fine, limits, strict=True)]
 
 
 def _exponent(total: int, k: int, room: int) -> int:

@@ -1,0 +1,218 @@
+"""Members over sockets find what NumPy finds; whoever is gone, silent or elsewhere is named."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from rankforce.collective import exact_total, union, using_collective
+from rankforce.distributed.connections import Listener, PeerLostError, Secrecy
+from rankforce.distributed.peers import SHORT, DisagreementError, Peers
+
+RUN = b"0123456789abcdef"
+SOME = SHORT // 8
+
+
+def crowd(size, work, *, run=RUN, disturb=None, **options):
+    """What ``work(peers)`` returns in each of so many members, or its error."""
+    listeners = [Listener() for _ in range(size)]
+    addresses = [listener.address for listener in listeners]
+    if disturb is not None:
+        disturb(addresses)
+
+    def take_part(rank):
+        try:
+            peers = Peers(listeners[rank], addresses, rank, run, timeout=20, **{"silence": 20, **options})
+            try:
+                return work(peers)
+            finally:
+                peers.close()
+        except Exception as error:
+            return error
+        finally:
+            listeners[rank].close()
+
+    with ThreadPoolExecutor(size) as pool:
+        return list(pool.map(take_part, range(size)))
+
+
+@pytest.mark.parametrize("size", range(1, 10))
+def test_sums_maxima_and_pieces(size):
+    random = np.random.default_rng(size)
+    lengths = [0, 1, 2, 7, SOME - 1, SOME, SOME + 1, 3 * SOME + 5]
+    arrays = [random.integers(-(2**40), 2**40, (size, length)) for length in lengths]
+    contents = [bytes(random.integers(0, 256, int(count), dtype=np.uint8)) for count in random.integers(0, 9000, size)]
+
+    def work(peers):
+        found = [(peers.add(array[peers.rank]), peers.highest(array[peers.rank])) for array in arrays]
+        return found, peers.gather(contents[peers.rank]), peers.add(np.ones((2, 3), dtype=np.int64))
+
+    for result in crowd(size, work):
+        assert not isinstance(result, Exception), result
+        found, gathered, square = result
+        for array, (total, top) in zip(arrays, found, strict=True):
+            np.testing.assert_array_equal(total, array.sum(axis=0))
+            np.testing.assert_array_equal(top, array.max(axis=0))
+        assert gathered == contents
+        assert square.tolist() == [[size] * 3] * 2
+
+
+def test_the_given_array_stays_as_it_was():
+    def work(peers):
+        given = np.arange(5)
+        peers.add(given)
+        return given.tolist()
+
+    assert crowd(2, work) == [[0, 1, 2, 3, 4]] * 2
+
+
+def test_slow_members_are_waited_for():
+    def work(peers):
+        time.sleep(0.2 * peers.rank)
+        return peers.add(np.array([peers.rank])).tolist()
+
+    assert crowd(3, work) == [[3]] * 3
+
+
+def test_behind_the_seam():
+    values = [np.array([0.1, 0.2]), np.array([0.3, 1e17, -1e17])]
+
+    def work(peers):
+        with using_collective(peers):
+            return exact_total(values[peers.rank]), union(values[peers.rank]).tolist()
+
+    assert crowd(2, work) == [(0.6, [-1e17, 0.1, 0.2, 0.3, 1e17])] * 2
+
+
+def test_another_branch_is_named():
+    def work(peers):
+        return peers.highest(np.zeros(2, dtype=np.int64)) if peers.rank == 2 else peers.add(np.zeros(5, dtype=np.int64))
+
+    errors = crowd(4, work)
+    assert all(isinstance(error, (DisagreementError, PeerLostError)) for error in errors)
+    told = [str(error) for error in errors if isinstance(error, DisagreementError)]
+    assert any("member 2" in text and "a maximum of 16 bytes" in text and "a sum of 40 bytes" in text for text in told)
+
+
+@pytest.mark.parametrize("length", [3, 3 * SOME])
+@pytest.mark.parametrize("size", [2, 3, 4, 5])
+def test_a_member_that_goes_is_lost_by_all(size, length):
+    def work(peers):
+        peers.add(np.ones(length, dtype=np.int64))
+        if peers.rank == size - 1:
+            return "gone"
+        for _ in range(3):
+            peers.add(np.ones(length, dtype=np.int64))
+        return "finished"
+
+    started = time.monotonic()
+    results = crowd(size, work)
+    assert results[-1] == "gone"
+    assert all(isinstance(result, PeerLostError) for result in results[:-1])
+    assert time.monotonic() - started < 10
+
+
+def test_a_silent_member_is_named():
+    held = threading.Event()
+
+    def work(peers):
+        if peers.rank == 1:
+            held.wait(5)
+            return "silent"
+        try:
+            return peers.add(np.ones(3, dtype=np.int64))
+        finally:
+            held.set()
+
+    lost, silent = crowd(2, work, silence=0.3)
+    assert silent == "silent"
+    assert isinstance(lost, PeerLostError)
+    assert "member 1 (127.0.0.1:" in str(lost)
+    assert "silent for 0.3 seconds" in str(lost)
+
+
+def test_strangers_are_turned_away():
+    strangers = []
+
+    def disturb(addresses):
+        for address in addresses:
+            for greeting in (b"", b"GET / HTTP/1.1\r\n\r\n          ", b"f" * 16 + b"\0\0\0\1"):
+                stranger = socket.create_connection(address)
+                stranger.sendall(greeting)
+                if not greeting:
+                    stranger.close()
+                strangers.append(stranger)
+
+    assert crowd(3, lambda peers: peers.add(np.ones(1, dtype=np.int64)).tolist(), disturb=disturb) == [[3]] * 3
+    for stranger in strangers:
+        stranger.close()
+
+
+def test_nobody_answers():
+    listener, empty = Listener(), Listener()
+    empty.close()
+    with pytest.raises(PeerLostError, match="nobody answers at 127"):
+        Peers(listener, [empty.address, listener.address], 1, RUN, timeout=0.3)
+    with pytest.raises(PeerLostError, match="1 of the other members did not connect"):
+        Peers(listener, [listener.address, empty.address], 0, RUN, timeout=0.3)
+    listener.close()
+
+
+def test_only_whole_numbers():
+    errors = crowd(1, lambda peers: peers.add(np.ones(3)))
+    assert "int64" in str(errors[0])
+
+
+@pytest.fixture(scope="module")
+def secrecy(tmp_path_factory):
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl, to make a certificate")
+    folder = tmp_path_factory.mktemp("tls")
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=member", "-addext",
+         "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(certificate, key)
+    client = ssl.create_default_context(cafile=certificate)
+    return Secrecy(server, client)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_over_tls(secrecy, size):
+    long = np.arange(5 * SOME)
+
+    def work(peers):
+        return (
+            peers.add(long)[-1],
+            peers.highest(np.array([peers.rank])).tolist(),
+            peers.gather(bytes([peers.rank]) * 2_000_000 * peers.rank),
+        )
+
+    for result in crowd(size, work, secrecy=secrecy):
+        assert not isinstance(result, Exception), result
+        last, top, pieces = result
+        assert last == size * long[-1]
+        assert top == [size - 1]
+        assert pieces == [bytes([rank]) * 2_000_000 * rank for rank in range(size)]
+
+
+def test_plain_talk_is_refused_by_tls(secrecy):
+    def disturb(addresses):
+        for address in addresses:
+            with socket.create_connection(address) as stranger:
+                stranger.sendall(RUN + b"\0\0\0\1")
+
+    results = crowd(2, lambda peers: peers.add(np.ones(1, dtype=np.int64)).tolist(), secrecy=secrecy, disturb=disturb)
+    assert results == [[2]] * 2

@@ -1,0 +1,187 @@
+"""Every place where a training asks its collective is needed: with a local answer instead, some file is another one."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import itertools
+import math
+import tempfile
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+from tests.crowd import Crowd
+from tests.test_collective import DATA, HELD_OUT, SHARES, TRAININGS, file_of, learned
+
+import rankforce
+import rankforce as rf
+from rankforce.collective import ALONE
+
+LOCAL = {
+    "total": int,
+    "totals": lambda *counts: list(map(int, counts)),
+    "highest": lambda *values: list(map(int, values)),
+    "anybody": bool,
+    "everybody": bool,
+    "exact_total": lambda values: math.fsum(values.tolist()),
+    "union": np.unique,
+    "gathered": lambda values: values,
+    "collective": lambda: ALONE,
+    "alone": lambda: True,
+}
+
+# What a local answer would change shows in no model: said here why.
+HARMLESS = {
+    ("boosting.course", "total"): "the text of a warning",
+    ("boosting.lambda_learner", "total"): "whether anything can be learned at all: test_collective_quantities",
+    **{
+        (module, "alone"): "a refusal: test_collective_quantities"
+        for module in (
+            *("boosting.line_search", "data.dataset", "rankers.lambdamart", "training.iterative"),
+            *("training.maximising", "training.preference_inputs", "training.settings"),
+        )
+    },
+    ("training.inputs", "anybody"): "a refusal: test_collective_quantities",
+    ("training.monitoring", "anybody"): "which of two refusals",
+    ("trees.quantised", "anybody"): "a refusal, that of the only member to see a negative curvature",
+    ("trees.quantised", "total"): "a unit, at the edge of what fits: test_collective_quantities",
+    ("trees.grower", "highest"): "which histograms are given up: test_collective_quantities",
+    ("forces.forces", "highest"): "the last bits of forces: test_collective_quantities",
+    ("measures.concordance", "highest"): "which loop runs, with more than 64 grades: test_collective_quantities",
+    ("measures.concordance", "union"): "which loop runs, with more than 64 grades: test_collective_quantities",
+    ("measures.mean", "total"): "means without weights: test_collective_quantities",
+}
+
+
+def places():
+    """(module, name) of every use of the seam."""
+    root = Path(rankforce.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        module = path.relative_to(root).with_suffix("").as_posix().replace("/", ".")
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == "rankforce.collective":
+                for alias in node.names:
+                    if alias.name in LOCAL:
+                        yield module, alias.name
+
+
+# Where to look first, for speed.
+NOTICED_BY = {
+    "binning.binning": "bins of a sample, grown by all documents",
+    "boosting.boosted_trees": "bins of a sample, grown by all documents",
+    "boosting.document_costs": "weights of one member alone",
+    "boosting.sampling": "hardly a query",
+    "evaluation.significance": "graded",
+    "forces.anchor": "a grade of one member alone",
+    "forces.left_out": "graded",
+    "rankers.mart": "ordinal",
+    "training.usual_measure": "a watched measure that fits",
+}
+PLACES = [place for place in places() if place not in HARMLESS]
+
+
+def relabelled(labels, weights=None):
+    return rf.Dataset(DATA.features, labels, qid=DATA.query_ids[DATA.row_queries], weights=weights)
+
+
+LONGEST = DATA.row_queries == 3  # one query alone has ninety documents
+GAPS = np.where(LONGEST & (DATA.label("grades") == 2), 2.0, np.where(DATA.label("grades") > 1, 3.0, 0.0))
+
+
+def tiny_forces(data):
+    """Nearly all forces of one query are far too small to be counted."""
+    weights = np.ones(data.n_queries)
+    weights[3] = 1e-12
+    return rf.Dataset(
+        data.features, qid=data.query_ids[data.row_queries], labels=dict(data.labels), query_weights=weights
+    )
+
+
+FURTHER = {
+    "tiny forces at one": (lambda: rf.LambdaMART(n_trees=3, n_leaves=4, min_documents=1), tiny_forces(DATA)),
+    "a watched measure that fits": (
+        lambda: rf.MART(n_trees=2), relabelled(np.where(DATA.row_queries == 5, -1.0, DATA.label("grades")))
+    ),
+    "labels of one member alone": (
+        lambda: rf.MART(n_trees=2, n_leaves=3, min_documents=2),
+        relabelled(np.where(LONGEST, DATA.label("grades"), np.nan)),
+    ),
+    "a grade of one member alone": (
+        lambda: rf.LambdaMART(n_trees=2, growth="symmetric", min_documents=3),
+        relabelled(GAPS),
+    ),
+    "weights of one member alone": (
+        lambda: rf.MART(n_trees=2, split="least_squares"),
+        relabelled(DATA.label("grades"), np.where(LONGEST, 0.5, 1.0)),
+    ),
+    "bins of a sample, grown by all documents": (lambda: rf.LambdaMART(n_trees=2), relabelled(DATA.label("grades"))),
+}  # fmt: skip
+
+
+# What is many documents is fewer than one member has, and what is too many for exact quantiles likewise.
+PATCHES = {
+    "bins of a sample, grown by all documents": {
+        "rankforce.boosting.boosted_trees.FEW_DOCUMENTS": 430,
+        "rankforce.binning.binning.EXACT_ROWS": 400,
+    }
+}
+
+
+@contextlib.contextmanager
+def patched(name):
+    with contextlib.ExitStack() as stack:
+        for place, value in PATCHES.get(name, {}).items():
+            stack.enter_context(mock.patch(place, value))
+        yield
+
+
+CASES = FURTHER | {name: (training, DATA) for name, training in TRAININGS.items()}
+
+
+@functools.cache
+def alone(name):
+    training, data = CASES[name]
+    with tempfile.TemporaryDirectory() as folder, patched(name):
+        return file_of(learned(training(), data, None if data is not DATA else HELD_OUT), Path(folder), "alone")
+
+
+def together(name, share):
+    training, data = CASES[name]
+    members = 2 if share == "by grade" else 3
+    shares = [np.sort(one) for one in SHARES[share](DATA, members)]
+    watched = np.array_split(np.arange(HELD_OUT.n_queries), members)
+    if "nothing" in share:
+        watched = SHARES[share](HELD_OUT, members)
+
+    def train(rank):
+        held_out = None if data is not DATA else HELD_OUT.take_queries(watched[rank])
+        return file_of(learned(training(), data.take_queries(shares[rank]), held_out), Path(folder), f"member {rank}")
+
+    with tempfile.TemporaryDirectory() as folder, patched(name):
+        return Crowd(members).run(train)
+
+
+@pytest.mark.parametrize("name", FURTHER)
+@pytest.mark.parametrize("share", SHARES)
+def test_further_trainings_of_several_are_those_of_one(name, share):
+    assert set(together(name, share)) == {alone(name)}
+
+
+@pytest.mark.parametrize("place", PLACES, ids=".".join)
+def test_a_local_answer_is_noticed(place):
+    module, name = place
+    first = NOTICED_BY.get(module)
+    cases = sorted(CASES, key=lambda case: case != first)
+    for case, share in itertools.product(cases, SHARES):
+        expected = alone(case)
+        try:
+            with mock.patch(f"rankforce.{module}.{name}", LOCAL[name]):
+                found = together(case, share)
+        except Exception:
+            return
+        if set(found) != {expected}:
+            return
+    pytest.fail(f"no training notices that {module} asks nobody else for its {name}")
