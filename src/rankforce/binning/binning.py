@@ -93,6 +93,14 @@ def _sample_rows(data: Dataset) -> np.ndarray | None:
         return None
     words = Stream.BINNING_SAMPLE.words(0, data.query_hashes)
     everybodys = gathered(np.column_stack([words, data.query_sizes.astype(np.uint64)]))
-    by_hash = everybodys[np.argsort(everybodys[:, 0], kind="stable")]
-    last = int(np.searchsorted(np.cumsum(by_hash[:, 1]), EXACT_ROWS))
-    return np.flatnonzero((words <= by_hash[last, 0])[data.row_queries])
+    return np.flatnonzero((words <= last_sampled(everybodys[:, 0], everybodys[:, 1]))[data.row_queries])
+
+
+def last_sampled(words: np.ndarray, sizes: np.ndarray) -> np.uint64:
+    """The largest hash of the queries in the sample: in the order of their hashes, up to ``EXACT_ROWS`` documents.
+
+    ``sizes`` are their documents, of which there are more.
+    """
+    by_hash = np.argsort(words, kind="stable")
+    last: np.uint64 = words[by_hash[np.searchsorted(np.cumsum(sizes[by_hash]), EXACT_ROWS)]]
+    return last

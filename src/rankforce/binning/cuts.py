@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -37,18 +37,27 @@ class Cuts(NamedTuple):
 def find_cuts(features: np.ndarray, rows: np.ndarray | None, max_bins: int) -> Cuts:
     """Cut the columns of ``features`` by their values in some rows (None: in all)."""
     n_rows, n_features = features.shape[0] if rows is None else len(rows), features.shape[1]
+
+    def fill(first: int, columns: np.ndarray) -> None:
+        _copy_columns(features[:, first : first + len(columns)], rows, columns)
+
+    return cuts_of_columns(n_features, n_rows, fill, max_bins, _columns_at_once(n_rows, n_features))
+
+
+def cuts_of_columns(
+    n_features: int, n_rows: int, fill: Callable[[int, np.ndarray], None], max_bins: int, at_once: int
+) -> Cuts:
+    """Cut columns, ``at_once`` at a time: ``fill(first, columns)`` writes those from ``first`` on."""
     cuts = Cuts(
         np.zeros(n_features, dtype=dtypes.INDEX),
         np.zeros(n_features, dtype=dtypes.OFFSET),
         np.empty((n_features, max_bins), dtype=dtypes.FEATURE),
     )
-    at_once = _columns_at_once(n_rows, n_features)
     copies = np.empty((at_once, n_rows), dtype=dtypes.FEATURE)
     scratches: list[np.ndarray] = []  # one for each thread, once it has sorted
     for first in range(0, n_features, at_once):
-        some = features[:, first : first + at_once]
-        columns = copies[: some.shape[1]]
-        _copy_columns(some, rows, columns)
+        columns = copies[: min(at_once, n_features - first)]
+        fill(first, columns)
         _cut_columns(columns, max_bins, Cuts(*(part[first : first + at_once] for part in cuts)), scratches)
     return cuts
 
