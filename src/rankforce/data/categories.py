@@ -58,6 +58,8 @@ def category_list(given: Any, name: str) -> tuple[Category, ...]:
         if str(category) in listed:
             raise DataError(f"two categories of {name!r} are written {str(category)!r:.80}")
         listed[str(category)] = category
+    if not listed:
+        raise DataError(f"feature {name!r} is given an empty list of categories: leave it out")
     return tuple(listed.values())
 
 
