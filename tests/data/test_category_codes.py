@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 from rankforce import DataError
-from rankforce.data.category_codes import as_codes, encoded_matrix, factorised, found_categories, recoded_matrix
+from rankforce.data.category_codes import encoded_matrix, recoded_matrix
+from rankforce.data.factorising import as_codes, factorised, found_categories
 
 TEXTS = ["red", None, "blue", "red", "", "green"]
 AS = {

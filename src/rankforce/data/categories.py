@@ -65,8 +65,6 @@ def category_list(given: Any, name: str) -> tuple[Category, ...]:
 
 def _category(entry: Any, name: str, longest: int) -> Category:
     if isinstance(entry, (int, np.integer)) and not isinstance(entry, (bool, np.bool_)):
-        if abs(int(entry)) >= 10**18:
-            return str(int(entry))
         return int(entry)
     if not isinstance(entry, str) or not entry:
         raise DataError(f"a category of {name!r} must be a text or a whole number, not {shown(entry)}")

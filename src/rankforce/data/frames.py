@@ -55,7 +55,7 @@ def columns_at(frame: Any, places: list[int]) -> Any:
 
 def is_missing(value: Any) -> bool:
     """Whether an entry of a column of objects is None, NaN, NaT or pandas' NA."""
-    if value is None or type(value).__name__ == "NAType":
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating, np.datetime64)) and bool(value != value)
 
@@ -131,13 +131,13 @@ def as_numbers(values: Any, what: str, remedy: str = "") -> np.ndarray:
         raise DataError(f"{what} is categorical, and categories have no order{remedy or '; convert them to numbers'}")
     array = as_vector(values)
     if array.dtype == object:
-        array = _from_objects(array)
+        array = from_objects(array)
     if array.dtype.kind not in "iufb":
         raise DataError(f"{what} must hold numbers{remedy}")
     return array
 
 
-def _from_objects(array: np.ndarray) -> np.ndarray:
+def from_objects(array: np.ndarray) -> np.ndarray:
     """An array of Python objects as numbers if they are numbers; unchanged otherwise."""
     flat: list[Any] = [np.nan if is_missing(value) else value for value in array.ravel().tolist()]
     if not all(isinstance(value, numbers.Number) and not isinstance(value, complex) for value in flat):
@@ -227,7 +227,7 @@ def _from_array(X: Any) -> np.ndarray:
         X = _without_mask(X)
     array = _array(X, "X must be a matrix of numbers")
     if array.dtype == object:
-        array = _from_objects(array)
+        array = from_objects(array)
     if array.dtype.kind not in "iufb":
         raise DataError(f"X must be a matrix of numbers, not of {array.dtype}")
     with np.errstate(over="ignore"):
