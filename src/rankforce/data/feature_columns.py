@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import numbers
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -112,6 +113,8 @@ def _of_entries(column: Factorised, find: bool) -> FeatureColumn | Unusable:
         return _of_texts(column, entries, find)
     if all(isinstance(entry, datetime.date) for entry in entries):
         return FeatureColumn(_numbers(column, {entry: days_of(entry) for entry in entries}), role=AS_DATE)
+    if all(isinstance(entry, numbers.Number) for entry in entries):
+        return Unusable("numbers that no float64 can be", may_be_declared=False)
     kinds = sorted({type(entry).__name__ for entry in entries})
     return Unusable(f"entries of the type {' and '.join(kinds[:3])}", may_be_declared="str" in kinds)
 
@@ -125,7 +128,7 @@ def _of_texts(column: Factorised, texts: list[str], find: bool) -> FeatureColumn
     for is_one, kind in ((_is_number, "numbers"), (looks_like_date, "dates")):
         others = [text for text in texts if not is_one(text)]
         if not others:
-            return Unusable(f"{kind} written as text" if kind == "numbers" else "dates that no calendar has")
+            return Unusable("numbers as text: convert them" if kind == "numbers" else "dates that no calendar has")
         if len(others) < len(texts):
             return Unusable(f"{kind}, but also {min(others)!r:.60}", example=min(others))
     present = int(np.count_nonzero(column.places >= 0))

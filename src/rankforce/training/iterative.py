@@ -71,6 +71,7 @@ class Iterative(Ranker):
     ) -> Self:
         """Learn, from the checkpoint on if it holds something, and leave ``model_`` and what else a fit leaves."""
         callbacks = checked_callbacks(callbacks)
+        self._refuse_categories(training.data)
         self._check_settings(training.data, training.held_out)
         with using_threads(self.threads):
             kept = None
