@@ -209,9 +209,11 @@ def model_kinds() -> dict[str, type[Model]]:
 
 def document_of(model: Model) -> dict[str, Any]:
     """A model as plain values: what a file holds, and what a model within a model holds."""
+    categories = {name: list(values) for name, values in model.categories.items()}
     return {
         "kind": model.KIND,
         "feature_names": list(model.feature_names),
+        **({"categories": categories} if categories else {}),
         "provenance": {field.name: getattr(model.provenance, field.name) for field in dataclasses.fields(Provenance)},
         "contents": model.contents(),
     }
@@ -231,7 +233,12 @@ def model_of(document: Any, name: str) -> Model:
     if max(map(len, feature_names), default=0) > longest_id():
         raise fields.error(f"the name of a feature has more than {longest_id():,} characters")
     provenance = _provenance(Fields(fields.mapping("provenance"), name))
-    return kinds[kind].from_contents(Fields(fields.mapping("contents"), name), feature_names, provenance)
+    contents = Fields(fields.mapping("contents"), name)
+    contents.categories = fields.mapping("categories") if "categories" in fields.values else {}
+    model = kinds[kind].from_contents(contents, feature_names, provenance)
+    if model.categories.keys() != contents.categories.keys():
+        raise fields.error(f"a model of the kind {kind!r} has no categories")
+    return model
 
 
 def _provenance(fields: Fields) -> Provenance:
@@ -269,6 +276,7 @@ class Fields:
         if not isinstance(values, dict):
             raise self.error("an object was expected")
         self.values = values
+        self.categories: dict[str, Any] = {}  # of the model whose contents these are
 
     def error(self, problem: str) -> ModelFileError:
         return ModelFileError(f"{self.name}: the file holds an impossible model: {problem}")

@@ -1,0 +1,97 @@
+"""The sets of categories that nodes of an ensemble ask for: gathered from trees, cut out again, and in files.
+
+In an ensemble every such node has a set of its own, and sets follow the order of the nodes.
+
+In a file, a tree that asks for sets has three more lists: ``subset_nodes``, the nodes that do, rising;
+``subset_sizes``, how many words the set of each has; ``subset_words``, these words (``data/category_sets.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankforce.data import category_sets
+from rankforce.errors import DataError
+from rankforce.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from rankforce.models.tree_ensemble import TreeEnsemble
+
+SET_FIELDS: dict[str, Any] = {"subset": np.int32, "subset_starts": np.int64, "subset_words": np.uint32}
+FILE_FIELDS: dict[str, Any] = {"subset_nodes": np.int32, "subset_sizes": np.int64, "subset_words": np.uint32}
+
+
+class SetLists(NamedTuple):
+    """The three lists of a file for all trees, one after the other, and how long they are in each tree."""
+
+    nodes: np.ndarray
+    sizes: np.ndarray
+    words: np.ndarray
+    counts: np.ndarray  # int64 (trees, 3)
+
+
+def of_trees(trees: Sequence[Tree]) -> dict[str, np.ndarray]:
+    """The sets of these trees as those of an ensemble."""
+    for tree in trees:
+        _check(tree)
+    asking = np.concatenate([np.empty(0, dtype=bool), *(tree.subset >= 0 for tree in trees)])
+    sets = [tree.node_words(node) for tree in trees for node in np.flatnonzero(tree.subset >= 0).tolist()]
+    starts, words = category_sets.joined(sets)
+    return {"subset": _numbers(asking), "subset_starts": starts, "subset_words": words}
+
+
+def of_range(model: TreeEnsemble, first_tree: int, last_tree: int) -> dict[str, np.ndarray]:
+    """The sets of some trees of an ensemble, one after the other, as those of an ensemble of them."""
+    asking = model.subset[model.node_starts[first_tree] : model.node_starts[last_tree]] >= 0
+    if not asking.any():
+        return {"subset": _numbers(asking), "subset_starts": np.zeros(1, dtype=np.int64), "subset_words": _NO_WORDS}
+    starts = model.subset_starts[model.set_starts[first_tree] : model.set_starts[last_tree] + 1]
+    words = model.subset_words[starts[0] : starts[-1]]
+    return {"subset": _numbers(asking), "subset_starts": starts - starts[0], "subset_words": words}
+
+
+def written(tree: Tree) -> dict[str, list[int]]:
+    """What the file says about the sets of a tree; nothing where there are none."""
+    nodes = np.flatnonzero(tree.subset >= 0)
+    if not len(nodes):
+        return {}
+    lists = (nodes, np.diff(tree.subset_starts), tree.subset_words)
+    return {name: values.tolist() for name, values in zip(FILE_FIELDS, lists, strict=True)}
+
+
+def of_lists(lists: SetLists, node_starts: np.ndarray, error: Any) -> dict[str, np.ndarray]:
+    """The sets of an ensemble out of the lists of its file. ``error`` makes the exception of a problem."""
+    asking = np.zeros(int(node_starts[-1]), dtype=bool)
+    tree = np.repeat(np.arange(len(node_starts) - 1), lists.counts[:, 0])
+    places = node_starts[tree] + lists.nodes
+    outside = (lists.nodes < 0) | (places >= node_starts[tree + 1])
+    if outside.any() or (np.diff(places) <= 0).any() or (lists.sizes < 0).any():
+        raise error("the nodes that ask for sets of categories must be nodes of their tree, and rise")
+    # sizes are checked before they are added: what is beyond all words could overflow
+    too_long = len(lists.sizes) > 0 and int(lists.sizes.max()) > len(lists.words)
+    if too_long or (lists.counts[:, 0] != lists.counts[:, 1]).any():
+        raise error("every node that asks for a set of categories must say how many words it has")
+    if (np.bincount(tree, weights=lists.sizes, minlength=len(lists.counts)) != lists.counts[:, 2]).any():
+        raise error("the words of the sets of categories are not as many as their sizes say")
+    asking[places] = True
+    starts = np.concatenate([[0], np.cumsum(lists.sizes, dtype=np.int64)])
+    return {"subset": _numbers(asking), "subset_starts": starts, "subset_words": lists.words}
+
+
+_NO_WORDS = np.empty(0, dtype=np.uint32)
+
+
+def _numbers(asking: np.ndarray) -> np.ndarray:
+    return np.where(asking, np.cumsum(asking) - 1, -1).astype(np.int32)
+
+
+def _check(tree: Tree) -> None:
+    """Raise unless the sets of a tree can be taken out of it."""
+    starts, sets = tree.subset_starts, len(tree.subset_starts) - 1
+    if tree.subset.shape != tree.feature.shape or (tree.subset >= sets).any():
+        raise DataError(f"a tree of {tree.n_nodes} nodes and {sets} sets of categories must say which node asks which")
+    if starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] != len(tree.subset_words):
+        raise DataError("the words of the sets of a tree must be given by where each set begins")
