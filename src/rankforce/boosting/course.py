@@ -28,7 +28,8 @@ from rankforce.training.iterative import Training
 from rankforce.training.monitor import Monitor
 from rankforce.training.monitoring import TrainingWarning
 from rankforce.trees.first_tree import expect_first_tree
-from rankforce.trees.grower import Grower, Grown
+from rankforce.trees.grower import Grower
+from rankforce.trees.grown import Grown
 from rankforce.trees.histogram_pool import HISTOGRAM_BYTES
 from rankforce.trees.tree import Tree
 

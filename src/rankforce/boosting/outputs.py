@@ -18,7 +18,7 @@ from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.training.base_models import base_of
-from rankforce.trees.grower import Grown
+from rankforce.trees.grown import Grown
 from rankforce.trees.tree import Tree
 
 if TYPE_CHECKING:
