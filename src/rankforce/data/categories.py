@@ -58,13 +58,13 @@ def category_list(given: Any, name: str) -> tuple[Category, ...]:
         if str(category) in listed:
             raise DataError(f"two categories of {name!r} are written {str(category)!r:.80}")
         listed[str(category)] = category
+    if not listed:
+        raise DataError(f"feature {name!r} is given an empty list of categories: leave it out")
     return tuple(listed.values())
 
 
 def _category(entry: Any, name: str, longest: int) -> Category:
     if isinstance(entry, (int, np.integer)) and not isinstance(entry, (bool, np.bool_)):
-        if abs(int(entry)) >= 10**18:
-            return str(int(entry))
         return int(entry)
     if not isinstance(entry, str) or not entry:
         raise DataError(f"a category of {name!r} must be a text or a whole number, not {shown(entry)}")
