@@ -300,7 +300,8 @@ class TreeEnsemble(Model):
         for number in range(self.n_trees):
             nodes = slice(self.node_starts[number], self.node_starts[number + 1])
             leaves = slice(self.leaf_starts[number], self.leaf_starts[number + 1])
-            trees.append({name: columns[name][nodes if name in NODE_FIELDS else leaves] for name in columns})
+            tree = {name: columns[name][nodes if name in NODE_FIELDS else leaves] for name in columns}
+            trees.append(tree | tree_sets.written(self, number))
         return {
             "base_score": self.base_score,
             "base_feature": self.base_feature,
@@ -316,11 +317,12 @@ class TreeEnsemble(Model):
         fields: dict[str, Any]
         trees = contents.get("trees")
         if isinstance(trees, TreeColumns):
-            sizes = trees.nodes
+            sizes, sets = trees.nodes, trees.sets
             with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, which is refused
                 fields = {name: trees.columns[name].astype(dtype) for name, dtype in types.items()}
         else:
-            trees = contents.records("trees", tuple(types))
+            trees = contents.records("trees", tuple(types), tuple(tree_sets.FILE_FIELDS))
+            sets = tree_sets.lists_of_records(trees, contents.column, contents.error)
             sizes = [len(tree["feature"]) for tree in trees]
             for number, tree in enumerate(trees):
                 for name, values in tree.items():
@@ -329,16 +331,18 @@ class TreeEnsemble(Model):
                             f"tree {number} has {sizes[number]} nodes and {len(values)} times {name!r}"
                         )
             fields = {name: contents.column(trees, name, dtype) for name, dtype in types.items()}
+        node_starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         return cls(
             feature_names=feature_names,
             provenance=provenance,
             categories=contents.categories,
-            node_starts=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
+            node_starts=node_starts,
             base_score=contents.number("base_score"),
             base_feature=contents.optional_text("base_feature"),
             base_model=contents.optional_model("base_model"),
             double_leaves=double_leaves,
             **fields,
+            **tree_sets.of_lists(sets, node_starts, contents.error),
         )
 
 
