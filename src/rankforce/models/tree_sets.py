@@ -53,6 +53,15 @@ def of_range(model: TreeEnsemble, first_tree: int, last_tree: int) -> dict[str, 
     return {"subset": _numbers(asking), "subset_starts": starts - starts[0], "subset_words": words}
 
 
+def of_nodes(model: TreeEnsemble, chosen: np.ndarray) -> dict[str, np.ndarray]:
+    """The sets of some nodes of an ensemble, given by a mask, as those of an ensemble of them."""
+    numbers = model.subset[chosen]
+    starts = model.subset_starts
+    sets = [model.subset_words[starts[number] : starts[number + 1]] for number in numbers[numbers >= 0]]
+    starts, words = category_sets.joined(sets)
+    return {"subset": _numbers(numbers >= 0), "subset_starts": starts, "subset_words": words}
+
+
 def written(model: TreeEnsemble, number: int) -> dict[str, list[int]]:
     """What the file says about the sets of a tree; nothing where there are none."""
     if model.set_starts[number] == model.set_starts[number + 1]:
