@@ -12,6 +12,7 @@ from rankforce import dtypes
 from rankforce.cached_properties import cached_property
 from rankforce.console.wording import counted
 from rankforce.errors import DataError, SettingsError
+from rankforce.kernels.trees.set_tests import SetBits
 from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_sets, tree_walk
 from rankforce.models.model import Model, count_of, frozen
@@ -190,7 +191,8 @@ class TreeEnsemble(Model):
 
         See ``Model.predict`` for what ``data`` can be.
         """
-        if n_trees is None and type(data) is np.ndarray and self._starts_alike and compiled_trees.available():
+        plain = n_trees is None and type(data) is np.ndarray and self._starts_alike and not self._asks_categories
+        if plain and compiled_trees.available():
             few = self._compiled.scores_of_few(data)
             if few is not None:
                 return few
@@ -238,6 +240,11 @@ class TreeEnsemble(Model):
             scores += column
         return scores
 
+    @cached_property
+    def _asks_categories(self) -> bool:
+        """Whether a matrix has columns of codes, which are to be looked at before they are believed."""
+        return self.has_sets or bool(self.categories)
+
     @property
     def _starts_alike(self) -> bool:
         """Whether all scores start from the same number."""
@@ -252,23 +259,25 @@ class TreeEnsemble(Model):
         if compiled_trees.available():
             self._compiled.add_scores(matrix, first, last, scores)
         else:
-            roots, nodes, thresholds = self.walk
-            tree_walk.add_scores(matrix, roots[first:last], nodes, thresholds, self.leaf_value, scores)
+            roots, nodes, thresholds, sets = self.walk
+            tree_walk.add_scores(matrix, roots[first:last], nodes, thresholds, sets, self.leaf_value, scores)
 
     @cached_property
-    def walk(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(roots, nodes, thresholds) for walking down, with children counted over all trees.
+    def walk(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, SetBits | None]:
+        """(roots, nodes, thresholds, sets) for walking down, with children counted over all trees.
 
-        nodes int32 (nodes, 4): feature, left, right, 1 if missing values go left. A child c < 0 is the leaf ~c.
+        nodes int32 (nodes, 4): feature, left, right, 1 if missing values go left, + 2·(s + 1) if the node asks for
+        set s. A child c < 0 is the leaf ~c.
         """
         tree = np.repeat(np.arange(self.n_trees), np.diff(self.node_starts))
         sides = [
             np.where(side >= 0, side + self.node_starts[tree], side - self.leaf_starts[tree])
             for side in (self.left, self.right)
         ]
-        nodes = np.column_stack([self.feature, *sides, self.missing_left])
+        nodes = np.column_stack([self.feature, *sides, self.missing_left + 2 * (self.subset + 1)])
         roots = np.where(self.tree_leaves > 1, self.node_starts[:-1], ~self.leaf_starts[:-1])
-        return frozen(roots, np.int32), frozen(nodes, np.int32), self.threshold
+        sets = SetBits(self.subset_starts, self.subset_words) if self.has_sets else None
+        return frozen(roots, np.int32), frozen(nodes, np.int32), self.threshold, sets
 
     @cached_property
     def _compiled(self) -> compiled_trees.CompiledTrees:
@@ -300,7 +309,8 @@ class TreeEnsemble(Model):
         for number in range(self.n_trees):
             nodes = slice(self.node_starts[number], self.node_starts[number + 1])
             leaves = slice(self.leaf_starts[number], self.leaf_starts[number + 1])
-            trees.append({name: columns[name][nodes if name in NODE_FIELDS else leaves] for name in columns})
+            tree = {name: columns[name][nodes if name in NODE_FIELDS else leaves] for name in columns}
+            trees.append(tree | tree_sets.written(self, number))
         return {
             "base_score": self.base_score,
             "base_feature": self.base_feature,
@@ -316,11 +326,12 @@ class TreeEnsemble(Model):
         fields: dict[str, Any]
         trees = contents.get("trees")
         if isinstance(trees, TreeColumns):
-            sizes = trees.nodes
+            sizes, sets = trees.nodes, trees.sets
             with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, which is refused
                 fields = {name: trees.columns[name].astype(dtype) for name, dtype in types.items()}
         else:
-            trees = contents.records("trees", tuple(types))
+            trees = contents.records("trees", tuple(types), tuple(tree_sets.FILE_FIELDS))
+            sets = tree_sets.lists_of_records(trees, contents.column, contents.error)
             sizes = [len(tree["feature"]) for tree in trees]
             for number, tree in enumerate(trees):
                 for name, values in tree.items():
@@ -329,16 +340,18 @@ class TreeEnsemble(Model):
                             f"tree {number} has {sizes[number]} nodes and {len(values)} times {name!r}"
                         )
             fields = {name: contents.column(trees, name, dtype) for name, dtype in types.items()}
+        node_starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         return cls(
             feature_names=feature_names,
             provenance=provenance,
             categories=contents.categories,
-            node_starts=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
+            node_starts=node_starts,
             base_score=contents.number("base_score"),
             base_feature=contents.optional_text("base_feature"),
             base_model=contents.optional_model("base_model"),
             double_leaves=double_leaves,
             **fields,
+            **tree_sets.of_lists(sets, node_starts, contents.error),
         )
 
 

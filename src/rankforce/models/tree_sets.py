@@ -53,13 +53,38 @@ def of_range(model: TreeEnsemble, first_tree: int, last_tree: int) -> dict[str, 
     return {"subset": _numbers(asking), "subset_starts": starts - starts[0], "subset_words": words}
 
 
-def written(tree: Tree) -> dict[str, list[int]]:
+def of_nodes(model: TreeEnsemble, chosen: np.ndarray) -> dict[str, np.ndarray]:
+    """The sets of some nodes of an ensemble, given by a mask, as those of an ensemble of them."""
+    numbers = model.subset[chosen]
+    starts = model.subset_starts
+    sets = [model.subset_words[starts[number] : starts[number + 1]] for number in numbers[numbers >= 0]]
+    starts, words = category_sets.joined(sets)
+    return {"subset": _numbers(numbers >= 0), "subset_starts": starts, "subset_words": words}
+
+
+def written(model: TreeEnsemble, number: int) -> dict[str, list[int]]:
     """What the file says about the sets of a tree; nothing where there are none."""
-    nodes = np.flatnonzero(tree.subset >= 0)
-    if not len(nodes):
+    if model.set_starts[number] == model.set_starts[number + 1]:
         return {}
-    lists = (nodes, np.diff(tree.subset_starts), tree.subset_words)
+    sets = of_range(model, number, number + 1)
+    lists = (np.flatnonzero(sets["subset"] >= 0), np.diff(sets["subset_starts"]), sets["subset_words"])
     return {name: values.tolist() for name, values in zip(FILE_FIELDS, lists, strict=True)}
+
+
+def lists_of_records(records: Sequence[dict[str, Any]], column: Any, error: Any) -> SetLists:
+    """The lists of a file, taken out of the records of its trees.
+
+    ``column(records, name, dtype)`` reads the lists of one name; ``error`` makes the exception of a problem.
+    """
+    parts: list[dict[str, Any]] = []
+    for number, record in enumerate(records):
+        said = [name for name in FILE_FIELDS if name in record]
+        if said and len(said) < len(FILE_FIELDS):
+            raise error(f"tree {number} must have all of {', '.join(FILE_FIELDS)}, or none")
+        parts.append({name: record.pop(name) if said else [] for name in FILE_FIELDS})
+    nodes, sizes, words = (column(parts, name, dtype) for name, dtype in FILE_FIELDS.items())
+    counts = [[len(part[name]) for name in FILE_FIELDS] for part in parts]
+    return SetLists(nodes, sizes, words, np.array(counts, dtype=np.int64).reshape(-1, len(FILE_FIELDS)))
 
 
 def of_lists(lists: SetLists, node_starts: np.ndarray, error: Any) -> dict[str, np.ndarray]:
