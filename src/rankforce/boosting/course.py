@@ -60,7 +60,7 @@ class BoostingCourse(Course):
         self.data, self.held_out = training.data, training.held_out
         self.learners = training.start(self.data)
         self.bases = BaseScores.of_outputs(settings.base_model, self.learners)
-        self.ensemble = Ensemble(self.data.feature_names, self.bases, self.learners[0].link)
+        self.ensemble = Ensemble(self.data.feature_names, self.bases, self.learners[0].link, self.data.categories)
         self.running = self._running(self.data)
         self.grower = self._grower()
         self.validating: RunningScores | None = None
@@ -92,6 +92,8 @@ class BoostingCourse(Course):
             min_gain=settings.min_gain,
             split=self.learners[0].split,
             monotone=directions_of(settings.monotone, self.data),
+            category_smoothing=settings.category_smoothing,
+            category_l2=settings.category_l2,
             seed=settings.seed,
             histogram_bytes=HISTOGRAM_BYTES[settings.memory],
         )

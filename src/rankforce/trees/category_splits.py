@@ -13,6 +13,10 @@ from rankforce.data import category_sets
 from rankforce.kernels.trees.category_order import SET_WORDS
 from rankforce.kernels.trees.growth_state import CategoryTable
 
+# Defaults: the best for held-out data in benchmarks/categories.py.
+CATEGORY_SMOOTHING = 10.0
+CATEGORY_L2 = 10.0
+
 
 def no_sets(nodes: int) -> np.ndarray:
     """Empty sets of bins: uint64 (nodes, 4)."""

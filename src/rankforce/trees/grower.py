@@ -41,7 +41,15 @@ from rankforce.kernels.trees.symmetric import (
     grow_symmetric_tree,
 )
 from rankforce.threads import FEW_IN_A_PASS, default_threads, over_ranges
-from rankforce.trees.category_splits import best_sets, bins_of_sets, category_table, no_sets, sets_of_nodes
+from rankforce.trees.category_splits import (
+    CATEGORY_L2,
+    CATEGORY_SMOOTHING,
+    best_sets,
+    bins_of_sets,
+    category_table,
+    no_sets,
+    sets_of_nodes,
+)
 from rankforce.trees.grown import Grown
 from rankforce.trees.histogram_pool import HISTOGRAM_BYTES, HistogramPool
 from rankforce.trees.layout import HistogramLayout
@@ -52,8 +60,6 @@ from rankforce.trees.tree import Tree
 SPLITS = ("newton", "least_squares")
 GROWTHS = ("leafwise", "symmetric")
 NO_DEPTH_LIMIT = 2**31 - 1
-CATEGORY_SMOOTHING = 10.0
-CATEGORY_L2 = 10.0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
