@@ -9,6 +9,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.errors import SettingsError
+from rankforce.models.categories import categories_of_all
 from rankforce.models.model import Model, frozen
 from rankforce.models.provenance import Provenance
 
@@ -27,7 +28,11 @@ class Combination(Model):
         """A weighted sum. Its features are those of the first model, then those that only later ones read."""
         names = dict.fromkeys(name for model in models for name in model.feature_names)
         return cls(
-            feature_names=tuple(names), models=tuple(models), weights=weights, provenance=provenance or Provenance()
+            feature_names=tuple(names),
+            models=tuple(models),
+            weights=weights,
+            provenance=provenance or Provenance(),
+            categories=categories_of_all(models),
         )
 
     def __post_init__(self) -> None:
@@ -58,6 +63,7 @@ class Combination(Model):
         return cls(
             feature_names=feature_names,
             provenance=provenance,
+            categories=contents.categories,
             models=contents.models("models"),
             weights=contents.array("weights", dtypes.SCORE),
         )

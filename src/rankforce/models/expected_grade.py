@@ -180,7 +180,13 @@ class ExpectedGrade(Model):
             np.array(contents.numbers("values")),
             contents.number("sigma"),
         )
-        return cls(feature_names=feature_names, provenance=provenance, link=link, members=contents.models("outputs"))
+        return cls(
+            feature_names=feature_names,
+            provenance=provenance,
+            categories=contents.categories,
+            link=link,
+            members=contents.models("outputs"),
+        )
 
     def __repr__(self) -> str:
         grades = ", ".join(f"{grade:g}" for grade in self.link.grades)

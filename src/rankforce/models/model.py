@@ -6,7 +6,7 @@ import abc
 import dataclasses
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import OrNone, Whole
+from rankforce.models.categories import checked_categories
 from rankforce.models.exported import Exported
 from rankforce.models.provenance import Provenance
 from rankforce.models.ranking import Ranking
@@ -32,6 +33,8 @@ class Model(abc.ABC):
 
     A kind of model is one file in this folder with one class: ``KIND`` names it in model files, ``contents`` and
     ``from_contents`` are its part of the file, ``_scores`` scores a checked matrix. Nothing else is to be registered.
+
+    ``categories``: a categorical feature -> its categories in the order of their codes 0, 1, 2, ...
     """
 
     KIND: ClassVar[str]
@@ -39,6 +42,7 @@ class Model(abc.ABC):
 
     feature_names: tuple[str, ...]
     provenance: Provenance = dataclasses.field(default_factory=Provenance)
+    categories: Mapping[str, Sequence[str | int]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = tuple(str(name) for name in self.feature_names)
@@ -46,6 +50,7 @@ class Model(abc.ABC):
             twice, _ = Counter(names).most_common(1)[0]
             raise DataError(f"two features of the model are named {twice!r}")
         object.__setattr__(self, "feature_names", names)
+        object.__setattr__(self, "categories", checked_categories(self.categories, names))
 
     @property
     def n_features(self) -> int:
@@ -181,6 +186,12 @@ class Model(abc.ABC):
         lacking = [name for name in member.feature_names if name not in own]
         if lacking:
             raise DataError(f"{role} reads the feature {lacking[0]!r}, which the model around it does not have")
+        for name, of_member in member.categories.items():
+            if self.categories.get(name) != of_member:
+                raise DataError(
+                    f"{role} knows other categories of the feature {name!r} than the model around it: train both on "
+                    "data with the same categories"
+                )
 
     @abc.abstractmethod
     def _scores(self, matrix: np.ndarray) -> np.ndarray:

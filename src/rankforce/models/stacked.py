@@ -9,6 +9,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.errors import SettingsError
+from rankforce.models.categories import categories_of_all
 from rankforce.models.model import Model
 from rankforce.models.net import Net
 from rankforce.models.provenance import Provenance
@@ -27,7 +28,13 @@ class Stacked(Model):
     def of(cls, models: Any, net: Net, *, provenance: Provenance | None = None) -> Stacked:
         """A net on models. Its features are those of the first model, then those that only later ones read."""
         names = dict.fromkeys(name for model in models for name in model.feature_names)
-        return cls(feature_names=tuple(names), models=tuple(models), net=net, provenance=provenance or Provenance())
+        return cls(
+            feature_names=tuple(names),
+            models=tuple(models),
+            net=net,
+            provenance=provenance or Provenance(),
+            categories=categories_of_all(models),
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -51,7 +58,13 @@ class Stacked(Model):
     @classmethod
     def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> Stacked:
         net: Any = contents.optional_model("net")  # __post_init__ refuses what is no net
-        return cls(feature_names=feature_names, provenance=provenance, models=contents.models("models"), net=net)
+        return cls(
+            feature_names=feature_names,
+            provenance=provenance,
+            categories=contents.categories,
+            models=contents.models("models"),
+            net=net,
+        )
 
     def __repr__(self) -> str:
         return f"Stacked({len(self.models)} models under {self.net!r})"
