@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tests.trees.reference_categories import divided_by, mean_curvature, sets_in_order
+
 from rankforce.binning.binned import Binned
 
 ROUNDING = 2.0**-40
@@ -22,7 +24,7 @@ class Leaf:
 
 @dataclass
 class ReferenceTree:
-    splits: list[tuple[int, int, bool]] = field(default_factory=list)  # column, bin, missing values left
+    splits: list[tuple[int, object, bool]] = field(default_factory=list)  # column, bin or set, missing values left
     children: list[list[int]] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
@@ -49,7 +51,18 @@ def candidates(bins: list[int], n_bins: int, leaf: Leaf, q: list[int], r: list[i
             yield b, missing_left, left, [d for d in leaf.documents if d not in inside]
 
 
-def best_split(binned, leaf, q, r, *, min_documents, l2, usable, monotone, least, max_depth):
+def candidates_of(binned, column, leaf, q, r, smoothing):
+    bins, n_bins = binned.bins(column).tolist(), int(binned.binning.n_bins[column])
+    if column not in binned.binning.category_bins:
+        yield from candidates(bins, n_bins, leaf, q, r)
+        return
+    for left_bins, missing_left in sets_in_order(bins, n_bins, [leaf.documents], q, r, smoothing):
+        yield left_bins, missing_left, *divided_by(leaf.documents, bins, n_bins, left_bins, missing_left)
+
+
+def best_split(
+    binned, leaf, q, r, *, min_documents, l2, usable, monotone, least, max_depth, category_smoothing, category_l2
+):
     """(gain, column, bin, missing left, left documents, right documents) or None."""
     if leaf.depth >= max_depth:
         return None
@@ -58,19 +71,21 @@ def best_split(binned, leaf, q, r, *, min_documents, l2, usable, monotone, least
     for column in range(len(binned.binning.features)):
         if not usable[column]:
             continue
-        bins = binned.bins(column).tolist()
-        for b, missing_left, left, right in candidates(bins, int(binned.binning.n_bins[column]), leaf, q, r):
+        of_sides = l2
+        if column in binned.binning.category_bins:
+            of_sides += category_l2 * mean_curvature(leaf.documents, r)
+        for b, missing_left, left, right in candidates_of(binned, column, leaf, q, r, category_smoothing):
             (ql, rl), (qr, rr) = sums(left, q, r), sums(right, q, r)
             if rl < least or rr < least or len(left) < min_documents or len(right) < min_documents:
                 continue
             if bounded:
-                worth_left, value_left = bounded_worth(ql, rl, l2, leaf)
-                worth_right, value_right = bounded_worth(qr, rr, l2, leaf)
+                worth_left, value_left = bounded_worth(ql, rl, of_sides, leaf)
+                worth_right, value_right = bounded_worth(qr, rr, of_sides, leaf)
                 if monotone[column] * value_left > monotone[column] * value_right:
                     continue
                 worth = worth_left + worth_right
             else:
-                dl, dr = rl + l2, rr + l2
+                dl, dr = rl + of_sides, rr + of_sides
                 worth = (float(ql) * ql * dr + float(qr) * qr * dl) / (dl * dr)
             if best is None or worth > best[0]:
                 best = (worth, column, b, missing_left, left, right)
@@ -95,6 +110,8 @@ def grow_reference(
     usable=None,
     monotone=None,
     documents=None,
+    category_smoothing=0.0,
+    category_l2=0.0,
 ) -> ReferenceTree:
     width = len(binned.binning.features)
     settings = {
@@ -104,6 +121,8 @@ def grow_reference(
         "monotone": [0] * width if monotone is None else monotone,
         "least": 1,
         "max_depth": max_depth,
+        "category_smoothing": category_smoothing,
+        "category_l2": category_l2,
     }
     tree = ReferenceTree()
     tree.leaves.append(Leaf(list(range(binned.n_documents)) if documents is None else list(documents)))

@@ -15,6 +15,7 @@ from rankforce.collective import alone
 from rankforce.console.result_tables import ResultTable
 from rankforce.console.wording import counted
 from rankforce.data import frames
+from rankforce.data.categories import Categories, as_categories, category_counts, check_codes, renamed
 from rankforce.data.dataset_columns import MAIN_LABEL as MAIN_LABEL
 from rankforce.data.dataset_columns import (
     as_feature_names,
@@ -22,14 +23,16 @@ from rankforce.data.dataset_columns import (
     as_query_weights,
     as_weights,
     frozen,
-    origins_of,
+    missing_label,
     refuse_label_among_features,
 )
+from rankforce.data.document_hashes import document_hashes as document_hashes
+from rankforce.data.document_hashes import tie_breakers as tie_breakers
 from rankforce.data.fingerprints import fingerprint_of
-from rankforce.data.hashing import combine, hash_ids
+from rankforce.data.given_columns import FeatureChoice, given_columns
+from rankforce.data.hashing import hash_ids
 from rankforce.data.identifiers import as_ids
-from rankforce.data.query_groups import Numbered, grouped_by_query
-from rankforce.data.random_streams import Stream
+from rankforce.data.query_groups import Numbered, grouped_by_query, query_mask
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.kinds import shown
@@ -37,8 +40,9 @@ from rankforce.kinds import shown
 _NAMES_SHOWN = 20  # of features, in a notebook
 _PARTS = frozenset(
     {"features", "feature_names", "query_ids", "rows", "query_starts", "labels"}
-    | {"weights", "query_weights", "document_ids", "origins"}
+    | {"weights", "query_weights", "document_ids", "origins", "categories", "roles"}
 )
+_MAPPINGS = ("labels", "origins", "categories", "roles")  # which pickle does not take as they are
 
 LABELS_WANTED = 'labels must map names to columns: labels={"clicks": clicks}'
 
@@ -67,6 +71,9 @@ class Dataset:
     feature_names : sequence of text
         Names for people and for export; by default those of the columns, else "1", "2", ... as LETOR files count.
     document_ids : array of whole numbers or text, or the name of a column of X
+    categories : mapping of feature name to list of categories (texts or whole numbers)
+        Features that are categories: their columns hold numbers of the list (0, 1, ...), -1 for a category that is not
+        in it, NaN for a missing one.
 
     Attributes
     ----------
@@ -75,6 +82,8 @@ class Dataset:
     rows, query_starts
         Documents by query: ``rows[query_starts[q]:query_starts[q + 1]]`` are the rows of query ``q``. Queries are in
         order of first appearance, their rows in the order given.
+    categories
+        Categories of the categorical features by name, in the order of their codes in ``features``; see above.
     origins
         What was taken from where, in words: ``{"queries": "column 'qid'", "label": "column 'grade'"}`` for a table or
         a data frame; empty for arrays.
@@ -92,30 +101,33 @@ class Dataset:
         query_weights: Any = None,
         feature_names: Sequence[str] | None = None,
         document_ids: Any = None,
+        features: Sequence[str] | None = None,
+        ignore: Sequence[str] = (),
+        categorical: Sequence[str | int] = (),
+        categories: Mapping[str, Sequence[str | int]] | None = None,
+        like: Any = None,
     ) -> None:
         if labels is not None and not isinstance(labels, Mapping):
             raise DataError(LABELS_WANTED)
-        if qid is None and group is None and frames.is_frame(X) and "qid" in frames.column_names(X):
-            qid = "qid"
-        roles = {"y": y, "qid": qid, "weights": weights, "query_weights": query_weights, "document_ids": document_ids}
-        sources = {f"labels[{name!r}]": values for name, values in (labels or {}).items()}
-        X, taken = frames.without_columns(X, roles | sources)
-        further = dict(zip(labels or {}, (taken[source] for source in sources), strict=True))
-        matrix, names = frames.as_matrix(X)
+        parts = {"y": y, "qid": qid, "weights": weights, "query_weights": query_weights, "document_ids": document_ids}
+        choice = FeatureChoice(features, ignore, categorical, categories, like)
+        given = given_columns(X, parts, labels or {}, feature_names, group, choice)
+        matrix, taken = given.matrix, given.parts
         n = matrix.shape[0]
         if n == 0 and alone():  # one of several that train together may have none
             raise DataError("a data set needs at least one document")
         self.features = frozen(matrix)
-        self.feature_names = as_feature_names(feature_names if feature_names is not None else names, matrix.shape[1])
+        self.feature_names = given.feature_names
+        self.categories: Categories = as_categories(given.categories, self.feature_names)
+        check_codes(self.features, self.feature_names, self.categories)
         self.query_ids, self.rows, self.query_starts = map(frozen, grouped_by_query(taken["qid"], group, n))
-        self.labels: Mapping[str, np.ndarray] = MappingProxyType(as_labels(taken["y"], further, n))
+        self.labels: Mapping[str, np.ndarray] = MappingProxyType(as_labels(taken["y"], given.labels, n))
         self.weights = None if taken["weights"] is None else frozen(as_weights(taken["weights"], n, "weights"))
         self.query_weights = as_query_weights(taken["query_weights"], self)
-        if names is not None and y is not None:
+        if given.named and MAIN_LABEL in self.labels:
             refuse_label_among_features(self, getattr(y, "name", None))
-        self.origins: Mapping[str, str] = MappingProxyType(
-            origins_of(qid, y, labels or {}, document_ids, weights, query_weights)
-        )
+        self.origins: Mapping[str, str] = MappingProxyType(given.origins)
+        self.roles: Mapping[str, str] = MappingProxyType(given.roles)
         documents = taken["document_ids"]
         self.document_ids = None if documents is None else frozen(as_ids(documents, n, "document_ids"))
 
@@ -130,6 +142,11 @@ class Dataset:
     @property
     def n_queries(self) -> int:
         return len(self.query_ids)
+
+    @cached_property
+    def n_categories(self) -> np.ndarray:
+        """The number of categories of every feature, int32; 0 for a numeric one."""
+        return frozen(category_counts(self.feature_names, self.categories))
 
     @property
     def query_sizes(self) -> np.ndarray:
@@ -207,29 +224,12 @@ class Dataset:
     def label(self, name: str = MAIN_LABEL) -> np.ndarray:
         """One label source, or an error that says which there are."""
         if not isinstance(name, str) or name not in self.labels:
-            known = ", ".join(map(repr, self.labels)) or "none"
-            raise DataError(f"the data has no label source {name!r} (it has: {known})")
+            raise missing_label(name, self)
         return self.labels[name]
 
     def take_queries(self, queries: Any) -> Dataset:
         """The data set of some queries, given by their numbers (from 0) or as a mask; rows keep their order."""
-        chosen = frames.as_vector(queries)
-        mask = np.zeros(self.n_queries, dtype=bool)
-        if chosen.dtype == bool:
-            if chosen.shape != mask.shape:
-                raise DataError(f"a mask needs one entry per query ({self.n_queries}), not shape {chosen.shape}")
-            mask = chosen
-        elif chosen.size:
-            if chosen.dtype.kind not in "iu":
-                raise DataError("queries are taken by their numbers (from 0) or with a mask, not by their ids")
-            outside = chosen[(chosen < 0) | (chosen >= self.n_queries)]
-            if outside.size:
-                raise DataError(
-                    f"there is no query number {outside[0]}: queries are numbered 0 to {self.n_queries - 1}"
-                )
-            mask[chosen] = True
-        if not mask.any() and alone():
-            raise DataError("no query was chosen: a data set needs at least one")
+        mask = query_mask(queries, self.n_queries)
         return self._take_rows(np.flatnonzero(mask[self.row_queries]))
 
     def take_features(self, features: Iterable[int | str]) -> Dataset:
@@ -238,9 +238,8 @@ class Dataset:
         if not listed or getattr(features, "ndim", 1) != 1:
             raise DataError(f"features are given as a list of numbers (from 0) or names, not {shown(features)}")
         places = [self.feature_place(feature) for feature in features]
-        return self.replace(
-            features=self.features[:, places], feature_names=[self.feature_names[place] for place in places]
-        )
+        names = [self.feature_names[place] for place in places]
+        return self.replace(features=self.features[:, places], feature_names=names)
 
     def without_features(self, features: Iterable[int | str]) -> Dataset:
         """The data set without some features, given by number (from 0) or name."""
@@ -253,13 +252,19 @@ class Dataset:
             raise DataError(f"a label source is named by text, not {shown(name)}")
         return self.replace(labels={**self.labels, name: values})
 
-    def with_origins(self, origins: Mapping[str, str]) -> Dataset:
+    def with_origins(self, origins: Mapping[str, str], roles: Mapping[str, str] | None = None) -> Dataset:
         """This data set, remembering where its parts were taken from; for those who read files."""
         object.__setattr__(self, "origins", MappingProxyType(dict(origins)))
+        if roles is not None:
+            object.__setattr__(self, "roles", MappingProxyType(dict(roles)))
         return self
 
     def replace(self, **changes: Any) -> Dataset:
-        """A copy with some parts replaced: features, labels, weights, query_weights, feature_names, document_ids."""
+        """A copy with some parts replaced: features, labels, weights, query_weights, feature_names, document_ids,
+        categories.
+
+        Categories go with the name of their feature; where names alone are replaced, with its place.
+        """
         parts: dict[str, Any] = {
             "features": self.features,
             "labels": self.labels,
@@ -267,6 +272,7 @@ class Dataset:
             "query_weights": self.query_weights,
             "feature_names": self.feature_names,
             "document_ids": self.document_ids,
+            "categories": self.categories,
         }
         unknown = set(changes) - set(parts)
         if unknown:
@@ -275,6 +281,8 @@ class Dataset:
         if not isinstance(parts["labels"], Mapping):
             raise DataError(LABELS_WANTED)
         labels = dict(parts["labels"])
+        if "categories" not in changes and self.categories:
+            parts["categories"] = self._categories_with(parts["feature_names"], by_place="features" not in changes)
         return Dataset(
             parts["features"],
             labels.pop(MAIN_LABEL, None),
@@ -284,7 +292,14 @@ class Dataset:
             query_weights=parts["query_weights"],
             feature_names=parts["feature_names"],
             document_ids=parts["document_ids"],
-        ).with_origins(self.origins)
+            categories=parts["categories"],
+        ).with_origins(self.origins, self.roles)
+
+    def _categories_with(self, names: Any, by_place: bool) -> Categories:
+        if by_place:
+            return renamed(self.categories, self.feature_names, as_feature_names(names, self.n_features))
+        known = set(map(str, names)) if isinstance(names, Iterable) else set()
+        return {name: listed for name, listed in self.categories.items() if name in known}
 
     def _take_rows(self, rows: np.ndarray) -> Dataset:
         labels = {name: values[rows] for name, values in self.labels.items()}
@@ -298,7 +313,8 @@ class Dataset:
             query_weights=None if self.query_weights is None else self.query_weights[kept],
             feature_names=self.feature_names,
             document_ids=None if self.document_ids is None else self.document_ids[rows],
-        ).with_origins(self.origins)
+            categories=self.categories,
+        ).with_origins(self.origins, self.roles)
 
     def split(self, *shares: float, seed: int = 0) -> tuple[Dataset, ...]:
         """Whole queries dealt into parts with these shares (0.6, 0.2, 0.2), stratified by query size."""
@@ -341,12 +357,13 @@ class Dataset:
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name in _PARTS}  # the rest follows from them
-        return state | {"labels": dict(self.labels), "origins": dict(self.origins)}
+        return state | {name: dict(state[name]) for name in _MAPPINGS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         labels = {name: frozen(values) for name, values in state["labels"].items()}
-        origins = MappingProxyType(dict(state.get("origins", {})))
-        for name, value in (state | {"labels": MappingProxyType(labels), "origins": origins}).items():
+        # a data set pickled before there were origins or categories has none
+        mappings = {name: MappingProxyType(dict(state.get(name, {}))) for name in _MAPPINGS}
+        for name, value in (state | mappings | {"labels": MappingProxyType(labels)}).items():
             setattr(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -364,20 +381,3 @@ def check_dataset(given: Any) -> None:
         raise DataError(
             f"data must be a Dataset, not {type(given).__name__}: rf.Dataset(X, y, qid=...) or rf.read(path)"
         )
-
-
-def tie_breakers(data: Dataset, seed: int) -> np.ndarray:
-    """A random number for every document (in ``by_query`` order) that decides equal scores in training.
-
-    A hash of seed, query id and position in the query: never the order of the file, which is often sorted by grade.
-    """
-    return Stream.TIES.words(seed, document_hashes(data))
-
-
-def document_hashes(data: Dataset) -> np.ndarray:
-    """A hash of every document (in ``by_query`` order), of its query's id and its position in the query.
-
-    What random choices about a document are made from.
-    """
-    positions = np.arange(data.n_documents) - np.repeat(data.query_starts[:-1], data.query_sizes)
-    return combine(np.repeat(data.query_hashes, data.query_sizes), positions)

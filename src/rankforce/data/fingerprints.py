@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ DIGEST_SIZE = 16  # bytes
 
 
 def fingerprint_of(data: Dataset) -> str:
-    """A digest of features, labels, queries and weights, whatever the order of the queries."""
+    """A digest of features, categories, labels, queries and weights, whatever the order of the queries."""
     columns = [data.features, *(data.labels[name] for name in sorted(data.labels))]
     if data.weights is not None:
         columns.append(data.weights)
@@ -37,7 +37,14 @@ def fingerprint_of(data: Dataset) -> str:
             per_query[q] = digest.digest()
 
     over_queries(data.query_starts, digest_queries)
-    header = (sorted(data.labels), data.feature_names, data.weights is not None, data.query_weights is not None)
+    header: tuple[Any, ...] = (
+        sorted(data.labels),
+        data.feature_names,
+        data.weights is not None,
+        data.query_weights is not None,
+    )
+    if data.categories:
+        header = (*header, dict(data.categories))
     whole = hashlib.blake2b(repr(header).encode(errors="surrogatepass"), digest_size=DIGEST_SIZE)
     for one in sorted(_everybodys(per_query)):
         whole.update(one)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.collective import alone
 from rankforce.data import frames
 from rankforce.data.identifiers import as_ids
 from rankforce.errors import DataError
@@ -86,3 +87,23 @@ def _by_first_appearance(numbers: np.ndarray, ids: np.ndarray | None) -> tuple[n
         heads, sizes = distinct[order], np.bincount(query)
         rows = np.argsort(query, kind="stable").astype(dtypes.OFFSET)
     return (heads.copy() if ids is None else ids[heads]), sizes, rows
+
+
+def query_mask(queries: Any, count: int) -> np.ndarray:
+    """Which of ``count`` queries are chosen: given by their numbers (from 0) or as a mask; at least one."""
+    chosen = frames.as_vector(queries)
+    mask = np.zeros(count, dtype=bool)
+    if chosen.dtype == bool:
+        if chosen.shape != mask.shape:
+            raise DataError(f"a mask needs one entry per query ({count}), not shape {chosen.shape}")
+        mask = chosen
+    elif chosen.size:
+        if chosen.dtype.kind not in "iu":
+            raise DataError("queries are taken by their numbers (from 0) or with a mask, not by their ids")
+        outside = chosen[(chosen < 0) | (chosen >= count)]
+        if outside.size:
+            raise DataError(f"there is no query number {outside[0]}: queries are numbered 0 to {count - 1}")
+        mask[chosen] = True
+    if not mask.any() and alone():
+        raise DataError("no query was chosen: a data set needs at least one")
+    return mask

@@ -70,6 +70,8 @@ def _form(model: Model, places: np.ndarray, n_features: int) -> Form:
 
 
 def _of_ensemble(model: TreeEnsemble, places: np.ndarray, n_features: int, base: Form | None) -> Form:
+    if model.has_sets:
+        raise SettingsError("models with sets of categories are not exported")
     trees = tuple(
         ScaledTree(
             feature=places[tree.feature].astype(np.int32),

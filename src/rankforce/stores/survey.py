@@ -155,7 +155,9 @@ class Survey:
         if tuple(sorted(block.labels)) != self.label_names:
             mine, first = (", ".join(map(repr, names)) or "none" for names in (sorted(block.labels), self.label_names))
             raise DataError(f"a block of rows has the labels {mine}, the first one had {first}")
-        if (block.weights is not None) != self.weighted or (block.query_weights is None) != (self.query_weights is None):
+        if (block.weights is not None) != self.weighted or (block.query_weights is None) != (
+            self.query_weights is None
+        ):
             raise DataError("some blocks of rows have weights and others have none")
         if block.categories:
             raise DataError(

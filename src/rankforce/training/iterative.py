@@ -74,6 +74,7 @@ class Iterative(Ranker):
         callbacks = checked_callbacks(callbacks)
         if not alone() and checkpoint is not None:
             raise SettingsError("a checkpoint is written by one process: leave it out")
+        self._refuse_categories(training.data)
         self._check_settings(training.data, training.held_out)
         with using_threads(self.threads):
             kept = None
