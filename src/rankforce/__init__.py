@@ -14,7 +14,8 @@ __version__ = "0.1.0"
 _HOME = {
     # data
     "Dataset": "rankforce.data.dataset",
-    "read": "rankforce.data.files",
+    "bin": "rankforce.stores.writing",
+    "read": "rankforce.stores.opening",
     "read_letor": "rankforce.data.letor.reading",
     "read_table": "rankforce.data.tables.table_files",
     "read_folds": "rankforce.data.fold_files",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rankforce.errors import RankforceError, SettingsError
 
@@ -36,6 +38,17 @@ def check_memory(
 def available_memory() -> int | None:
     """Bytes that this process can have without swapping, within the limits that are set for it; None if unknown."""
     return min(_limits(), default=None)
+
+
+def bytes_of(given: Any, name: str) -> int:
+    """A number of bytes, given as a whole number or as text: "2 GB", "500 MB"."""
+    if isinstance(given, str):
+        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kMGT]?)i?B\s*", given)
+        if found:
+            return int(float(found[1]) * 1000 ** " kMGT".index(found[2] or " "))
+    elif isinstance(given, int) and not isinstance(given, bool) and given >= 0:
+        return given
+    raise SettingsError(f"{name} must be a number of bytes, or text as '2 GB', not {given!r:.80}")
 
 
 def written_size(count: float) -> str:

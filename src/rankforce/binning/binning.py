@@ -10,7 +10,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.binning.category_bins import category_bins
-from rankforce.binning.cuts import find_cuts
+from rankforce.binning.cuts import Cuts, find_cuts
 from rankforce.collective import gathered, total
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
@@ -58,9 +58,12 @@ class Binning:
         if isinstance(max_bins, bool) or not isinstance(max_bins, int) or not 2 <= max_bins <= MOST_BINS:
             raise SettingsError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}")
         rows = _sample_rows(data)
-        n_bins, present, cuts = find_cuts(data.features, rows, max_bins)
-        with_missing = present < total(data.n_documents if rows is None else len(rows))
-        filled = n_bins + with_missing
+        found = find_cuts(data.features, rows, max_bins)
+        n_bins, present, cuts = found
+        n_rows = total(data.n_documents if rows is None else len(rows))
+        if not data.categories:
+            return cls.from_cuts(found, n_rows)
+        filled = n_bins + (present < n_rows)
         of_features = {}
         for j in np.flatnonzero(data.n_categories).tolist():  # their cuts, were they numbers, are not looked at
             of_features[j], n_bins[j], filled[j] = category_bins(
@@ -76,6 +79,15 @@ class Binning:
             data.n_features,
             {column: of_features[j] for column, j in enumerate(used.tolist()) if j in of_features},
         )
+
+    @classmethod
+    def from_cuts(cls, found: Cuts, n_rows: int) -> Binning:
+        """Of features that are all numbers, cut by so many rows."""
+        n_bins, present, cuts = found
+        used = np.flatnonzero(n_bins + (present < n_rows) > 1).astype(dtypes.INDEX)
+        cuts[used, n_bins[used] - 1] = BEYOND
+        thresholds = [cuts[j, : n_bins[j]] for j in used.tolist()]
+        return cls(used, n_bins[used], *_joined(thresholds), len(n_bins))
 
     def only(self, columns: np.ndarray) -> Binning:
         """The binning of some columns, given by their numbers."""

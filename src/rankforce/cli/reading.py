@@ -21,7 +21,7 @@ def read_data(
     path: str | os.PathLike[str], written: Sequence[str] | None = None, *, say_origins: bool = True
 ) -> Dataset:
     """The data of a file, read with the options that were written after ``--read``; says which column became what."""
-    from rankforce.data.files import read
+    from rankforce.stores.opening import read
 
     options = reading_options(written)
     data = read(input_file(path), **options)

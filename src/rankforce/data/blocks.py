@@ -40,23 +40,27 @@ class SourceFile(NamedTuple):
 class Blocks:
     """Blocks of rows, again and again.
 
-    iterate : called for every pass; yields data sets
     files : what they are read from; empty for data in memory
     absent : what a feature is that a block does not have
     """
 
     def __init__(
-        self, iterate: Callable[[], Iterator[Dataset]], files: Sequence[str] = (), absent: float | None = None
+        self,
+        iterate: Callable[[], Iterator[tuple[Any, int]]],
+        files: Sequence[str] = (),
+        absent: float | None = None,
     ) -> None:
+        """``iterate`` yields data sets, each with how many bytes of the files are read with it."""
         self._iterate = iterate
         self.files = tuple(SourceFile.of(path) for path in files)
+        self.size = sum(one.size for one in self.files)
         self.absent = absent
 
-    def __iter__(self) -> Iterator[Dataset]:
-        for block in self._iterate():
+    def __iter__(self) -> Iterator[tuple[Dataset, int]]:
+        for block, read in self._iterate():
             if not isinstance(block, Dataset):
                 raise DataError(f"a block of rows is a Dataset, not {shown(block)}")
-            yield block
+            yield block, read
 
     def check_unchanged(self) -> None:
         """Raise if a file is another one than at first."""
@@ -76,23 +80,26 @@ def blocks_of(data: Any, rows: int, **options: Any) -> Blocks:
         return Blocks(lambda: _slices(data, rows))
     if callable(data):
         _refuse_options(options, "a function")
-        return Blocks(lambda: iter(data()))
+        return Blocks(lambda: ((block, 0) for block in data()))
     paths = _paths(data)
     from rankforce.data.files import file_blocks
 
     absent = {"zero": 0.0, "missing": float("nan")}.get(options.get("absent", "zero"))
 
-    def iterate() -> Iterator[Dataset]:
+    def iterate() -> Iterator[tuple[Dataset, int]]:
+        before = 0
         for path in paths:
             with contextlib.closing(file_blocks(path, rows, **options)) as blocks:
-                yield from blocks
+                for block, read in blocks:
+                    yield block, before + read
+            before += os.path.getsize(path)
 
     return Blocks(iterate, paths, absent)
 
 
-def _slices(data: Dataset, rows: int) -> Iterator[Dataset]:
+def _slices(data: Dataset, rows: int) -> Iterator[tuple[Dataset, int]]:
     for first in range(0, data.n_documents, rows):
-        yield data.take_rows(np.arange(first, min(first + rows, data.n_documents)))
+        yield data._take_rows(np.arange(first, min(first + rows, data.n_documents))), 0
 
 
 def _refuse_options(options: dict[str, Any], what: str) -> None:

@@ -131,6 +131,8 @@ class Dataset:
         documents = taken["document_ids"]
         self.document_ids = None if documents is None else frozen(as_ids(documents, n, "document_ids"))
 
+    bins: Any = None  # the features as bins, of a data set that is kept as such
+
     @property
     def n_documents(self) -> int:
         return self.features.shape[0]

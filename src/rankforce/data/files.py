@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,21 @@ def read(path: str | os.PathLike[str], **options: Any) -> Dataset:
     _check_options(reader, options, f"reading {os.path.basename(name)}")
     with within_memory(name):
         return reader(name, **options)
+
+
+def file_blocks(path: str, rows: int, **options: Any) -> Iterator[tuple[Dataset, int]]:
+    """A file in blocks of about so many rows, each with how many bytes of the file are read with it."""
+    name = file_name(path)
+    if _is_table(name):
+        from rankforce.data.tables.table_blocks import table_blocks
+
+        _check_options(table_blocks, options, f"reading {os.path.basename(name)}")
+        yield from table_blocks(name, rows, **options)
+    else:
+        from rankforce.data.letor.reading import letor_blocks
+
+        _check_options(letor_blocks, options, f"reading {os.path.basename(name)}")
+        yield from letor_blocks(name, **options)
 
 
 def write(data: Dataset, path: str | os.PathLike[str], **options: Any) -> None:

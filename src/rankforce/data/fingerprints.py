@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,16 +38,14 @@ def fingerprint_of(data: Dataset) -> str:
             per_query[q] = digest.digest()
 
     over_queries(data.query_starts, digest_queries)
-    header: tuple[Any, ...] = (
-        sorted(data.labels),
-        data.feature_names,
-        data.weights is not None,
-        data.query_weights is not None,
-    )
-    if data.categories:
-        header = (*header, dict(data.categories))
+    header = (sorted(data.labels), data.feature_names, data.weights is not None, data.query_weights is not None)
+    return fingerprint_from(_everybodys(per_query), (*header, dict(data.categories)) if data.categories else header)
+
+
+def fingerprint_from(digests: Sequence[bytes], header: tuple[Any, ...]) -> str:
+    """The fingerprint, from the digests of all queries, and what is said of the data as a whole."""
     whole = hashlib.blake2b(repr(header).encode(errors="surrogatepass"), digest_size=DIGEST_SIZE)
-    for one in sorted(_everybodys(per_query)):
+    for one in sorted(digests):
         whole.update(one)
     return whole.hexdigest()
 

@@ -75,7 +75,7 @@ class Provenance:
         """The provenance of a training on ``data`` in this process."""
         from rankforce.compiling import jit
 
-        lows, highs, missing = feature_ranges(data.features)
+        lows, highs, missing = feature_ranges(data.features) if data.bins is None else data.feature_ranges()
         return cls(
             settings=settings,
             objective=objective,

@@ -1,8 +1,9 @@
 """The rows that thresholds are found from, spilled to a file while the data passes by.
 
-Those of the queries with the smallest hashes, as many as ``EXACT_ROWS`` asks for: see ``binning.binning``. Which hash is
-the largest is known in the end only; but it can only fall as more queries are seen, so rows beyond it may be dropped,
-and none that will be wanted is missed. Rows are kept column by column within a chunk: a few columns at a time are read.
+Those of the queries with the smallest hashes, as many as ``EXACT_ROWS`` asks for: see ``binning.binning``. Which hash
+is the largest is known in the end only; but it can only fall as more queries are seen, so rows beyond it may be
+dropped, and none that will be wanted is missed. Rows are kept column by column within a chunk: a few columns at a time
+are read.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.binning import binning
+from rankforce.console.byte_progress import ByteProgress
 from rankforce.data.blocks import Blocks
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import hash_ids
@@ -103,11 +105,11 @@ class Survey:
         self._files: dict[str, Any] = {}
 
     @classmethod
-    def of(cls, blocks: Blocks, folder: Path, advance: Any) -> Survey:
+    def of(cls, blocks: Blocks, folder: Path, bar: ByteProgress) -> Survey:
         survey = cls(folder, blocks.absent)
-        for block in blocks:
+        for block, read in blocks:
             survey.take(block)
-            advance(survey.documents)
+            bar.advance_to(read)
         if survey.documents == 0:
             raise DataError("there is no document in the data")
         for file in survey._files.values():
@@ -141,9 +143,45 @@ class Survey:
             self.sample.limit(words, self.queries.sizes[: len(self.queries)])
         self.documents += block.n_documents
 
+    def limit_sample(self) -> None:
+        """Keep what is sampled of all queries, if not all rows are."""
+        if self.documents > binning.EXACT_ROWS:
+            count = len(self.queries)
+            words = Stream.BINNING_SAMPLE.words(0, self.queries.hashes[:count])
+            self.sample.limit(words, self.queries.sizes[:count])
+
     def column(self, name: str, dtype: Any = np.float64) -> np.ndarray:
         """What was written per row, from the file."""
         return np.memmap(self.folder / name, dtype, "r", shape=(self.documents,))
+
+    def by_query(self, name: str) -> np.ndarray:
+        """The same in the order of the queries."""
+        given = self.column(name)
+        if self.queries.contiguous:
+            return given
+        path = self.folder / f"{name}.by_query"
+        if not path.exists():
+            np.asarray(given[np.argsort(self.column(QUERY_NUMBERS, np.int64), kind="stable")]).tofile(path)
+        return np.memmap(path, np.float64, "r", shape=(self.documents,))
+
+    @property
+    def query_starts(self) -> np.ndarray:
+        sizes = self.queries.sizes[: len(self.queries)]
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(dtypes.OFFSET)
+
+    def completed(self, block: Dataset) -> Dataset:
+        """A block of text with the features that later blocks name."""
+        lacking = len(self.feature_names) - block.n_features
+        if lacking == 0:
+            return block
+        rest = np.full((block.n_documents, lacking), self.absent, dtype=dtypes.FEATURE)
+        return block.replace(features=np.hstack([block.features, rest]), feature_names=self.feature_names)
+
+    def remove_files(self) -> None:
+        """What the second pass needed."""
+        for name in self._files:
+            for path in (self.folder / name, self.folder / f"{name}.by_query"):
+                path.unlink(missing_ok=True)
 
     @property
     def weights_of_queries(self) -> np.ndarray | None:
@@ -155,13 +193,13 @@ class Survey:
         if tuple(sorted(block.labels)) != self.label_names:
             mine, first = (", ".join(map(repr, names)) or "none" for names in (sorted(block.labels), self.label_names))
             raise DataError(f"a block of rows has the labels {mine}, the first one had {first}")
-        if (block.weights is not None) != self.weighted or (block.query_weights is None) != (
-            self.query_weights is None
-        ):
+        weighted = block.weights is not None, block.query_weights is not None
+        if weighted != (self.weighted, self.query_weights is not None):
             raise DataError("some blocks of rows have weights and others have none")
         if block.categories:
             raise DataError(
-                f"the feature {next(iter(block.categories))!r} holds categories, which a store cannot keep: leave it out"
+                f"the feature {next(iter(block.categories))!r} holds categories, which a store cannot keep: leave it "
+                "out"
             )
 
     def _widen(self, block: Dataset) -> None:

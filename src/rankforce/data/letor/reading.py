@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -94,6 +94,33 @@ def read_letor(
     return reader.finish(file, sizes)
 
 
+def letor_blocks(
+    path: str | os.PathLike[str],
+    *,
+    absent: str = "zero",
+    unlabelled: str = "error",
+    n_features: int | None = None,
+    first_index: int = 1,
+    allow_wide: bool = False,
+) -> Iterator[tuple[Dataset, int]]:
+    """The same file round by round: each time the data set of the next lines, and how many bytes were read."""
+    reader = _Reader(absent, unlabelled, n_features, first_index, allow_wide)
+    with TextFile(path) as file, contextlib.closing(file.rounds()) as rounds:
+        for part in rounds:
+            reader.take(file, part)
+            if reader.matrix.n_rows == 0:
+                continue
+            if not reader.has_queries:
+                raise FileFormatError(
+                    "the lines name no queries (qid:), and files of query sizes are not read in blocks",
+                    path=file.path,
+                    remedy="read the file whole: rf.read(...)",
+                )
+            yield reader.drain(file), part.consumed
+        if reader.documents == 0:
+            reader.finish(file, None)  # says what is wrong
+
+
 class _Reader:
     """What was read so far: the matrix, with room for what is expected, and columns round by round."""
 
@@ -112,6 +139,7 @@ class _Reader:
         self.n_features = n_features
         self.allow_wide = allow_wide
         self.matrix = GrowingMatrix(self.absent, 0 if n_features is None else int(n_features))
+        self.documents = 0
         self.lines = 0
         self.bytes = 0
         self.labels: list[np.ndarray] = []
@@ -150,6 +178,7 @@ class _Reader:
         except BadId as bad:
             raise self._error(file, part, bad.place, str(bad), bad.remedy) from None
         self.matrix.n_rows += documents
+        self.documents += documents
         self.lines += sum(int(count[kernels.LINES]) for count in counts.values())
 
     def _widen(self, file: TextFile, part: Round, width: int, place: int, documents: int) -> None:
@@ -170,7 +199,7 @@ class _Reader:
         if len(columns.labels) == 0:
             return
         self.labels.append(columns.labels)
-        if self.matrix.n_rows == 0:
+        if self.documents == 0:
             self.has_queries = bool(columns.query_at[0] != kernels.NOWHERE)
         if self.has_queries:
             if (columns.query_at >= 0).any():
@@ -191,7 +220,7 @@ class _Reader:
         found = [offence for stretch in stretches for offence in stretch.complaints]
         if not found and len(columns.query_at):  # with an offence, not all rows are written
             given = columns.query_at != kernels.NOWHERE
-            has_queries = self.has_queries if self.matrix.n_rows else bool(given[0])
+            has_queries = self.has_queries if self.documents else bool(given[0])
             odd = np.flatnonzero(given != has_queries)
             if len(odd):
                 place = document_place(part, int(odd[0]))
@@ -264,6 +293,21 @@ class _Reader:
             feature_names=[str(place) for place in range(self.first_index, self.first_index + self.matrix.width)],
             document_ids=_objects(self.document_ids) if self.document_ids and any(self.document_ids) else None,
         ).with_origins(origins)
+
+    def drain(self, file: TextFile) -> Dataset:
+        """The data set of what was read since it was drained last, without document ids."""
+        width = self.matrix.width
+        data = Dataset(
+            self.matrix.finish(file.path),
+            np.concatenate(self.labels),
+            self._queries(),
+            feature_names=[str(place) for place in range(self.first_index, self.first_index + width)],
+        )
+        self.matrix = GrowingMatrix(self.absent, width)
+        self.labels.clear()
+        self.queries.clear()
+        self.document_ids = None
+        return data
 
     def _queries(self) -> np.ndarray | None:
         if not self.has_queries:

@@ -1,0 +1,210 @@
+"""A data set whose features are bins in a store: for trees, of data that is larger than memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.binning.binned import Binned
+from rankforce.binning.binning import Binning
+from rankforce.binning.packing import Packing
+from rankforce.cached_properties import cached_property
+from rankforce.data.dataset import Dataset
+from rankforce.data.dataset_columns import frozen
+from rankforce.data.hashing import hash_ids
+from rankforce.data.query_groups import query_mask
+from rankforce.errors import DataError, SettingsError
+from rankforce.stores.format import ROWS, open_array, read_header
+
+LABELS = "labels."
+
+
+class BinnedDataset(Dataset):
+    """Labels, queries and weights as a ``Dataset`` has them, and bins in place of features.
+
+    ``rf.bin`` makes the store and ``rf.read`` opens it. Trees learn from it what they would from the data themselves,
+    to the last bit; whatever needs the values of features says so. Rows are in the order of the queries.
+    """
+
+    def __init__(self, path: Path, header: dict[str, Any], binned: Binned, parts: Mapping[str, np.ndarray]) -> None:
+        """For those who open stores; ``parts`` are its arrays."""
+        starts, ids = frozen(parts["query_starts"]), frozen(parts["query_ids"])
+        labels = {name.removeprefix(LABELS): frozen(parts[name]) for name in sorted(parts) if name.startswith(LABELS)}
+        vars(self).update(  # a data set is frozen
+            path=path,
+            header=header,
+            bins=dataclasses.replace(binned, query_starts=starts, query_hashes=frozen(hash_ids(ids))),
+            feature_names=tuple(header["feature_names"]),
+            categories=MappingProxyType({}),
+            query_ids=ids,
+            query_starts=starts,
+            labels=MappingProxyType(labels),
+            weights=frozen(parts["weights"]) if "weights" in parts else None,
+            query_weights=frozen(parts["query_weights"]) if "query_weights" in parts else None,
+            document_ids=None,
+            origins=MappingProxyType({}),
+            roles=MappingProxyType({}),
+        )
+
+    @classmethod
+    def open(cls, path: Path) -> BinnedDataset:
+        """The store in this folder: its rows are mapped, everything else is read and checked."""
+        header = read_header(path)
+        parts = {name: open_array(path, header, name) for name in header["arrays"] if name != ROWS}
+        if "query_ids_text" in parts:
+            parts["query_ids"] = _texts(parts.pop("query_ids_text"), parts.pop("query_ids_ends"))
+        binning = Binning(
+            *(parts.pop(f"binning.{name}") for name in ("features", "n_bins", "cut_starts", "thresholds")),
+            n_features=len(header["feature_names"]),
+        )
+        rows = open_array(path, header, ROWS, mapped=True)
+        return cls(path, header, _binned(binning, rows), parts)
+
+    def __reduce__(self) -> Any:
+        if isinstance(self.bins.rows, np.memmap):  # another process opens the store again
+            return BinnedDataset.open, (self.path,)
+        return BinnedDataset, (self.path, self.header, self.bins, self._parts())
+
+    def _parts(self) -> dict[str, np.ndarray]:
+        """The arrays of the constructor."""
+        parts = {"query_ids": self.query_ids, "query_starts": self.query_starts}
+        parts |= {f"{LABELS}{name}": values for name, values in self.labels.items()}
+        return parts | {name: of for name in ("weights", "query_weights") if (of := getattr(self, name)) is not None}
+
+    # ------------------------------------------------------------------------------------------- what a Dataset has
+
+    path: Path
+    header: dict[str, Any]
+
+    @property
+    def features(self) -> NoReturn:  # type: ignore[override]
+        raise DataError(
+            f"{self.path}: a store has bins in place of the values of features, from which trees can be learned, and "
+            "nothing else: read the data itself for this"
+        )
+
+    @property
+    def n_documents(self) -> int:
+        return self.bins.n_documents
+
+    @property
+    def n_features(self) -> int:
+        return len(self.feature_names)
+
+    @cached_property
+    def rows(self) -> np.ndarray:  # type: ignore[override]
+        return frozen(np.arange(self.n_documents, dtype=dtypes.OFFSET))
+
+    @property
+    def contiguous(self) -> bool:  # type: ignore[override]
+        return True
+
+    @property
+    def fingerprint(self) -> str:  # type: ignore[override]
+        return str(self.header["fingerprint"])
+
+    @property
+    def max_bins(self) -> int:
+        """Into how many bins features were cut at most."""
+        return int(self.header["max_bins"])
+
+    def feature_ranges(self) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
+        """Per feature: lowest and highest value, and the share of missing values."""
+        lows, highs, shares = (
+            tuple(map(_number, self.header[name])) for name in ("feature_lows", "feature_highs", "missing_shares")
+        )
+        return lows, highs, shares
+
+    def take_queries(self, queries: Any) -> BinnedDataset:
+        """The data set of some queries, with the bins of the whole; their rows are copied into memory."""
+        mask = query_mask(queries, self.n_queries)
+        rows = np.flatnonzero(np.repeat(mask, self.query_sizes))
+        starts = np.concatenate([[0], np.cumsum(self.query_sizes[mask])]).astype(dtypes.OFFSET)
+        of_queries = {"query_ids": mask, "query_weights": mask}
+        parts = {
+            name: values[of_queries.get(name, rows)] for name, values in self._parts().items() if name != "query_starts"
+        }
+        parts["query_starts"] = starts
+        header = self.header | {"fingerprint": f"{self.fingerprint}, {_digest(mask)}"}
+        return BinnedDataset(self.path, header, _binned(self.bins.binning, np.array(self.bins.rows[rows])), parts)
+
+    def take_features(self, features: Any) -> NoReturn:
+        raise DataError(f"{self.path}: the features of a store cannot be taken apart: choose them when it is made")
+
+    def replace(self, **changes: Any) -> BinnedDataset:
+        """A copy with other labels or weights."""
+        unknown = set(changes) - {"labels", "weights", "query_weights"}
+        if unknown:
+            raise DataError(
+                f"{self.path}: a store keeps its {sorted(unknown)[0]!r}; labels and weights can be replaced"
+            )
+        plain = Dataset(
+            np.zeros((self.n_documents, 0), dtype=dtypes.FEATURE),
+            qid=self.query_ids[self.row_queries],
+            **{"labels": dict(self.labels), "weights": self.weights, "query_weights": self.query_weights} | changes,
+        )
+        parts = {name: self._parts()[name] for name in ("query_ids", "query_starts")}
+        parts |= {f"{LABELS}{name}": values for name, values in plain.labels.items()}
+        parts |= {name: of for name in ("weights", "query_weights") if (of := getattr(plain, name)) is not None}
+        header = self.header | {"fingerprint": f"{self.fingerprint}, {plain.fingerprint}"}
+        return BinnedDataset(self.path, header, self.bins, parts)
+
+    # ---------------------------------------------------------------------------------------------------------- bins
+
+    def binned(self, max_bins: int, memory: str) -> Binned:
+        """The bins for a training with this setting; ``memory``: "fast" adds a copy by columns, "low" reads the rows
+        into memory, "mapped" leaves them in the store.
+        """
+        if max_bins != self.max_bins:
+            raise SettingsError(
+                f"{self.path}: the store was made with max_bins={self.max_bins}, and the training wants {max_bins}: "
+                "give both the same"
+            )
+        if memory == "mapped":
+            return self.bins
+        rows = np.array(self.bins.rows)
+        columns = None
+        if memory == "fast":
+            columns = np.empty((len(self.bins.binning.features), len(rows)), dtype=dtypes.BIN)
+            for column in range(len(columns)):
+                columns[column] = self.bins.packing.bins(rows, column)
+        return dataclasses.replace(self.bins, rows=rows, columns=columns)
+
+    def binned_like(self, binning: Binning) -> Binned:
+        """The bins, if they were made at these thresholds."""
+        if self.bins.binning != binning:
+            raise DataError(
+                f"{self.path}: the store was binned at other thresholds than the training data: make it with "
+                "like= the store of the training data"
+            )
+        return self.bins
+
+
+def _binned(binning: Binning, rows: np.ndarray) -> Binned:
+    nothing = np.empty(0, dtype=dtypes.HASH)
+    return Binned(binning, Packing.of(binning.n_bins), rows, None, nothing, nothing)
+
+
+def _texts(content: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    joined = content.tobytes()
+    texts = np.empty(len(ends), dtype=object)
+    first = 0
+    for place, last in enumerate(ends.tolist()):
+        texts[place] = joined[first:last].decode("utf-8", "surrogatepass")
+        first = last
+    return texts
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _digest(mask: np.ndarray) -> str:
+    return hashlib.blake2b(np.packbits(mask).tobytes(), digest_size=16).hexdigest()

@@ -1,0 +1,97 @@
+"""What a store is: a folder of arrays, and a header that says what is in them.
+
+``header.json`` is written last, and the folder gets its name when it is whole: what looks like a store is one. Arrays
+are NumPy files, so that other programs can read them; the header has a digest of each, of ``rows`` one per 64 MB.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankforce.errors import FileFormatError
+
+FORMAT = "rankforce bins"
+VERSION = 1
+HEADER = "header.json"
+ROWS = "rows"
+DIGEST_BYTES = 2**26  # of an array, per digest
+ENDING = ".bins"
+
+
+def is_store(path: str) -> bool:
+    """Whether a path names a store: by its ending."""
+    return path.rstrip("/\\").lower().endswith(ENDING)
+
+
+def digests_of(array: np.ndarray) -> list[str]:
+    """One digest for each 64 MB of the bytes of an array."""
+    content = memoryview(np.ascontiguousarray(array).reshape(-1)).cast("B") if array.size else memoryview(b"")
+    return [
+        hashlib.blake2b(content[first : first + DIGEST_BYTES], digest_size=16).hexdigest()
+        for first in range(0, max(len(content), 1), DIGEST_BYTES)
+    ]
+
+
+def write_header(folder: Path, header: dict[str, Any]) -> None:
+    text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1)
+    digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    (folder / HEADER).write_text(f"{text}\n{digest}\n", encoding="utf-8")
+
+
+def read_header(folder: Path) -> dict[str, Any]:
+    """The header, or an error that says what is wrong with the folder."""
+
+    def refuse(problem: str, remedy: str) -> FileFormatError:
+        return FileFormatError(problem, path=folder, remedy=remedy)
+
+    again = "make it again from the data: rf.bin(...), or rankforce bin"
+    if not folder.is_dir():
+        problem = "this is a file, and a store is a folder" if folder.exists() else "there is no such store"
+        raise refuse(problem, "a store is made from data by rf.bin(...), or rankforce bin")
+    try:
+        text, digest = (folder / HEADER).read_text(encoding="utf-8").rstrip("\n").rsplit("\n", 1)
+        if hashlib.blake2b(text.encode(), digest_size=16).hexdigest() != digest:
+            raise ValueError
+        header: dict[str, Any] = json.loads(text)
+    except FileNotFoundError:
+        raise refuse(f"the folder has no {HEADER}: it is no store, or was not finished", again) from None
+    except (OSError, ValueError):
+        raise refuse(f"its {HEADER} is damaged", again) from None
+    if header.get("format") != FORMAT or header.get("version") != VERSION:
+        found = f"{header.get('format')!r}, version {header.get('version')!r}"
+        raise refuse(f"its format is {found}, and this program reads {FORMAT!r}, version {VERSION}", again)
+    return header
+
+
+def open_array(folder: Path, header: dict[str, Any], name: str, *, mapped: bool = False) -> np.ndarray:
+    """An array of the store, as the header describes it; in memory, or mapped."""
+    described = header["arrays"][name]
+    problem = f"its array {name!r} is damaged"
+    remedy = "make the store again from the data: rf.bin(...), or rankforce bin"
+    try:
+        array = np.load(folder / f"{name}.npy", mmap_mode="r" if mapped else None, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        raise FileFormatError(problem, path=folder, remedy=remedy) from None
+    if list(array.shape) != described["shape"] or array.dtype.str != described["dtype"]:
+        raise FileFormatError(problem, path=folder, remedy=remedy)
+    if not mapped and digests_of(array) != described["digests"]:
+        raise FileFormatError(problem, path=folder, remedy=remedy)
+    return array
+
+
+def damaged_arrays(folder: Path, header: dict[str, Any]) -> Iterator[str]:
+    """The arrays whose bytes are not those that were written: reads the whole store."""
+    for name, described in header["arrays"].items():
+        try:
+            array = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            whole = list(array.shape) == described["shape"] and digests_of(array) == described["digests"]
+        except (OSError, ValueError, EOFError):
+            whole = False
+        if not whole:
+            yield name

@@ -1,0 +1,259 @@
+"""Stores are made in two passes over the data, whatever its size: a survey, and the bins.
+
+Memory is bounded by what one block of rows takes, some columns of the sample, and a few numbers per query.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankforce import dtypes
+from rankforce.binning.binned import WORD, Binned
+from rankforce.binning.binning import MOST_BINS, Binning
+from rankforce.binning.packing import Packing
+from rankforce.console.byte_progress import ByteProgress
+from rankforce.data.blocks import Blocks, blocks_of
+from rankforce.data.dataset import Dataset
+from rankforce.data.fingerprints import DIGEST_SIZE, fingerprint_from
+from rankforce.errors import DataError
+from rankforce.files.streams import file_name
+from rankforce.kinds import OrNone, Switch, Whole, check_number
+from rankforce.memory import bytes_of
+from rankforce.stores.binned_dataset import LABELS, BinnedDataset
+from rankforce.stores.format import ENDING, ROWS, digests_of, is_store, write_header
+from rankforce.stores.survey import QUERY_NUMBERS, Survey
+
+ROWS_IN_A_BLOCK = 65_536  # at most; fewer if memory is short
+PARTIAL = ".partial"
+
+
+def bin(
+    data: Any,
+    path: str | os.PathLike[str],
+    *,
+    max_bins: int = MOST_BINS,
+    memory: int | str = "2 GB",
+    like: Any = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> BinnedDataset:
+    """Bin data that may be larger than memory into a store, and open it.
+
+    Parameters
+    ----------
+    data
+        The name of a file, a pattern (``"train/*.txt.gz"``) or a list of names; a Dataset; or a function that returns
+        an iterator of data sets with consecutive rows, and is called twice.
+    path : ending in ``.bins``
+        A folder, which must not exist unless it is a store; that is replaced when the new one is whole.
+    max_bins
+        As of the ranker that will learn from it.
+    memory : bytes, or text as "2 GB"
+        What may be taken, about; a few numbers per query come on top.
+    like : the path of a store, or one that is open
+        Bin at its thresholds: for validation data.
+    progress
+        Whether to show a progress bar on standard error; by default on a terminal, if it takes long.
+    options
+        As for ``rf.read``.
+
+    Trees that are trained on the store are those that would be trained on the data, to the last bit.
+    """
+    name = file_name(path)
+    if not is_store(name):
+        raise DataError(f"{name}: the name of a store ends in {ENDING}")
+    check_number("max_bins", max_bins, 2, MOST_BINS, whole=True)
+    OrNone(Switch()).check("progress", progress)
+    limit = bytes_of(memory, "memory")
+    Whole(2**26).check("memory", limit)
+    edges = None if like is None else _opened(like).bins.binning
+    if edges is not None:
+        max_bins = _opened(like).max_bins
+    with _new_folder(Path(name)) as folder:
+        blocks = blocks_of(data, ROWS_IN_A_BLOCK, **options)
+        _write(blocks, folder, max_bins, limit, edges, progress)
+    return BinnedDataset.open(Path(name))
+
+
+def _opened(like: Any) -> BinnedDataset:
+    return like if isinstance(like, BinnedDataset) else BinnedDataset.open(Path(file_name(like)))
+
+
+@contextlib.contextmanager
+def _new_folder(path: Path) -> Iterator[Path]:
+    """A folder beside ``path`` that takes its place when the block ends; what killed processes left is removed."""
+    if path.exists() and not (path / "header.json").exists():
+        raise DataError(f"{path}: is there already, and is no store: give another name")
+    if not path.absolute().parent.is_dir():
+        raise DataError(f"{path}: cannot be written: there is no folder {path.absolute().parent}")
+    for left in path.absolute().parent.glob(f".{path.name}.*{PARTIAL}"):
+        shutil.rmtree(left, ignore_errors=True)
+    folder = path.absolute().with_name(f".{path.name}.{uuid.uuid4().hex}{PARTIAL}")
+    try:
+        folder.mkdir()
+        yield folder
+        for file in folder.iterdir():
+            descriptor = os.open(file, os.O_RDONLY)
+            os.fsync(descriptor)
+            os.close(descriptor)
+        former = folder.with_suffix(f".former{PARTIAL}")
+        if path.exists():
+            os.rename(path, former)
+        os.rename(folder, path)
+        shutil.rmtree(former, ignore_errors=True)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write(
+    blocks: Blocks, folder: Path, max_bins: int, limit: int, edges: Binning | None, progress: bool | None
+) -> None:
+    name = blocks.files[0].path if blocks.files else "data"
+    with ByteProgress(name, blocks.size or None, progress) as bar:
+        survey = Survey.of(blocks, folder, bar)
+    if edges is None:
+        survey.limit_sample()
+        edges = Binning.from_cuts(*survey.sample.cuts(len(survey.feature_names), max_bins, limit // 2))
+    elif len(survey.feature_names) != edges.n_features:
+        raise DataError(
+            f"the data has {len(survey.feature_names)} features; the bins were made for {edges.n_features} features"
+        )
+    survey.sample.close()
+    binned = _Rows(folder, survey, edges)
+    with ByteProgress(name, blocks.size or None, progress) as bar:
+        for block, read in blocks:
+            binned.take(block)
+            bar.advance_to(read)
+    blocks.check_unchanged()
+    fingerprint = binned.fingerprint()
+    arrays = _arrays(survey, edges)
+    for part, array in arrays.items():
+        np.save(folder / f"{part}.npy", array, allow_pickle=False)
+    binned.rows.flush()
+    described = {
+        part: {"shape": list(array.shape), "dtype": array.dtype.str, "digests": digests_of(array)}
+        for part, array in (arrays | {ROWS: binned.rows}).items()
+    }
+    survey.remove_files()
+    write_header(
+        folder,
+        {
+            "feature_names": list(survey.feature_names),
+            "max_bins": max_bins,
+            "fingerprint": fingerprint,
+            "feature_lows": _written(survey.lows),
+            "feature_highs": _written(survey.highs),
+            "missing_shares": (survey.missing / survey.documents).tolist(),
+            "sources": [one._asdict() for one in blocks.files],
+            "arrays": described,
+        },
+    )
+
+
+def _written(values: np.ndarray) -> list[float | None]:
+    """Numbers as JSON has them; None for NaN, and zeros without a sign."""
+    return [None if np.isnan(value) else float(value) for value in values + np.float32(0.0)]
+
+
+def _arrays(survey: Survey, edges: Binning) -> dict[str, np.ndarray]:
+    """Everything but the rows, in the order of the queries."""
+    arrays = {f"{LABELS}{name}": survey.by_query(f"{LABELS}{name}") for name in survey.label_names}
+    if survey.weighted:
+        arrays["weights"] = survey.by_query("weights")
+    weights = survey.weights_of_queries
+    if weights is not None:
+        arrays["query_weights"] = weights
+    ids = survey.queries.ids
+    if ids.dtype == object:
+        encoded = [str(one).encode("utf-8", "surrogatepass") for one in ids]
+        arrays["query_ids_text"] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+        arrays["query_ids_ends"] = np.cumsum([len(one) for one in encoded], dtype=np.int64)
+    else:
+        arrays["query_ids"] = ids
+    arrays["query_starts"] = survey.query_starts
+    for name in ("features", "n_bins", "cut_starts", "thresholds"):
+        arrays[f"binning.{name}"] = getattr(edges, name)
+    return arrays
+
+
+class _Rows:
+    """The second pass: rows of bins at their places, and the fingerprint of the data."""
+
+    def __init__(self, folder: Path, survey: Survey, edges: Binning) -> None:
+        self.survey = survey
+        self.edges = edges
+        width = -(-Packing.of(edges.n_bins).n_bytes // WORD) * WORD
+        self.rows = np.lib.format.open_memmap(folder / f"{ROWS}.npy", "w+", dtypes.BIN, (survey.documents, width))
+        self._numbers = survey.column(QUERY_NUMBERS, np.int64)
+        self._columns = [survey.by_query(f"{LABELS}{name}") for name in survey.label_names]
+        self._columns += [survey.by_query("weights")] if survey.weighted else []
+        self._query_weights = survey.weights_of_queries
+        self._ids = survey.queries.ids
+        self._starts = survey.query_starts
+        self._filled = self._starts[:-1].copy()  # where the next row of each query goes
+        self._open: dict[int, Any] = {}  # digests of queries of which not all rows were seen
+        self._digests: list[bytes] = []
+        self._done = 0
+
+    def take(self, block: Dataset) -> None:
+        """Bin the next rows."""
+        last = self._done + block.n_documents
+        if last > self.survey.documents:
+            raise DataError("the data has more rows than when it was read first: begin again")
+        block = self.survey.completed(block)
+        numbers = self._numbers[self._done : last]
+        rows = Binned.by(self.edges, block, "low").rows
+        if self.survey.queries.contiguous:
+            self.rows[self._done : last] = rows
+        else:
+            self.rows[self._places(numbers)[block.rows]] = rows
+        self._digest(block, numbers)
+        self._done = last
+
+    def _places(self, numbers: np.ndarray) -> np.ndarray:
+        """Where the rows of a block go."""
+        order = np.argsort(numbers, kind="stable")
+        distinct, starts, counts = np.unique(numbers[order], return_index=True, return_counts=True)
+        places = np.empty(len(numbers), dtype=np.int64)
+        places[order] = np.arange(len(numbers)) + np.repeat(self._filled[distinct] - starts, counts)
+        self._filled[distinct] += counts
+        return places
+
+    def _digest(self, block: Dataset, numbers: np.ndarray) -> None:
+        """As ``fingerprint_of``: per query its features, whose rows may come in pieces, then labels and weights."""
+        features = block.by_query(block.features)
+        for query, number in enumerate(numbers[block.rows[block.query_starts[:-1]]].tolist()):
+            first, last = self._starts[number : number + 2].tolist()
+            digest, seen = self._open.pop(number, (None, 0))
+            if digest is None:
+                name = str(self._ids[number]).encode(errors="surrogatepass")
+                digest = hashlib.blake2b(b"%d %d " % (len(name), last - first) + name, digest_size=DIGEST_SIZE)
+            rows = features[block.query_starts[query] : block.query_starts[query + 1]]
+            digest.update(rows.ravel().data)
+            if seen + len(rows) < last - first:
+                self._open[number] = (digest, seen + len(rows))
+                continue
+            for column in self._columns:
+                digest.update(np.ascontiguousarray(column[first:last]).data)
+            if self._query_weights is not None:
+                digest.update(self._query_weights[number].tobytes())
+            self._digests.append(digest.digest())
+
+    def fingerprint(self) -> str:
+        """That of the data as a data set in memory; an error unless all rows came."""
+        survey = self.survey
+        if self._done < survey.documents or self._open:
+            raise DataError("the data has other rows than when it was read first: begin again")
+        weighted = survey.weighted, self._query_weights is not None
+        return fingerprint_from(self._digests, (list(survey.label_names), survey.feature_names, *weighted))
