@@ -50,7 +50,7 @@ class BoostedTrees(Iterative):
     base_model: Any = setting(None, Understood(checked_base))
     line_search: int | None = whole(None, least=1, after="early_stopping")
     line_search_on: Literal["train", "validation"] = choice("train")
-    memory: Literal["fast", "low"] = choice("fast")
+    memory: Literal["auto", "fast", "low", "mapped"] = choice("auto")
 
     model_: Any = dataclasses.field(init=False)  # a TreeEnsemble, or an ExpectedGrade of several
 

@@ -11,6 +11,7 @@ import numpy as np
 from rankforce.binning.binned import Binned
 from rankforce.boosting.finite_forces import explaining
 from rankforce.boosting.line_search import best_weight, check_searchable
+from rankforce.boosting.memory_choice import chosen_memory
 from rankforce.boosting.monotone import directions_of
 from rankforce.boosting.outputs import BaseScores, Ensemble, Learner, Rounds
 from rankforce.boosting.running_scores import RunningScores
@@ -63,7 +64,8 @@ class BoostingCourse(Course):
         self.bases = BaseScores.of_outputs(settings.base_model, self.learners)
         self.ensemble = Ensemble(self.data.feature_names, self.bases, self.learners[0].link, self.data.categories)
         self.running = self._running(self.data)
-        self.grower = self._grower()
+        memory, said = chosen_memory(settings.memory, self.data)
+        self.grower = self._grower(memory)
         self.validating: RunningScores | None = None
         if self.held_out is not None:
             self.validating = self._running(self.held_out)
@@ -75,16 +77,16 @@ class BoostingCourse(Course):
         self._monitor = Monitor(self.running, self.validating, settings.early_stopping)
         self.rounds: Rounds = []
         self.settled = training.settled.in_words() | {"watched": str(self._monitor.measure)}
-        self.remarks = training.remarks
+        self.remarks = (*training.remarks, *filter(None, [said]))
 
     def _running(self, data: Dataset) -> RunningScores:
         training, link = self.training, self.learners[0].link
         return RunningScores(data, self.bases.of(data), training.watch(data), self.settings.seed, link)
 
-    def _grower(self) -> Grower:
+    def _grower(self, memory: str) -> Grower:
         settings = self.settings
         return Grower(
-            Binned.of(self.data, settings.max_bins, settings.memory),
+            Binned.of(self.data, settings.max_bins, memory),
             n_leaves=settings.n_leaves,
             growth=self.training.settled.growth,
             min_documents=settings.min_documents,
@@ -96,7 +98,7 @@ class BoostingCourse(Course):
             category_smoothing=settings.category_smoothing,
             category_l2=settings.category_l2,
             seed=settings.seed,
-            histogram_bytes=HISTOGRAM_BYTES[settings.memory],
+            histogram_bytes=HISTOGRAM_BYTES[memory],
         )
 
     # ------------------------------------------------------------------------------------------------ the paper's box

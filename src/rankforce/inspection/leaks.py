@@ -129,7 +129,7 @@ def warn_of_leaks(data: Dataset, labels: Iterable[str]) -> None:
     With a single source nothing is looked for: ``inspect`` does.
     """
     sources = [label for label in dict.fromkeys(labels) if label in data.labels]
-    if len(sources) < 2 or not data.n_queries:
+    if len(sources) < 2 or not data.n_queries or data.bins is not None:
         return
     found = leaks(data, sources, quick=True)
     if found:

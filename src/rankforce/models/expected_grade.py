@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
 from rankforce.errors import DataError, SettingsError
+from rankforce.models.binned_scores import is_binned, scores_by_bins
 from rankforce.models.model import Model, count_of, frozen, places_within
 from rankforce.models.provenance import Provenance
 from rankforce.models.tree_ensemble import TreeEnsemble
@@ -139,13 +141,20 @@ class ExpectedGrade(Model):
     def outputs(self, data: Any, n_trees: int | None = None) -> np.ndarray:
         """F: float64 (outputs, documents)."""
         count = self.n_trees if n_trees is None else count_of(n_trees, "n_trees", self.n_trees)
-        matrix = self.matrix(data)
-        outputs = np.empty((len(self.members), len(matrix)), dtype=dtypes.SCORE)
-        for index, member in enumerate(self.members):
-            part = self.part_for(member, matrix)
-            outputs[index] = member.base_scores(part)
-            member._add_trees(part, 0, count, outputs[index])
-        return outputs
+
+        def score(matrix: np.ndarray) -> np.ndarray:
+            outputs = np.empty((len(self.members), len(matrix)), dtype=dtypes.SCORE)
+            for index, member in enumerate(self.members):
+                part = self.part_for(member, matrix)
+                outputs[index] = member.base_scores(part)
+                member._add_trees(part, 0, count, outputs[index])
+            return outputs
+
+        return scores_by_bins(self, data, score) if is_binned(data) else score(self.matrix(data))
+
+    def threshold_tests(self) -> Iterator[tuple[str, np.ndarray]]:
+        for member in self.members:
+            yield from member.threshold_tests()
 
     def predict(self, data: Any, n_trees: int | None = None) -> np.ndarray:
         """The expected value of every document's grade, float64; ``n_trees`` uses the first trees only.

@@ -6,7 +6,7 @@ import abc
 import dataclasses
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import OrNone, Whole
+from rankforce.models.binned_scores import is_binned, scores_by_bins
 from rankforce.models.categories import (
     check_whole_codes,
     holds_raw_values,
@@ -70,7 +71,17 @@ class Model(abc.ABC):
         missing value. Of a model with categories, a data frame or an array of objects holds the categories themselves,
         of which those that the model does not know are as good as none; a matrix of numbers holds their codes.
         """
+        if is_binned(data):
+            return scores_by_bins(self, data, self._scores)
         return self._scores(self.matrix(data))
+
+    def threshold_tests(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Per feature some thresholds that its values are compared with; raises where more is asked of features."""
+        raise DataError(f"a store has bins in place of the values of features, and {self!r} needs the values")
+
+    def places_in(self, data: Dataset) -> list[int] | None:
+        """Where each feature of the model stands in a data set; None if they stand alike."""
+        return self._places(data.feature_names, named=not are_numbered(data.feature_names))
 
     def rank(self, data: Any, k: int | None = None) -> Ranking:
         """The documents of each query by falling score, the best ``k`` of each (None: all).
@@ -130,7 +141,7 @@ class Model(abc.ABC):
             frames.refuse_infinite(matrix, None)
             self._check_codes(matrix)
         elif isinstance(data, Dataset):
-            places = self._places(data.feature_names, named=not are_numbered(data.feature_names))
+            places = self.places_in(data)
             matrix = matrix_of_dataset(data, places, self.feature_names, self.categories)
         elif frames.is_frame(data):
             names = frames.column_names(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,6 +52,10 @@ class Stacked(Model):
     @cached_property
     def unnamed_categories(self) -> frozenset[int]:
         return places_within(self, self.models)
+
+    def threshold_tests(self) -> Iterator[tuple[str, np.ndarray]]:
+        for model in self.models:
+            yield from model.threshold_tests()
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         return stacked_scores(self.net, [model._scores(self.part_for(model, matrix)) for model in self.models])

@@ -16,6 +16,7 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.trees.set_tests import SetBits
 from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_sets, tree_walk
+from rankforce.models.binned_scores import is_binned, scores_by_bins
 from rankforce.models.model import Model, count_of, frozen, places_within
 from rankforce.models.provenance import Provenance
 from rankforce.models.tree_checks import check_trees
@@ -198,10 +199,21 @@ class TreeEnsemble(Model):
             if few is not None:
                 return few
         count = self.n_trees if n_trees is None else count_of(n_trees, "n_trees", self.n_trees)
-        matrix = self.matrix(data)
-        scores = self.base_scores(matrix)
-        self._add_trees(matrix, 0, count, scores)
-        return scores
+
+        def score(matrix: np.ndarray) -> np.ndarray:
+            scores = self.base_scores(matrix)
+            self._add_trees(matrix, 0, count, scores)
+            return scores
+
+        return scores_by_bins(self, data, score) if is_binned(data) else score(self.matrix(data))
+
+    def threshold_tests(self) -> Iterator[tuple[str, np.ndarray]]:
+        if self.base_feature is not None or (self.subset >= 0).any():
+            yield from super().threshold_tests()
+        if self.base_model is not None:
+            yield from self.base_model.threshold_tests()
+        for feature in np.flatnonzero(np.bincount(self.feature, minlength=self.n_features)).tolist():
+            yield self.feature_names[feature], self.threshold[self.feature == feature]
 
     def staged_predict(self, data: Any, every: int = 1) -> Iterator[np.ndarray]:
         """The scores after each ``every`` trees, and after all of them: with 1 after the first, the second, ..."""

@@ -118,10 +118,11 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     validation_measure : str, Measure, list of them or Graded, optional
         What early stopping and the history watch; default: what is maximised. Of several the first may be at most one
         standard error of the paired difference below its best so far, and then the next decides.
-    memory : "fast" or "low"
+    memory : "auto", "fast", "low" or "mapped"
         Histograms may take 1 GiB, with ``"low"`` 64 MiB (or what the fewest need: about 10 kB per feature); beyond,
         they are made again when they are needed. ``"low"`` also does without the second, column-wise copy of the
-        binned features. The model is the same.
+        binned features, ``"mapped"`` leaves those of a store (``rf.bin``) on the disk. ``"auto"`` takes the first that
+        fits what can be had. The model is the same.
     seed, threads, progress
         The model depends on the data and the seed, not on the threads.
     """

@@ -20,8 +20,8 @@ from rankforce.data.dataset import Dataset
 from rankforce.data.dataset_columns import frozen
 from rankforce.data.hashing import hash_ids
 from rankforce.data.query_groups import query_mask
-from rankforce.errors import DataError, SettingsError
-from rankforce.stores.format import ROWS, open_array, read_header
+from rankforce.errors import DataError, FileFormatError, SettingsError
+from rankforce.stores.format import ROWS, damaged_arrays, open_array, read_header
 
 LABELS = "labels."
 
@@ -33,12 +33,20 @@ class BinnedDataset(Dataset):
     to the last bit; whatever needs the values of features says so. Rows are in the order of the queries.
     """
 
-    def __init__(self, path: Path, header: dict[str, Any], binned: Binned, parts: Mapping[str, np.ndarray]) -> None:
-        """For those who open stores; ``parts`` are its arrays."""
+    def __init__(
+        self,
+        path: Path,
+        header: dict[str, Any],
+        binned: Binned,
+        parts: Mapping[str, np.ndarray],
+        mapped: bool = False,
+    ) -> None:
+        """For those who open stores; ``parts`` are its arrays; ``mapped``: it is all of the store, on the disk."""
         starts, ids = frozen(parts["query_starts"]), frozen(parts["query_ids"])
         labels = {name.removeprefix(LABELS): frozen(parts[name]) for name in sorted(parts) if name.startswith(LABELS)}
         vars(self).update(  # a data set is frozen
             path=path,
+            mapped=mapped,
             header=header,
             bins=dataclasses.replace(binned, query_starts=starts, query_hashes=frozen(hash_ids(ids))),
             feature_names=tuple(header["feature_names"]),
@@ -65,10 +73,19 @@ class BinnedDataset(Dataset):
             n_features=len(header["feature_names"]),
         )
         rows = open_array(path, header, ROWS, mapped=True)
-        return cls(path, header, _binned(binning, rows), parts)
+        return cls(path, header, _binned(binning, np.asarray(rows)), parts, mapped=True)
+
+    def check(self) -> None:
+        """Read all of the store and raise if anything in it is not as it was written."""
+        for name in damaged_arrays(self.path, self.header):
+            raise FileFormatError(
+                f"its array {name!r} is damaged",
+                path=self.path,
+                remedy="make the store again from the data: rf.bin(...), or rankforce bin",
+            )
 
     def __reduce__(self) -> Any:
-        if isinstance(self.bins.rows, np.memmap):  # another process opens the store again
+        if self.mapped:  # another process opens the store again
             return BinnedDataset.open, (self.path,)
         return BinnedDataset, (self.path, self.header, self.bins, self._parts())
 
@@ -81,6 +98,7 @@ class BinnedDataset(Dataset):
     # ------------------------------------------------------------------------------------------- what a Dataset has
 
     path: Path
+    mapped: bool
     header: dict[str, Any]
 
     @property
@@ -145,16 +163,19 @@ class BinnedDataset(Dataset):
             raise DataError(
                 f"{self.path}: a store keeps its {sorted(unknown)[0]!r}; labels and weights can be replaced"
             )
-        plain = Dataset(
-            np.zeros((self.n_documents, 0), dtype=dtypes.FEATURE),
-            qid=self.query_ids[self.row_queries],
-            **{"labels": dict(self.labels), "weights": self.weights, "query_weights": self.query_weights} | changes,
-        )
+        plain = self.without_bins(**changes)
         parts = {name: self._parts()[name] for name in ("query_ids", "query_starts")}
         parts |= {f"{LABELS}{name}": values for name, values in plain.labels.items()}
         parts |= {name: of for name in ("weights", "query_weights") if (of := getattr(plain, name)) is not None}
         header = self.header | {"fingerprint": f"{self.fingerprint}, {plain.fingerprint}"}
-        return BinnedDataset(self.path, header, self.bins, parts)
+        rows = np.array(self.bins.rows) if self.mapped else self.bins.rows
+        return BinnedDataset(self.path, header, dataclasses.replace(self.bins, rows=rows), parts)
+
+    def without_bins(self, **changes: Any) -> Dataset:
+        """The same documents without any feature, perhaps with other labels or weights."""
+        parts = {"labels": dict(self.labels), "weights": self.weights, "query_weights": self.query_weights}
+        nothing = np.empty((self.n_documents, 0), dtype=dtypes.FEATURE)
+        return Dataset(nothing, qid=self.query_ids[self.row_queries], **parts | changes)
 
     # ---------------------------------------------------------------------------------------------------------- bins
 

@@ -75,7 +75,8 @@ def open_array(folder: Path, header: dict[str, Any], name: str, *, mapped: bool 
     problem = f"its array {name!r} is damaged"
     remedy = "make the store again from the data: rf.bin(...), or rankforce bin"
     try:
-        array = np.load(folder / f"{name}.npy", mmap_mode="r" if mapped else None, allow_pickle=False)
+        # Mapped so that writing would copy: nobody writes, but kernels are compiled for arrays that can be written to.
+        array = np.load(folder / f"{name}.npy", mmap_mode="c" if mapped else None, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         raise FileFormatError(problem, path=folder, remedy=remedy) from None
     if list(array.shape) != described["shape"] or array.dtype.str != described["dtype"]:

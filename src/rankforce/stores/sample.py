@@ -61,7 +61,6 @@ class SpilledSample:
 
     def cuts(self, n_features: int, max_bins: int, most_bytes: int) -> tuple[Cuts, int]:
         """Where the features are cut, and how many rows that was found from. Some columns at a time are in memory."""
-        self._file.close()
         at_once = max(1, min(n_features, most_bytes // max(8 * self._kept, 1)))
 
         def fill(first: int, columns: np.ndarray) -> None:
@@ -80,5 +79,9 @@ class SpilledSample:
         return cuts_of_columns(n_features, self._kept, fill, max_bins, at_once), self._kept
 
     def close(self) -> None:
+        """No more rows are taken."""
         self._file.close()
+
+    def remove(self) -> None:
+        """Remove the file."""
         self._path.unlink(missing_ok=True)

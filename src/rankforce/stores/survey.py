@@ -104,17 +104,18 @@ class Survey:
         self.sample = SpilledSample(folder / "sample", absent)
         self._files: dict[str, Any] = {}
 
-    @classmethod
-    def of(cls, blocks: Blocks, folder: Path, bar: ByteProgress) -> Survey:
-        survey = cls(folder, blocks.absent)
+    def look_at(self, blocks: Blocks, bar: ByteProgress) -> None:
+        """Pass over all blocks."""
         for block, read in blocks:
-            survey.take(block)
+            self.take(block)
             bar.advance_to(read)
-        if survey.documents == 0:
+        if self.documents == 0:
             raise DataError("there is no document in the data")
-        for file in survey._files.values():
+
+    def close(self) -> None:
+        """Nothing more is written."""
+        for file in (*self._files.values(), self.sample):
             file.close()
-        return survey
 
     def take(self, block: Dataset) -> None:
         """Look at the next rows."""

@@ -33,6 +33,7 @@ from rankforce.stores.format import ENDING, ROWS, digests_of, is_store, write_he
 from rankforce.stores.survey import QUERY_NUMBERS, Survey
 
 ROWS_IN_A_BLOCK = 65_536  # at most; fewer if memory is short
+LEAST_MEMORY = 64_000_000
 PARTIAL = ".partial"
 
 
@@ -74,7 +75,7 @@ def bin(
     check_number("max_bins", max_bins, 2, MOST_BINS, whole=True)
     OrNone(Switch()).check("progress", progress)
     limit = bytes_of(memory, "memory")
-    Whole(2**26).check("memory", limit)
+    Whole(LEAST_MEMORY).check("memory", limit)
     edges = None if like is None else _opened(like).bins.binning
     if edges is not None:
         max_bins = _opened(like).max_bins
@@ -120,8 +121,9 @@ def _write(
     blocks: Blocks, folder: Path, max_bins: int, limit: int, edges: Binning | None, progress: bool | None
 ) -> None:
     name = blocks.files[0].path if blocks.files else "data"
-    with ByteProgress(name, blocks.size or None, progress) as bar:
-        survey = Survey.of(blocks, folder, bar)
+    survey = Survey(folder, blocks.absent)
+    with ByteProgress(name, blocks.size or None, progress) as bar, contextlib.closing(survey):
+        survey.look_at(blocks, bar)
     if edges is None:
         survey.limit_sample()
         edges = Binning.from_cuts(*survey.sample.cuts(len(survey.feature_names), max_bins, limit // 2))
@@ -129,7 +131,7 @@ def _write(
         raise DataError(
             f"the data has {len(survey.feature_names)} features; the bins were made for {edges.n_features} features"
         )
-    survey.sample.close()
+    survey.sample.remove()
     binned = _Rows(folder, survey, edges)
     with ByteProgress(name, blocks.size or None, progress) as bar:
         for block, read in blocks:

@@ -12,7 +12,7 @@ from rankforce.memory import check_memory
 from rankforce.trees.layout import HistogramLayout
 
 # What histograms may take with each setting of ``memory``, unless the fewest with which a tree can grow take more.
-HISTOGRAM_BYTES = {"fast": 2**30, "low": 2**26}
+HISTOGRAM_BYTES = {"fast": 2**30, "low": 2**26, "mapped": 2**26}
 FEWEST_LEAFWISE = 2  # a leaf that is split, and the smaller of its sides
 PART_SHARE = 0.25  # of the bound, for what threads find in ranges of documents
 GAIN_ROWS = 3  # gains with missing values to the left, to the right, and work space

@@ -24,6 +24,7 @@ from rankforce.kinds import FunctionOf, OrNone, check_number, check_switches
 from rankforce.measures.mean import weights_of_queries
 from rankforce.measures.measure import Measure
 from rankforce.remedies import Argument, Phrase, Setting
+from rankforce.stores.binned_dataset import BinnedDataset
 from rankforce.training.ranker import Ranker
 
 
@@ -248,6 +249,8 @@ def _check_tests(request: Request, data: Any) -> None:
 
 def _without_features(data: Dataset) -> Dataset:
     """What measures read of a data set: a fold's features need not stay in memory."""
+    if isinstance(data, BinnedDataset):
+        return data.without_bins()
     return data.replace(features=np.empty((data.n_documents, 0), dtype=np.float32), feature_names=[])
 
 
