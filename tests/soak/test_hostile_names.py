@@ -246,6 +246,12 @@ def check_train(rng: random.Random, files: Files) -> None:
     run("inspect", files.model)
 
 
+def check_bin(rng: random.Random, files: Files) -> None:
+    store = files.folder / "hostile.bins"
+    run("bin", files.table, "-o", store, "--force", "--check")
+    run("train", store, "-o", files.model, "--trees", 2, "--leaves", 3, "--threads", 1)
+
+
 def check_tune(rng: random.Random, files: Files) -> None:
     run("tune", files.table, "--try", "n_leaves=2,3", "--set", "n_trees=1", "--folds", 2, "--threads", 1, "-q")
 

@@ -12,6 +12,8 @@ from rankforce.combining.target import MeanMeasure
 from rankforce.compiling.jit import PLAIN
 from rankforce.kernels.ranking.sweep import sweep_queries
 from rankforce.measures.catalogue import measure_classes
+from rankforce.measures.judged import judged
+from rankforce.measures.mean import QueriesInMean
 from rankforce.sweeping.sweep import Scaled, sweep
 from rankforce.threads import using_threads
 
@@ -229,3 +231,20 @@ def test_large_queries():
     a = chosen.place
     assert abs(rf.evaluate((1 - a) * s + a * t, data, "NDCG").mean["NDCG"] - chosen.value) < 1e-12
     assert chosen.value >= chosen.curve.highs.max() - 1e-11
+
+
+@pytest.mark.compiled_only
+def test_the_unit_of_the_sums_does_not_depend_on_the_order_of_queries():
+    """Shares add up to 1, where a unit ends: rounded on the way, they would be above it in some orders."""
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        weights = rng.uniform(0.1, 1.0, 9)
+        units = set()
+        for _ in range(4):
+            order = rng.permutation(9)
+            data = rf.Dataset(np.zeros((18, 1)), [1.0, 0.0] * 9, group=[2] * 9, query_weights=weights[order])
+            queries = QueriesInMean(data, judged(data, rf.NDCG()))
+            scores = Scaled.of(np.tile([1.0, 0.0], 9), "scores")
+            keys = np.arange(18, dtype=np.uint64)
+            units.add(sweep(scores, scores, judged(data, rf.NDCG()), queries.shares, tie_keys=keys)._bits)
+        assert len(units) == 1

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-
 from tests.trees.reference_categories import divided_by, mean_curvature, sets_in_order
 
 from rankforce.binning.binned import Binned

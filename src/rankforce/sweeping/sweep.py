@@ -14,6 +14,7 @@ full and goes on once all others have come as far.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -108,10 +109,10 @@ def sweep(
     )
     judgement.check_values(np.where(normalisers == 0.0, 0.0, values))
     values[normalisers == 0.0] = 0.0
-    bound = float(np.abs(shares * values).sum()) + abs(constant)
+    bound = math.fsum(np.abs(shares * values).tolist()) + abs(constant)
     highest = max(abs(judgement.measure.LOWEST), abs(judgement.measure.HIGHEST))
     if np.isfinite(highest):
-        bound = max(bound, float(shares.sum()) * highest + abs(constant))
+        bound = max(bound, math.fsum(shares.tolist()) * highest + abs(constant))
     while True:
         sums = _Sums(shares, constant, bound)
         pieces = _swept(p.scores, q.scores, judgement, normalisers, order.copy(), values, sums, end, most_changes)
@@ -146,7 +147,7 @@ class _Sums:
         parts = values * self.shares[queries]
         largest = np.zeros(len(self.shares))
         np.maximum.at(largest, queries, np.abs(parts))
-        self.largest_seen = max(self.largest_seen, float(largest.sum()))
+        self.largest_seen = max(self.largest_seen, math.fsum(largest.tolist()))
         if self.overflow:
             return np.zeros(len(parts), dtype=np.int64)
         return np.rint(np.ldexp(parts, self.bits)).astype(np.int64)

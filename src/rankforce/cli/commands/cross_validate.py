@@ -48,6 +48,7 @@ def cross_validate(
     from rankforce.cli.writing import check_output, write_per_query
     from rankforce.evaluation.request import Request
     from rankforce.rankers.catalogue import ranker_class
+    from rankforce.stores.format import is_store
 
     check_output(per_query, data)
     import_measures(imports or ())
@@ -55,9 +56,11 @@ def cross_validate(
     policies: dict[str, Any] = {"ties": ties, "blank": blank, "convention": convention}
     Request.of(measure or ["NDCG@10"], **policies)
     model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
-    documents: Any = (
-        rf.read_folds(data, on_read=note_origins, **reading_options(read)) if data.is_dir() else read_data(data, read)
-    )
+    documents: Any
+    if data.is_dir() and not is_store(str(data)):
+        documents = rf.read_folds(data, on_read=note_origins, **reading_options(read))
+    else:
+        documents = read_data(data, read)
     result = rf.cross_validate(
         model,
         documents,
