@@ -14,6 +14,7 @@ GUIDES = (
     "tuning.md",
     "migration.md",
     "clicks.md",
+    "large_data.md",
     "feature_logs.md",
     "tutorial.md",
     "optimality.md",

@@ -12,7 +12,6 @@ from rankforce.data.clicks.rates import ClickLabels as ClickLabels
 from rankforce.data.dataset import Dataset as Dataset
 from rankforce.data.feature_logs.joining import FeatureLog as FeatureLog
 from rankforce.data.feature_logs.reading import read_feature_log as read_feature_log
-from rankforce.data.files import read as read
 from rankforce.data.fold_files import read_folds as read_folds
 from rankforce.data.letor.reading import read_letor as read_letor
 from rankforce.data.noise import confuse_labels as confuse_labels
@@ -84,6 +83,8 @@ from rankforce.rankers.prank import PRank as PRank
 from rankforce.rankers.ranknet import RankNet as RankNet
 from rankforce.rankers.spsa import SPSA as SPSA
 from rankforce.rankers.xrank import XRank as XRank
+from rankforce.stores.opening import read as read
+from rankforce.stores.writing import bin as bin
 from rankforce.training.weight_search import search_weights as search_weights
 from rankforce.tuning.cross_validation import cross_validate as cross_validate
 from rankforce.tuning.tune import tune as tune
@@ -143,6 +144,7 @@ __all__ = [
     "WTA",
     "XRank",
     "__version__",
+    "bin",
     "click_labels",
     "combine",
     "compare",

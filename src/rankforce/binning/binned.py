@@ -44,14 +44,14 @@ class Binned:
     def of(cls, data: Dataset, max_bins: int = MOST_BINS, memory: str = "fast") -> Binned:
         """Cut the features of ``data`` and bin them; of a store, the bins it has."""
         if data.bins is not None:
-            return data.binned(max_bins, memory)  # type: ignore[attr-defined,no-any-return]
+            return data.binned(max_bins, memory)  # type: ignore[attr-defined]
         return cls.by(Binning.of(data, max_bins), data, memory)
 
     @classmethod
     def by(cls, binning: Binning, data: Dataset, memory: str = "fast") -> Binned:
         """Bin ``data`` at thresholds, and by categories, that another data set gave."""
         if data.bins is not None:
-            return data.binned_like(binning)  # type: ignore[attr-defined,no-any-return]
+            return data.binned_like(binning)  # type: ignore[attr-defined]
         if memory not in MEMORY:
             raise SettingsError(f"memory must be one of {', '.join(map(repr, MEMORY))}, not {memory!r}")
         if data.n_features != binning.n_features:

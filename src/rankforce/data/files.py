@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ def read(path: str | os.PathLike[str], **options: Any) -> Dataset:
         return reader(name, **options)
 
 
-def file_blocks(path: str, rows: int, **options: Any) -> Iterator[tuple[Dataset, int]]:
+def file_blocks(path: str, rows: int, **options: Any) -> Generator[tuple[Dataset, int], None, None]:
     """A file in blocks of about so many rows, each with how many bytes of the file are read with it."""
     name = file_name(path)
     if _is_table(name):
@@ -45,7 +45,7 @@ def file_blocks(path: str, rows: int, **options: Any) -> Iterator[tuple[Dataset,
         _check_options(table_blocks, options, f"reading {os.path.basename(name)}")
         yield from table_blocks(name, rows, **options)
     else:
-        from rankforce.data.letor.reading import letor_blocks
+        from rankforce.data.letor.blocks import letor_blocks
 
         _check_options(letor_blocks, options, f"reading {os.path.basename(name)}")
         yield from letor_blocks(name, **options)

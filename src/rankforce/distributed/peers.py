@@ -201,7 +201,7 @@ class Peers:
 
 
 def _view(array: np.ndarray) -> memoryview:
-    return memoryview(array).cast("B") if array.size else memoryview(b"")
+    return array.data.cast("B") if array.size else memoryview(b"")
 
 
 def _in_words(header: tuple[int, ...]) -> str:

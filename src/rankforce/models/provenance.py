@@ -75,7 +75,9 @@ class Provenance:
         """The provenance of a training on ``data`` in this process."""
         from rankforce.compiling import jit
 
-        lows, highs, missing = feature_ranges(data.features) if data.bins is None else data.feature_ranges()
+        lows, highs, missing = (
+            data.feature_ranges() if isinstance(data, BinnedDataset) else feature_ranges(data.features)
+        )
         return cls(
             settings=settings,
             objective=objective,

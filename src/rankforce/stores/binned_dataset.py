@@ -68,10 +68,10 @@ class BinnedDataset(Dataset):
         parts = {name: open_array(path, header, name) for name in header["arrays"] if name != ROWS}
         if "query_ids_text" in parts:
             parts["query_ids"] = _texts(parts.pop("query_ids_text"), parts.pop("query_ids_ends"))
-        binning = Binning(
-            *(parts.pop(f"binning.{name}") for name in ("features", "n_bins", "cut_starts", "thresholds")),
-            n_features=len(header["feature_names"]),
+        features, n_bins, starts, thresholds = (
+            parts.pop(f"binning.{name}") for name in ("features", "n_bins", "cut_starts", "thresholds")
         )
+        binning = Binning(features, n_bins, starts, thresholds, len(header["feature_names"]))
         rows = open_array(path, header, ROWS, mapped=True)
         return cls(path, header, _binned(binning, np.asarray(rows)), parts, mapped=True)
 
@@ -117,15 +117,15 @@ class BinnedDataset(Dataset):
         return len(self.feature_names)
 
     @cached_property
-    def rows(self) -> np.ndarray:  # type: ignore[override]
+    def rows(self) -> np.ndarray:
         return frozen(np.arange(self.n_documents, dtype=dtypes.OFFSET))
 
     @property
-    def contiguous(self) -> bool:  # type: ignore[override]
+    def contiguous(self) -> bool:
         return True
 
     @property
-    def fingerprint(self) -> str:  # type: ignore[override]
+    def fingerprint(self) -> str:
         return str(self.header["fingerprint"])
 
     @property

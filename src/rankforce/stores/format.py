@@ -31,7 +31,7 @@ def is_store(path: str) -> bool:
 
 def digests_of(array: np.ndarray) -> list[str]:
     """One digest for each 64 MB of the bytes of an array."""
-    content = memoryview(np.ascontiguousarray(array).reshape(-1)).cast("B") if array.size else memoryview(b"")
+    content = np.ascontiguousarray(array).reshape(-1).data.cast("B") if array.size else memoryview(b"")
     return [
         hashlib.blake2b(content[first : first + DIGEST_BYTES], digest_size=16).hexdigest()
         for first in range(0, max(len(content), 1), DIGEST_BYTES)

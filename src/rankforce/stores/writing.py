@@ -132,7 +132,7 @@ def _write(
             f"the data has {len(survey.feature_names)} features; the bins were made for {edges.n_features} features"
         )
     survey.sample.remove()
-    binned = _Rows(folder, survey, edges)
+    binned = _RowsOfStore(folder, survey, edges)
     with ByteProgress(name, blocks.size or None, progress) as bar:
         for block, read in blocks:
             binned.take(block)
@@ -189,7 +189,7 @@ def _arrays(survey: Survey, edges: Binning) -> dict[str, np.ndarray]:
     return arrays
 
 
-class _Rows:
+class _RowsOfStore:
     """The second pass: rows of bins at their places, and the fingerprint of the data."""
 
     def __init__(self, folder: Path, survey: Survey, edges: Binning) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -80,7 +80,7 @@ def read_letor(
 
     Numbers are read as ``float(text)`` reads them; features are then rounded to float32.
     """
-    reader = _Reader(absent, unlabelled, n_features, first_index, allow_wide)
+    reader = LetorReader(absent, unlabelled, n_features, first_index, allow_wide)
     OrNone(Switch()).check("progress", progress)
     sizes = None if group is None else file_name(group)
     with (
@@ -94,34 +94,7 @@ def read_letor(
     return reader.finish(file, sizes)
 
 
-def letor_blocks(
-    path: str | os.PathLike[str],
-    *,
-    absent: str = "zero",
-    unlabelled: str = "error",
-    n_features: int | None = None,
-    first_index: int = 1,
-    allow_wide: bool = False,
-) -> Iterator[tuple[Dataset, int]]:
-    """The same file round by round: each time the data set of the next lines, and how many bytes were read."""
-    reader = _Reader(absent, unlabelled, n_features, first_index, allow_wide)
-    with TextFile(path) as file, contextlib.closing(file.rounds()) as rounds:
-        for part in rounds:
-            reader.take(file, part)
-            if reader.matrix.n_rows == 0:
-                continue
-            if not reader.has_queries:
-                raise FileFormatError(
-                    "the lines name no queries (qid:), and files of query sizes are not read in blocks",
-                    path=file.path,
-                    remedy="read the file whole: rf.read(...)",
-                )
-            yield reader.drain(file), part.consumed
-        if reader.documents == 0:
-            reader.finish(file, None)  # says what is wrong
-
-
-class _Reader:
+class LetorReader:
     """What was read so far: the matrix, with room for what is expected, and columns round by round."""
 
     def __init__(
@@ -344,7 +317,7 @@ def _parse(stretches: dict[int, _Stretch], first: int, last: int) -> None:
 class _Stretch:
     """The lines of one thread, and their outcome."""
 
-    reader: _Reader
+    reader: LetorReader
     part: Round
     columns: _Columns
     rows: np.ndarray
