@@ -75,9 +75,8 @@ class Provenance:
         """The provenance of a training on ``data`` in this process."""
         from rankforce.compiling import jit
 
-        lows, highs, missing = (
-            data.feature_ranges() if isinstance(data, BinnedDataset) else feature_ranges(data.features)
-        )
+        stored: Any = data  # knows them, if it has bins in place of features
+        lows, highs, missing = feature_ranges(data.features) if data.bins is None else stored.feature_ranges()
         return cls(
             settings=settings,
             objective=objective,
