@@ -37,6 +37,7 @@ AS_CATEGORY, AS_DATE, AS_TRUTH = "category", "days since 1970-01-01", "0 and 1"
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _TRUTH = {"true": 1.0, "false": 0.0}
+_FEW_TEXTS = 50  # of which somebody may mean categories in a small table
 _LEAST_REPEATED = 2  # texts that occur less often on average are ids or free text
 
 
@@ -135,7 +136,8 @@ def _of_texts(column: Factorised, texts: list[str], find: bool) -> FeatureColumn
     if not find:
         return Unusable(f"texts, where numbers are wanted ({min(texts)!r:.60})", may_be_declared=False)
     if _LEAST_REPEATED * len(texts) > present:
-        return Unusable(f"{counted(len(texts), 'different text')} in {counted(present, 'row')}: ids or free text")
+        reason = f"{counted(len(texts), 'different text')} in {counted(present, 'row')}: ids or free text"
+        return Unusable(reason, may_be_declared=len(texts) <= _FEW_TEXTS)
     return _with_found_categories(column)
 
 
