@@ -44,7 +44,7 @@ def category_table(
         sets,
         chosen,
         pulls=np.zeros((len(columns), 2, BYTE_VALUES)),
-        keys=np.zeros((len(columns), BYTE_VALUES)),
+        keys=np.zeros((len(columns), 2, BYTE_VALUES)),
         order=np.zeros((len(columns), 2, BYTE_VALUES), dtype=np.int64),
         n_ordered=np.zeros(len(columns), dtype=np.int64),
         turn=np.zeros(len(columns), dtype=np.int64),

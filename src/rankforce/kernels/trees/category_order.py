@@ -60,10 +60,12 @@ def order_bins(pulls: Any, bins: Any, n_documents: Any, smoothing: Any, keys: An
     count = 0
     for b in range(bins):
         if pulls[1, b] > 0.0 or pulls[0, b] != 0.0:
-            keys[b] = pulls[0, b] / max(pulls[1, b] + more, 1.0)
+            weight = max(pulls[1, b] + more, 1.0)
+            keys[0, b] = pulls[0, b] / weight
+            keys[1, b] = more / weight
             order[0, count] = b
             count += 1
-    _merge_sort(keys, count, order)
+    _merge_sort(keys[0], count, order)
     return count
 
 
@@ -122,6 +124,20 @@ def put_in_order(histogram: Any, start: Any, bins: Any, order: Any, count: Any, 
     for k in range(count):
         ordered[k] = histogram[start + order[k]]
     ordered[count] = histogram[start + bins]
+
+
+@uncounted_subroutine
+def smooth_in_order(total: Any, shift: Any, order: Any, count: Any, keys: Any, ordered: Any) -> Any:
+    """Draw the sums of every bin towards the leaf's mean; return the sum of all entries then, which was ``total``."""
+    one = np.int64(1)
+    mask = (one << np.int64(shift)) - one
+    mean = float_of(total >> shift) / float_of(max(total & mask, one))
+    for k in range(count):
+        pull = float_of(ordered[k] >> shift) - mean * float_of(ordered[k] & mask)
+        taken = np.int64(np.rint(keys[1, order[k]] * pull)) << np.int64(shift)
+        ordered[k] -= taken
+        total -= taken
+    return total
 
 
 @uncounted_subroutine
