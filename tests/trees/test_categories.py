@@ -6,22 +6,19 @@ import math
 
 import numpy as np
 import pytest
-from tests.trees.reference_categories import best_worth_of_all_sets
 from tests.trees.reference_grower import grow_reference, small_data
 from tests.trees.reference_symmetric import grow_symmetric_reference
 from tests.trees.test_grower import integers
 
 from rankforce.binning.binned import Binned
 from rankforce.data.dataset import Dataset
-from rankforce.errors import SettingsError
-from rankforce.threads import using_threads
 from rankforce.trees.grower import Grower
 
 REFERENCES = {"leafwise": grow_reference, "symmetric": grow_symmetric_reference}
-DEFAULTS = {"n_leaves": 8, "min_documents": 4, "category_smoothing": 2.0, "category_l2": 1.0}
+DEFAULTS = {"n_leaves": 8, "min_documents": 4, "category_smoothing": 2.0}
 CASES = {
     "plain": {},
-    "neither smoothed nor shrunk": {"category_smoothing": 0.0, "category_l2": 0.0, "min_documents": 1},
+    "not smoothed": {"category_smoothing": 0.0, "min_documents": 1},
     "many leaves": {"n_leaves": 40, "min_documents": 1},
     "few documents": {"n_leaves": 12, "min_documents": 9},
     "large minimum": {"n_leaves": 12, "min_documents": 30},
@@ -85,7 +82,6 @@ def test_whole_trees_equal_the_reference(case, split, growth, seed):
         min_gain=settings.get("min_gain", 0.0) / scales.gain_unit,
         monotone=None if monotone is None else [monotone[f] for f in binned.binning.features],
         category_smoothing=settings["category_smoothing"],
-        category_l2=settings["category_l2"],
     )
     assert any(isinstance(of, frozenset) for _, of, _ in expected.splits)
     assert list(splits_of(grown, binned)) == expected.splits

@@ -18,7 +18,7 @@ from rankforce.kernels.trees.category_order import (
     turning_place,
     write_set,
 )
-from rankforce.kernels.trees.category_splits import FIRST, category_l2, collapse
+from rankforce.kernels.trees.category_splits import FIRST, collapse
 from rankforce.kernels.trees.growth_state import N_LEAVES
 from rankforce.kernels.trees.leaf_table import SIZE, SLOT, sum_of_bins
 from rankforce.kernels.trees.level_gains import NO_GAIN, add_gains
@@ -45,8 +45,7 @@ def add_ordered_gains(
             collapse(order, count, categories.sets[0, number], ordered[counting])
     add_gains(
         ordered[0], ordered[1], FIRST, 2 if chosen else count, smoothed, size, rules.shift,
-        category_l2(total, size, categories, rules), rules.l2, rules.least, rules.min_documents,
-        rules.check_documents, rules.min_gain, columns.monotone[j], rules.bounded,
+        rules.l2, rules.least, rules.min_documents, rules.check_documents, rules.min_gain, columns.monotone[j], rules.bounded,
         tree.bounds[leaf, 0], tree.bounds[leaf, 1], sums, gains,
     )  # fmt: skip
 

@@ -37,14 +37,6 @@ def is_categorical(j: Any, categories: Any) -> Any:
 
 
 @uncounted_subroutine
-def category_l2(total: Any, n_documents: Any, categories: Any, rules: Any) -> Any:
-    """The l2 of a leaf's splits on categories; ``total`` is the sum of its entries."""
-    one = np.int64(1)
-    r = float_of(total & ((one << np.int64(rules.shift)) - one))
-    return rules.l2 + categories.l2 * (r / n_documents)
-
-
-@uncounted_subroutine
 def _worth_of(leaf: Any, total: Any, rules: Any, bounds: Any) -> Any:
     one = np.int64(1)
     r = float_of(max(total & ((one << np.int64(rules.shift)) - one), one))
@@ -74,18 +66,17 @@ def scan_categories(
     turn = turning_place(order[0], count, bins, pulls)
     put_in_order(histogram, start, bins, order[0], count, ordered[0])
     smoothed = smooth_in_order(total, rules.shift, order[0], count, categories.keys[number], ordered[0])
-    l2 = category_l2(total, size, categories, rules)
     if counted or rules.bounded:
         if counted:
             put_in_order(counts, start, bins, order[0], count, ordered[1])
             place_others(size, count, turn, ordered[1])
         worth, place, missing_left = best_careful_split(
-            ordered[0], ordered[1], FIRST, count, smoothed, rules.shift, rules.least, l2, counted, size,
+            ordered[0], ordered[1], FIRST, count, smoothed, rules.shift, rules.least, rules.l2, counted, size,
             rules.min_documents, columns.monotone[j], rules.bounded, bounds[leaf, 0], bounds[leaf, 1],
         )  # fmt: skip
     else:
         worth, place, missing_left = best_split(
-            ordered[0], FIRST, count, smoothed, rules.shift, rules.least, l2, sums, worths, worth_bits
+            ordered[0], FIRST, count, smoothed, rules.shift, rules.least, rules.l2, sums, worths, worth_bits
         )
     if worth != NO_SPLIT:
         worth += _worth_of(leaf, total, rules, bounds) - _worth_of(leaf, smoothed, rules, bounds)
