@@ -45,8 +45,8 @@ def add_ordered_gains(
             collapse(order, count, categories.sets[0, number], ordered[counting])
     add_gains(
         ordered[0], ordered[1], FIRST, 2 if chosen else count, smoothed, size, rules.shift,
-        rules.l2, rules.least, rules.min_documents, rules.check_documents, rules.min_gain, columns.monotone[j], rules.bounded,
-        tree.bounds[leaf, 0], tree.bounds[leaf, 1], sums, gains,
+        rules.l2, rules.least, rules.min_documents, rules.check_documents, rules.min_gain, columns.monotone[j],
+        rules.bounded, tree.bounds[leaf, 0], tree.bounds[leaf, 1], sums, gains,
     )  # fmt: skip
 
 

@@ -68,9 +68,9 @@ class CategoryTable(NamedTuple):
 
     Work space per categorical column, which one thread has at a time: ``pulls`` float64 (…, 2, 256), for each bin what
     its documents pull beyond the mean of their leaf, and Σr, missing values last; ``keys`` float64 (…, 2, 256), what
-    bins are ordered by, and which share of that pull is taken for chance; ``order`` int64 (…, 2, 256), the bins in that order, how many of them in ``n_ordered`` int64 (…,),
-    from where on the left side is that behind a split in ``turn`` int64 (…,); ``ordered`` int64 (…, 2, 256), a leaf's
-    sums and counts in that order.
+    bins are ordered by, and which share of that pull is taken for chance; ``order`` int64 (…, 2, 256), the bins in that
+    order, how many of them in ``n_ordered`` int64 (…,), from where on the left side is that behind a split in ``turn``
+    int64 (…,); ``ordered`` int64 (…, 2, 256), a leaf's sums and counts in that order.
     """
 
     number: Any
