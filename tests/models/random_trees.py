@@ -52,11 +52,11 @@ def with_sets(rng: np.random.Generator, tree: Tree, categories: Mapping[int, int
     return dataclasses.replace(tree, threshold=threshold, subset=numbers, subset_starts=starts, subset_words=words)
 
 
-def categorical_ensemble(seed: int, leaves: list[int], categories: Mapping[int, int], **options: Any) -> TreeEnsemble:
+def categorical_ensemble(seed: int, leaves: list[int], counts: Mapping[int, int], **options: Any) -> TreeEnsemble:
     """As ``random_ensemble``, with sets of categories at all nodes of some features: feature -> how many it has."""
     rng = np.random.default_rng(seed + 1000)
-    made = random_ensemble(seed, leaves, **options)
-    trees = [with_sets(rng, tree, categories) for tree in made.trees]
+    made = random_ensemble(seed, leaves, **{n: v for n, v in options.items() if n not in KEPT})
+    trees = [with_sets(rng, tree, counts) for tree in made.trees]
     return TreeEnsemble.from_trees(trees, made.feature_names, **{name: options[name] for name in KEPT & options.keys()})
 
 

@@ -217,7 +217,7 @@ def test_any_other_bytes_are_refused(data: bytes) -> None:
         (GOOD[:-5], "truncated"),
         (GOOD.replace(b'"seed": 7', b'"seed": 8'), "damaged or edited"),
         (json.dumps(json.loads(GOOD), indent=1).encode(), "not a rankforce model"),
-        (GOOD.replace(b'"version": 1,', b'"version": 3,', 1)[:-90], "version 3.*upgrade"),
+        (GOOD.replace(b'"version": 1,', b'"version": 4,', 1)[:-90], "version 4.*upgrade"),
     ],
 )
 def test_the_error_says_what_is_wrong(tmp_path: Path, content: bytes, says: str) -> None:

@@ -26,6 +26,10 @@ FEW_DOCUMENTS = 20_000  # below, trees that fit less noise are worth more than t
 class BoostedTrees(Iterative):
     """Base of MART and LambdaMART: a subclass gives the learners, which pull at documents and value the leaves."""
 
+    @property
+    def learns_categories(self) -> bool:
+        return True
+
     n_trees: int = whole(1000, least=1)
     n_leaves: int = whole(31, least=2)
     learning_rate: float = number(0.1, above=0.0)

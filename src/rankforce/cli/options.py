@@ -117,8 +117,19 @@ Reading = Annotated[
     typer.Option(
         "--read",
         metavar="NAME=VALUE",
-        help="An option of rankforce.read for the data file, for example absent=missing, qid=query or weight=boost; "
-        "repeatable.",
+        help="An option of rankforce.read for the data file, for example absent=missing, qid=query, ignore=title,url "
+        "or weight=boost; repeatable.",
+        show_default=False,
+    ),
+]
+
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categorical",
+        metavar="COLUMN,...",
+        help="Columns that hold categories, though they are numbers or hardly repeat: brand,colour; of LETOR text the "
+        "numbers of features. Columns of text that repeat are categories unasked. Repeatable.",
         show_default=False,
     ),
 ]

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from rankforce.data.categories import MOST_CATEGORIES
+
 BITS = 32  # categories per word
-MOST_CATEGORIES = 1 << 24  # their codes are float32 numbers, which are exact up to here
 
 
 def words_of(categories: Iterable[int]) -> np.ndarray:

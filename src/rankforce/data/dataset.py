@@ -22,12 +22,13 @@ from rankforce.data.dataset_columns import (
     as_query_weights,
     as_weights,
     frozen,
-    origins_of,
+    missing_label,
     refuse_label_among_features,
 )
 from rankforce.data.document_hashes import document_hashes as document_hashes
 from rankforce.data.document_hashes import tie_breakers as tie_breakers
 from rankforce.data.fingerprints import fingerprint_of
+from rankforce.data.given_columns import FeatureChoice, given_columns
 from rankforce.data.hashing import hash_ids
 from rankforce.data.identifiers import as_ids
 from rankforce.data.query_groups import Numbered, grouped_by_query, query_mask
@@ -38,9 +39,9 @@ from rankforce.kinds import shown
 _NAMES_SHOWN = 20  # of features, in a notebook
 _PARTS = frozenset(
     {"features", "feature_names", "query_ids", "rows", "query_starts", "labels"}
-    | {"weights", "query_weights", "document_ids", "origins", "categories"}
+    | {"weights", "query_weights", "document_ids", "origins", "categories", "roles"}
 )
-_MAPPINGS = ("labels", "origins", "categories")  # which pickle does not take as they are
+_MAPPINGS = ("labels", "origins", "categories", "roles")  # which pickle does not take as they are
 
 LABELS_WANTED = 'labels must map names to columns: labels={"clicks": clicks}'
 
@@ -99,33 +100,33 @@ class Dataset:
         query_weights: Any = None,
         feature_names: Sequence[str] | None = None,
         document_ids: Any = None,
+        features: Sequence[str] | None = None,
+        ignore: Sequence[str] = (),
+        categorical: Sequence[str | int] = (),
         categories: Mapping[str, Sequence[str | int]] | None = None,
+        like: Any = None,
     ) -> None:
         if labels is not None and not isinstance(labels, Mapping):
             raise DataError(LABELS_WANTED)
-        if qid is None and group is None and frames.is_frame(X) and "qid" in frames.column_names(X):
-            qid = "qid"
-        roles = {"y": y, "qid": qid, "weights": weights, "query_weights": query_weights, "document_ids": document_ids}
-        sources = {f"labels[{name!r}]": values for name, values in (labels or {}).items()}
-        X, taken = frames.without_columns(X, roles | sources)
-        further = dict(zip(labels or {}, (taken[source] for source in sources), strict=True))
-        matrix, names = frames.as_matrix(X)
+        parts = {"y": y, "qid": qid, "weights": weights, "query_weights": query_weights, "document_ids": document_ids}
+        choice = FeatureChoice(features, ignore, categorical, categories, like)
+        given = given_columns(X, parts, labels or {}, feature_names, group, choice)
+        matrix, taken = given.matrix, given.parts
         n = matrix.shape[0]
         if n == 0:
             raise DataError("a data set needs at least one document")
         self.features = frozen(matrix)
-        self.feature_names = as_feature_names(feature_names if feature_names is not None else names, matrix.shape[1])
-        self.categories: Categories = as_categories(categories, self.feature_names)
+        self.feature_names = given.feature_names
+        self.categories: Categories = as_categories(given.categories, self.feature_names)
         check_codes(self.features, self.feature_names, self.categories)
         self.query_ids, self.rows, self.query_starts = map(frozen, grouped_by_query(taken["qid"], group, n))
-        self.labels: Mapping[str, np.ndarray] = MappingProxyType(as_labels(taken["y"], further, n))
+        self.labels: Mapping[str, np.ndarray] = MappingProxyType(as_labels(taken["y"], given.labels, n))
         self.weights = None if taken["weights"] is None else frozen(as_weights(taken["weights"], n, "weights"))
         self.query_weights = as_query_weights(taken["query_weights"], self)
-        if names is not None and y is not None:
+        if given.named and MAIN_LABEL in self.labels:
             refuse_label_among_features(self, getattr(y, "name", None))
-        self.origins: Mapping[str, str] = MappingProxyType(
-            origins_of(qid, y, labels or {}, document_ids, weights, query_weights)
-        )
+        self.origins: Mapping[str, str] = MappingProxyType(given.origins)
+        self.roles: Mapping[str, str] = MappingProxyType(given.roles)
         documents = taken["document_ids"]
         self.document_ids = None if documents is None else frozen(as_ids(documents, n, "document_ids"))
 
@@ -222,8 +223,7 @@ class Dataset:
     def label(self, name: str = MAIN_LABEL) -> np.ndarray:
         """One label source, or an error that says which there are."""
         if not isinstance(name, str) or name not in self.labels:
-            known = ", ".join(map(repr, self.labels)) or "none"
-            raise DataError(f"the data has no label source {name!r} (it has: {known})")
+            raise missing_label(name, self)
         return self.labels[name]
 
     def take_queries(self, queries: Any) -> Dataset:
@@ -251,9 +251,11 @@ class Dataset:
             raise DataError(f"a label source is named by text, not {shown(name)}")
         return self.replace(labels={**self.labels, name: values})
 
-    def with_origins(self, origins: Mapping[str, str]) -> Dataset:
+    def with_origins(self, origins: Mapping[str, str], roles: Mapping[str, str] | None = None) -> Dataset:
         """This data set, remembering where its parts were taken from; for those who read files."""
         object.__setattr__(self, "origins", MappingProxyType(dict(origins)))
+        if roles is not None:
+            object.__setattr__(self, "roles", MappingProxyType(dict(roles)))
         return self
 
     def replace(self, **changes: Any) -> Dataset:
@@ -290,7 +292,7 @@ class Dataset:
             feature_names=parts["feature_names"],
             document_ids=parts["document_ids"],
             categories=parts["categories"],
-        ).with_origins(self.origins)
+        ).with_origins(self.origins, self.roles)
 
     def _categories_with(self, names: Any, by_place: bool) -> Categories:
         if by_place:
@@ -311,7 +313,7 @@ class Dataset:
             feature_names=self.feature_names,
             document_ids=None if self.document_ids is None else self.document_ids[rows],
             categories=self.categories,
-        ).with_origins(self.origins)
+        ).with_origins(self.origins, self.roles)
 
     def split(self, *shares: float, seed: int = 0) -> tuple[Dataset, ...]:
         """Whole queries dealt into parts with these shares (0.6, 0.2, 0.2), stratified by query size."""

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.console.wording import counted
 from rankforce.errors import SettingsError
 from rankforce.models.categories import categories_of_all
-from rankforce.models.model import Model
+from rankforce.models.model import Model, places_within
 from rankforce.models.provenance import Provenance
 
 
@@ -43,6 +44,10 @@ class Bagged(Model):
             if not isinstance(model, Model):
                 raise SettingsError(f"an average is made of models, not of {model!r}")
             self.check_member(model, f"model {number} of the average")
+
+    @cached_property
+    def unnamed_categories(self) -> frozenset[int]:
+        return places_within(self, self.models)
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         total = np.zeros(len(matrix), dtype=dtypes.SCORE)

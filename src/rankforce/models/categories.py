@@ -1,43 +1,60 @@
-"""The categories that a model knows: feature -> what its codes 0, 1, 2, ... stand for."""
+"""Categories of the features of a model, and matrices with their codes."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from rankforce.data.category_sets import MOST_CATEGORIES
-from rankforce.errors import DataError, SettingsError
+import numpy as np
+
+from rankforce.data import frames
+from rankforce.data.categories import Categories, Category
+from rankforce.data.category_codes import encoded_matrix, recoded_matrix
+from rankforce.data.dataset import Dataset
+from rankforce.errors import DataError
 
 
-def checked_categories(categories: Any, feature_names: Sequence[str]) -> dict[str, tuple[str | int, ...]]:
-    """The mapping with its features in the order of the model's, or an error that says what is wrong with it."""
-    if not isinstance(categories, Mapping):
-        raise SettingsError(f"categories must be a mapping of features to their categories, not {categories!r}")
-    unknown = [name for name in categories if name not in set(feature_names)]
-    if unknown:
-        raise DataError(f"there are categories of {unknown[0]!r}, which is not a feature of the model")
-    return {name: _checked(name, categories[name]) for name in feature_names if name in categories}
-
-
-def _checked(name: str, values: Any) -> tuple[str | int, ...]:
-    if isinstance(values, str) or not isinstance(values, Sequence):
-        raise SettingsError(f"the categories of {name!r} must be a sequence of texts or whole numbers, not {values!r}")
-    for value in values:
-        if type(value) is not str and type(value) is not int:
-            raise SettingsError(f"a category of {name!r} must be text or a whole number, not {value!r}")
-    if len(values) > MOST_CATEGORIES:
-        raise DataError(f"{name!r} has {len(values):,} categories, more than the limit of {MOST_CATEGORIES:,}")
-    if len(set(values)) != len(values):
-        twice, _ = Counter(values).most_common(1)[0]
-        raise DataError(f"two categories of {name!r} are {twice!r}")
-    return tuple(values)
-
-
-def categories_of_all(members: Iterable[Any]) -> dict[str, tuple[str | int, ...]]:
+def categories_of_all(members: Iterable[Any]) -> dict[str, tuple[Category, ...]]:
     """The categories of all features of several models; where two differ, the model around them refuses it."""
-    found: dict[str, tuple[str | int, ...]] = {}
+    found: dict[str, tuple[Category, ...]] = {}
     for member in members:
         for name, values in member.categories.items():
             found.setdefault(name, values)
     return found
+
+
+def matrix_of_dataset(
+    data: Dataset, places: Sequence[int] | None, feature_names: Sequence[str], categories: Categories
+) -> np.ndarray:
+    """The columns at these places (None: all) of a data set, with codes by the categories of a model."""
+    matrix = data.features if places is None else data.features[:, places]
+    if not data.categories and not categories:
+        return matrix
+    names = data.feature_names if places is None else [data.feature_names[place] for place in places]
+    own = [data.categories.get(name, ()) for name in names]
+    wanted = [categories.get(name, ()) for name in feature_names]
+    return recoded_matrix(matrix, own, wanted, feature_names, what="the data", of="the model")
+
+
+def holds_raw_values(data: Any, categories: Categories) -> bool:
+    """Whether something with two dimensions holds categories themselves, not their codes: a frame, or objects."""
+    return bool(categories) and (frames.is_frame(data) or getattr(getattr(data, "dtype", None), "kind", "f") in "OUST")
+
+
+def raw_matrix(data: Any, feature_names: Sequence[str], categories: Categories) -> np.ndarray:
+    """A frame or an array of raw values, whose columns are these features, as a matrix with codes."""
+    return encoded_matrix(data, feature_names, categories)
+
+
+def check_whole_codes(matrix: np.ndarray, feature_names: Sequence[str], features: Collection[int]) -> None:
+    """Raise unless these columns of a matrix hold whole numbers or NaN: categories that have no other names."""
+    for place in features:
+        column = matrix[:, place]
+        with np.errstate(invalid="ignore"):
+            wrong = (column != np.floor(column)) & ~np.isnan(column)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"feature {feature_names[place]!r} is a category: its column holds whole numbers, or NaN (missing); "
+                f"row {row} (from 0) is {column[row]:g}"
+            )

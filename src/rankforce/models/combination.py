@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.errors import SettingsError
 from rankforce.models.categories import categories_of_all
-from rankforce.models.model import Model, frozen
+from rankforce.models.model import Model, frozen, places_within
 from rankforce.models.provenance import Provenance
 
 
@@ -49,6 +50,10 @@ class Combination(Model):
             if not isinstance(model, Model):
                 raise SettingsError(f"a combination is made of models, not of {model!r}")
             self.check_member(model, f"model {number} of the combination")
+
+    @cached_property
+    def unnamed_categories(self) -> frozenset[int]:
+        return places_within(self, self.models)
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         return weighted_sum(self.weights, [model._scores(self.part_for(model, matrix)) for model in self.models])

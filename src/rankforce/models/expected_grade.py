@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.errors import DataError, SettingsError
-from rankforce.models.model import Model, count_of, frozen
+from rankforce.models.model import Model, count_of, frozen, places_within
 from rankforce.models.provenance import Provenance
 from rankforce.models.tree_ensemble import TreeEnsemble
 
@@ -156,6 +157,10 @@ class ExpectedGrade(Model):
     def predict_proba(self, data: Any, n_trees: int | None = None) -> np.ndarray:
         """The probability of every grade: float64 (documents, grades), in the order of ``link.grades``."""
         return self.link.probabilities(self.outputs(data, n_trees))
+
+    @cached_property
+    def unnamed_categories(self) -> frozenset[int]:
+        return places_within(self, self.members)
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         outputs = [member._scores(self.part_for(member, matrix)) for member in self.members]

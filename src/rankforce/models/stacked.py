@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.errors import SettingsError
 from rankforce.models.categories import categories_of_all
-from rankforce.models.model import Model
+from rankforce.models.model import Model, places_within
 from rankforce.models.net import Net
 from rankforce.models.provenance import Provenance
 
@@ -46,6 +47,10 @@ class Stacked(Model):
             )
         for number, model in enumerate(self.models):
             self.check_member(model, f"model {number} under the net")
+
+    @cached_property
+    def unnamed_categories(self) -> frozenset[int]:
+        return places_within(self, self.models)
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         return stacked_scores(self.net, [model._scores(self.part_for(model, matrix)) for model in self.models])

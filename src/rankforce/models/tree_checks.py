@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankforce.data.category_sets import BITS, MOST_CATEGORIES
+from rankforce.data.categories import MOST_CATEGORIES
+from rankforce.data.category_sets import BITS
 from rankforce.errors import RankforceError
 
 if TYPE_CHECKING:

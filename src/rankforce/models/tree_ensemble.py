@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +11,12 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
 from rankforce.console.wording import counted
+from rankforce.data.categories import Categories
 from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.trees.set_tests import SetBits
 from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_sets, tree_walk
-from rankforce.models.model import Model, count_of, frozen
+from rankforce.models.model import Model, count_of, frozen, places_within
 from rankforce.models.provenance import Provenance
 from rankforce.models.tree_checks import check_trees
 from rankforce.models.tree_sets import SET_FIELDS
@@ -81,7 +82,7 @@ class TreeEnsemble(Model):
         base_score: float = 0.0,
         provenance: Provenance | None = None,
         double_leaves: bool = False,
-        categories: Mapping[str, Sequence[str | int]] | None = None,
+        categories: Categories | None = None,
     ) -> TreeEnsemble:
         """An ensemble of trees. ``base_model`` is a model, or the name of a feature whose value is the base."""
         fields: dict[str, np.ndarray] = {}
@@ -243,7 +244,13 @@ class TreeEnsemble(Model):
     @cached_property
     def _asks_categories(self) -> bool:
         """Whether a matrix has columns of codes, which are to be looked at before they are believed."""
-        return self.has_sets or bool(self.categories)
+        return bool(self.categories) or bool(self.unnamed_categories)
+
+    @cached_property
+    def unnamed_categories(self) -> frozenset[int]:
+        own = {int(place) for place in np.unique(self.feature[self.subset >= 0])}
+        own -= {place for place, name in enumerate(self.feature_names) if name in self.categories}
+        return frozenset(own | places_within(self, [] if self.base_model is None else [self.base_model]))
 
     @property
     def _starts_alike(self) -> bool:

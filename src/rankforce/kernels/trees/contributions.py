@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
-from rankforce.kernels.trees.set_tests import fails
+from rankforce.kernels.trees.set_tests import failing_value
 
 BLOCK = 32  # documents side by side: what a tree needs of them stays in the first-level cache
 
@@ -305,7 +305,7 @@ def add_contributions(
                 values[r, d] = value if value == value else row_fills[r]
             if sets is not None:
                 for r in range(sets.sets.shape[0]):
-                    values[height + r, d] = fails(features[document, sets.features[r]], r, sets)
+                    values[height + r, d] = failing_value(features[document, sets.features[r]], r, sets)
             for f in range(out.shape[1]):
                 totals[f, d] = out[document, f]
         for tree in range(counts.shape[0]):

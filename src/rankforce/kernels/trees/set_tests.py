@@ -63,7 +63,7 @@ def is_in_set(value: Any, number: Any, sets: Any) -> Any:
 
 
 @subroutine
-def fails(value: Any, row: Any, rows: Any) -> Any:
+def failing_value(value: Any, row: Any, rows: Any) -> Any:
     """1 where a value fails the test of a row (of SetRows), -1 where it passes: as if it were compared with 0."""
     if value == value:
         passes = is_in_set(value, rows.sets[row], rows.bits)
