@@ -99,7 +99,7 @@ def test_truth_values_are_1_and_0(column):
     found = feature_column(column)
     assert isinstance(found, FeatureColumn), found
     np.testing.assert_array_equal(found.values.astype(float), [1, 0, np.nan])
-    assert found.role in (AS_TRUTH, "")
+    assert found.role == AS_TRUTH
 
 
 @pytest.mark.parametrize(
