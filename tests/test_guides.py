@@ -16,6 +16,8 @@ GUIDES = (
     "clicks.md",
     "large_data.md",
     "feature_logs.md",
+    "columns.md",
+    "categories.md",
     "tutorial.md",
     "optimality.md",
     "xrank.md",

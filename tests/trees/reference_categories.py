@@ -5,11 +5,15 @@ from __future__ import annotations
 import itertools
 
 
+def mean_of(documents, q, r):
+    return float(sum(q[d] for d in documents)) / float(max(sum(r[d] for d in documents), 1))
+
+
 def ordered_bins(bins, n_bins, leaves, q, r, smoothing):
-    """The bins that weigh something in these leaves (lists of documents), by smoothed mean; and Σr of each bin."""
+    """(bins that weigh something in these leaves, by smoothed mean; Σr of each bin; the share that does not count)."""
     pulls, weights = [0.0] * (n_bins + 1), [0.0] * (n_bins + 1)
     for documents in leaves:
-        mean = float(sum(q[d] for d in documents)) / float(max(sum(r[d] for d in documents), 1))
+        mean = mean_of(documents, q, r)
         for b in range(n_bins + 1):
             here = [d for d in documents if bins[d] == b]
             weight = float(sum(r[d] for d in here))
@@ -17,7 +21,23 @@ def ordered_bins(bins, n_bins, leaves, q, r, smoothing):
             weights[b] += weight
     more = smoothing * (sum(weights) / sum(map(len, leaves)))
     weighing = [b for b in range(n_bins) if weights[b] > 0 or pulls[b] != 0]
-    return sorted(weighing, key=lambda b: pulls[b] / max(weights[b] + more, 1.0)), weights
+    order = sorted(weighing, key=lambda b: pulls[b] / max(weights[b] + more, 1.0))
+    return order, weights, {b: more / max(weights[b] + more, 1.0) for b in weighing}
+
+
+def smoothed(documents, bins, q, r, shares):
+    """The force of each document of a leaf, less what does not count of its category's pull: {document: q}.
+
+    All of a category is taken off its first document: only sums are looked at.
+    """
+    mean = mean_of(documents, q, r)
+    left = {d: q[d] for d in documents}
+    for b, share in shares.items():
+        here = [d for d in documents if bins[d] == b]
+        if here:
+            pull = float(sum(q[d] for d in here)) - mean * float(sum(r[d] for d in here))
+            left[here[0]] -= round(share * pull)
+    return left
 
 
 def listed(order, weights, n_bins, place, missing_left):
@@ -37,16 +57,11 @@ def divided_by(documents, bins, n_bins, left_bins, missing_left):
     return left, [d for d in documents if d not in inside]
 
 
-def sets_in_order(bins, n_bins, leaves, q, r, smoothing):
+def sets_in_order(order, weights, n_bins):
     """(bins that go left, whether missing values do), in the order in which equal splits win."""
-    order, weights = ordered_bins(bins, n_bins, leaves, q, r, smoothing)
     for place in range(len(order)):
         for missing_left in (True, False):
             yield listed(order, weights, n_bins, place, missing_left)
-
-
-def mean_curvature(documents, r):
-    return float(sum(r[d] for d in documents)) / len(documents)
 
 
 def best_worth_of_all_sets(sums_of_bins):

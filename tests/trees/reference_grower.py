@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from tests.trees.reference_categories import divided_by, mean_curvature, sets_in_order
+from tests.trees.reference_categories import divided_by, ordered_bins, sets_in_order, smoothed
 
 from rankforce.binning.binned import Binned
 
@@ -51,48 +51,53 @@ def candidates(bins: list[int], n_bins: int, leaf: Leaf, q: list[int], r: list[i
 
 
 def candidates_of(binned, column, leaf, q, r, smoothing):
+    """(forces that count, candidates) of a leaf and column."""
     bins, n_bins = binned.bins(column).tolist(), int(binned.binning.n_bins[column])
     if column not in binned.binning.category_bins:
-        yield from candidates(bins, n_bins, leaf, q, r)
-        return
-    for left_bins, missing_left in sets_in_order(bins, n_bins, [leaf.documents], q, r, smoothing):
-        yield left_bins, missing_left, *divided_by(leaf.documents, bins, n_bins, left_bins, missing_left)
+        return q, candidates(bins, n_bins, leaf, q, r)
+    order, weights, shares = ordered_bins(bins, n_bins, [leaf.documents], q, r, smoothing)
+    sets = ((*test, *divided_by(leaf.documents, bins, n_bins, *test)) for test in sets_in_order(order, weights, n_bins))
+    return smoothed(leaf.documents, bins, q, r, shares), sets
 
 
-def best_split(
-    binned, leaf, q, r, *, min_documents, l2, usable, monotone, least, max_depth, category_smoothing, category_l2
-):
+def best_split(binned, leaf, q, r, *, min_documents, l2, usable, monotone, least, max_depth, category_smoothing):
     """(gain, column, bin, missing left, left documents, right documents) or None."""
     if leaf.depth >= max_depth:
         return None
     bounded = any(monotone)
+
+    def whole(forces):
+        qp, rp = sums(leaf.documents, forces, r)
+        return bounded_worth(qp, max(rp, 1), l2, leaf)[0] if bounded else float(qp) * qp / (max(rp, 1) + l2)
+
     best = None
     for column in range(len(binned.binning.features)):
         if not usable[column]:
             continue
-        of_sides = l2
-        if column in binned.binning.category_bins:
-            of_sides += category_l2 * mean_curvature(leaf.documents, r)
-        for b, missing_left, left, right in candidates_of(binned, column, leaf, q, r, category_smoothing):
-            (ql, rl), (qr, rr) = sums(left, q, r), sums(right, q, r)
+        forces, of_column = candidates_of(binned, column, leaf, q, r, category_smoothing)
+        found = None
+        for b, missing_left, left, right in of_column:
+            (ql, rl), (qr, rr) = sums(left, forces, r), sums(right, forces, r)
             if rl < least or rr < least or len(left) < min_documents or len(right) < min_documents:
                 continue
             if bounded:
-                worth_left, value_left = bounded_worth(ql, rl, of_sides, leaf)
-                worth_right, value_right = bounded_worth(qr, rr, of_sides, leaf)
+                worth_left, value_left = bounded_worth(ql, rl, l2, leaf)
+                worth_right, value_right = bounded_worth(qr, rr, l2, leaf)
                 if monotone[column] * value_left > monotone[column] * value_right:
                     continue
                 worth = worth_left + worth_right
             else:
-                dl, dr = rl + of_sides, rr + of_sides
+                dl, dr = rl + l2, rr + l2
                 worth = (float(ql) * ql * dr + float(qr) * qr * dl) / (dl * dr)
-            if best is None or worth > best[0]:
-                best = (worth, column, b, missing_left, left, right)
+            if found is None or worth > found[0]:
+                found = (worth, column, b, missing_left, left, right)
+        if found is not None and forces is not q:
+            found = (found[0] + (whole(q) - whole(forces)), *found[1:])
+        if found is not None and (best is None or found[0] > best[0]):
+            best = found
     if best is None:
         return None
-    qp, rp = sums(leaf.documents, q, r)
-    whole = bounded_worth(qp, rp, l2, leaf)[0] if bounded else float(qp) * qp / (rp + l2)
-    gain = best[0] - whole
+    gain = best[0] - whole(q)
     return (gain, *best[1:]) if gain > ROUNDING * abs(best[0]) else None
 
 
@@ -110,7 +115,6 @@ def grow_reference(
     monotone=None,
     documents=None,
     category_smoothing=0.0,
-    category_l2=0.0,
 ) -> ReferenceTree:
     width = len(binned.binning.features)
     settings = {
@@ -121,7 +125,6 @@ def grow_reference(
         "least": 1,
         "max_depth": max_depth,
         "category_smoothing": category_smoothing,
-        "category_l2": category_l2,
     }
     tree = ReferenceTree()
     tree.leaves.append(Leaf(list(range(binned.n_documents)) if documents is None else list(documents)))

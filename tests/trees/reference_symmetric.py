@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tests.trees.reference_categories import divided_by, mean_curvature, sets_in_order
+from tests.trees.reference_categories import divided_by, ordered_bins, sets_in_order, smoothed
 from tests.trees.reference_grower import ROUNDING, Leaf, ReferenceTree, bounded_worth, sums
 
 
@@ -16,15 +16,14 @@ def divided(leaf, bins, n_bins, b, missing_left):
     return left, [d for d in leaf.documents if d not in inside]
 
 
-def gain_of(leaf, left, right, q, r, *, min_documents, l2, more_l2, min_gain, direction, bounded):
-    """What this leaf gains by the division; None if it cannot be made. ``more_l2`` is for both sides."""
+def gain_of(leaf, left, right, q, r, *, min_documents, l2, min_gain, direction, bounded):
+    """What this leaf gains by the division; None if it cannot be made."""
     (ql, rl), (qr, rr) = sums(left, q, r), sums(right, q, r)
     if rl < 1 or rr < 1 or len(left) < min_documents or len(right) < min_documents:
         return None
     within = leaf if bounded else Leaf([])
-    of_sides = l2 + more_l2 * mean_curvature(leaf.documents, r) if more_l2 else l2
-    worth_left, value_left = bounded_worth(ql, rl, of_sides, within)
-    worth_right, value_right = bounded_worth(qr, rr, of_sides, within)
+    worth_left, value_left = bounded_worth(ql, rl, l2, within)
+    worth_right, value_right = bounded_worth(qr, rr, l2, within)
     if bounded and direction * value_left > direction * value_right:
         return None
     gain = worth_left + worth_right - bounded_worth(*sums(leaf.documents, q, r), l2, within)[0]
@@ -33,7 +32,7 @@ def gain_of(leaf, left, right, q, r, *, min_documents, l2, more_l2, min_gain, di
 
 def grow_symmetric_reference(
     binned, q, r, *, n_leaves, min_documents, max_depth=math.inf, l2=0.0, min_gain=0.0, usable=None, monotone=None,
-    documents=None, category_smoothing=0.0, category_l2=0.0,
+    documents=None, category_smoothing=0.0,
 ):  # fmt: skip
     width = len(binned.binning.features)
     usable = [True] * width if usable is None else usable
@@ -47,22 +46,25 @@ def grow_symmetric_reference(
         best = None
         for column in range(width):
             n_bins = int(binned.binning.n_bins[column])
-            categorical = column in binned.binning.category_bins
             if not usable[column]:
                 continue
             tests = ((b, missing_left) for b in range(n_bins) for missing_left in (True, False))
-            if categorical:
-                open_leaves = [leaf.documents for leaf in tree.leaves if len(leaf.documents) >= 2 * min_documents]
-                tests = (
-                    sets_in_order(columns[column], n_bins, open_leaves, q, r, category_smoothing) if open_leaves else ()
-                )
+            forces = [q] * len(tree.leaves)
+            if column in binned.binning.category_bins:
+                bins = columns[column]
+                large = [leaf.documents for leaf in tree.leaves if len(leaf.documents) >= 2 * min_documents]
+                if not large:
+                    continue
+                order, weights, shares = ordered_bins(bins, n_bins, large, q, r, category_smoothing)
+                tests = sets_in_order(order, weights, n_bins)
+                forces = [smoothed(leaf.documents, bins, q, r, shares) for leaf in tree.leaves]
             for b, missing_left in tests:
                 gains = [
                     gain_of(
-                        leaf, *divided(leaf, columns[column], n_bins, b, missing_left), q, r,
-                        direction=monotone[column], more_l2=category_l2 if categorical else 0.0, **rules,
+                        leaf, *divided(leaf, columns[column], n_bins, b, missing_left), of_leaf, r,
+                        direction=monotone[column], **rules,
                     )
-                    for leaf in tree.leaves
+                    for leaf, of_leaf in zip(tree.leaves, forces, strict=True)
                 ]  # fmt: skip
                 total = sum(gain for gain in gains if gain is not None)
                 if total > (0 if best is None else best[0] * (1 + 1e-12)):

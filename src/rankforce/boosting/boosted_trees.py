@@ -18,7 +18,7 @@ from rankforce.remedies import Setting, ValidationData
 from rankforce.training.base_models import checked_base
 from rankforce.training.iterative import Iterative
 from rankforce.training.settings import choice, number, setting, whole, with_settings
-from rankforce.trees.category_splits import CATEGORY_L2, CATEGORY_SMOOTHING
+from rankforce.trees.category_splits import CATEGORY_SMOOTHING
 
 FEW_DOCUMENTS = 20_000  # below, trees that fit less noise are worth more than trees that fit more detail
 
@@ -46,7 +46,6 @@ class BoostedTrees(Iterative):
     query_fraction: float = number(1.0, above=0.0, most=1.0)
     monotone: Any = setting(None, Understood(check_directions, text_values.python_value))
     category_smoothing: float = number(CATEGORY_SMOOTHING, least=0.0)
-    category_l2: float = number(CATEGORY_L2, least=0.0)
     base_model: Any = setting(None, Understood(checked_base))
     line_search: int | None = whole(None, least=1, after="early_stopping")
     line_search_on: Literal["train", "validation"] = choice("train")

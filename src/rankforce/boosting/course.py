@@ -96,7 +96,6 @@ class BoostingCourse(Course):
             split=self.learners[0].split,
             monotone=directions_of(settings.monotone, self.data),
             category_smoothing=settings.category_smoothing,
-            category_l2=settings.category_l2,
             seed=settings.seed,
             histogram_bytes=HISTOGRAM_BYTES[memory],
         )

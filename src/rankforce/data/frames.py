@@ -274,4 +274,7 @@ def to_pandas(data: Dataset) -> Any:
             "data.replace(feature_names=...), data.replace(labels=...)"
         )
     features = pandas.DataFrame(data.features, columns=list(data.feature_names))
+    for name, categories in data.categories.items():  # -1 is a missing value there
+        codes = np.nan_to_num(data.features[:, data.feature_place(name)], nan=-1).astype(np.int64)
+        features[name] = pandas.Categorical.from_codes(codes, list(categories))
     return pandas.concat([pandas.DataFrame(dict(head)), features], axis=1)

@@ -36,7 +36,7 @@ class FeatureChoice:
     @property
     def listed(self) -> bool:
         """Whether columns were chosen by name."""
-        return self.features is not None or not (isinstance(self.ignore, tuple) and not self.ignore)
+        return self.features is not None or bool(listed_columns(self.ignore, "ignore"))
 
 
 class GivenColumns(NamedTuple):
@@ -56,6 +56,8 @@ def given_columns(
     X: Any, parts: Mapping[str, Any], labels: Mapping[str, Any], feature_names: Any, group: Any, choice: FeatureChoice
 ) -> GivenColumns:
     """The parts of a data set; ``parts`` and ``labels`` hold values or names of columns of X."""
+    if choice.categories is not None and not isinstance(choice.categories, Mapping):
+        raise DataError(f"categories maps features to lists of categories, and is not {shown(choice.categories)}")
     if frames.is_frame(X):
         return _of_frame(X, parts, labels, feature_names, group, choice)
     sources = _sources(labels)
@@ -77,18 +79,17 @@ def _of_frame(
     rest, taken = frames.without_columns(
         X, {role: None if one is False else one for role, one in parts.items()} | sources
     )
-    found = _options(parts, labels, group, choice).roles(frames.column_names(rest), None)
+    known = FeatureOptions.of(choice.categorical, choice.like, choice.categories)
+    found = _options(parts, labels, group, choice, known).roles(frames.column_names(rest), None)
     detected = {role: getattr(found, option) for role, option in _ROLES.items()}
     detected_sources = {f"labels[{name!r}]": column for name, column in found.labels.items()}
     rest, columns = frames.without_columns(rest, detected | detected_sources)
+    for name in found.labels.keys() & labels.keys():
+        raise DataError(f"the label source {name!r} is given, and X has a column {found.labels[name]!r}: leave one out")
     given = {role: taken[role] if columns[role] is None else columns[role] for role in parts}
     label_values = {name: taken[source] for name, source in zip(labels, sources, strict=True)}
     label_values |= {name: columns[f"labels[{name!r}]"] for name in found.labels}
-    categories = choice.categories if isinstance(choice.categories, Mapping) else None
-    if choice.categories is not None and categories is None:
-        raise DataError(f"categories maps features to lists of categories, and is not {shown(choice.categories)}")
-    options = FeatureOptions.of(choice.categorical, choice.like, categories)
-    options = dataclasses.replace(options, categorical=[*options.categorical, *found.declared])
+    options = dataclasses.replace(known, categorical=[*known.categorical, *found.declared])
     place_of = {name: place for place, name in enumerate(frames.column_names(rest))}
     raw = ((column, name, frames.column_at(rest, place_of[column])) for column, name in found.features.items())
     made = gathered(raw, options)
@@ -110,7 +111,9 @@ def _of_frame(
     )
 
 
-def _options(parts: Mapping[str, Any], labels: Mapping[str, Any], group: Any, choice: FeatureChoice) -> ColumnOptions:
+def _options(
+    parts: Mapping[str, Any], labels: Mapping[str, Any], group: Any, choice: FeatureChoice, known: FeatureOptions
+) -> ColumnOptions:
     """What is to be found among the columns that were not named: the parts that were not given."""
     asked = {option: None if parts[role] is None else False for role, option in _ROLES.items()}
     if group is not None:
@@ -122,7 +125,8 @@ def _options(parts: Mapping[str, Any], labels: Mapping[str, Any], group: Any, ch
         labels={},
         features=None if choice.features is None else listed_columns(choice.features, "features"),
         ignore=listed_columns(choice.ignore, "ignore"),
-        categorical=listed_columns(choice.categorical, "categorical"),
+        categorical=known.categorical,
+        known=known.needed or frozenset(),
     )
 
 

@@ -65,10 +65,7 @@ def _names_of(given: Any, where: str) -> list[Any]:
     ]
     text = bytes(whole(int(one), "values", where, least=-128, most=255) % 256 for one in values)
     if not text.isascii():  # it counts characters, and takes them for bytes: 3.2 does
-        raise ModelFileError(
-            f"{where}: XGBoost writes names of categories beyond ASCII incompletely: train on whole numbers or "
-            "other names"
-        )
+        raise ModelFileError(f"{where}: XGBoost writes names of categories beyond ASCII incompletely: train on numbers")
     return [text[first:last].decode() for first, last in itertools.pairwise(offsets)]
 
 

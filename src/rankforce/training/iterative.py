@@ -11,8 +11,9 @@ from typing import Any, Self
 from rankforce.collective import alone
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
+from rankforce.inspection.column_guards import warn_of_suspect_columns
 from rankforce.measures.measure import Measure
-from rankforce.models.provenance import Provenance
+from rankforce.models.provenance import COLUMNS, Provenance
 from rankforce.remedies import ValidationData
 from rankforce.threads import THREADS, using_threads
 from rankforce.training.base_models import base_of, written_base
@@ -75,6 +76,7 @@ class Iterative(Ranker):
         if not alone() and checkpoint is not None:
             raise SettingsError("a checkpoint is written by one process: leave it out")
         self._refuse_categories(training.data)
+        warn_of_suspect_columns(training.data)
         self._check_settings(training.data, training.held_out)
         with using_threads(self.threads):
             kept = None
@@ -96,9 +98,10 @@ class Iterative(Ranker):
         self.history_ = monitor.history
         self.watched_measure_ = monitor.measure
         self.best_iteration_ = course.best_iteration
+        columns = {COLUMNS: dict(training.data.roles)} if training.data.roles else {}
         provenance = Provenance.of_training(
             training.data,
-            settings=self._settings() | self._chosen_settings(course) | training.inputs | self._notes(),
+            settings=self._settings() | self._chosen_settings(course) | training.inputs | self._notes() | columns,
             objective=training.objective,
             history=monitor.history,
             watched=monitor.names,

@@ -43,7 +43,6 @@ from rankforce.kernels.trees.symmetric import (
 )
 from rankforce.threads import FEW_IN_A_PASS, default_threads, over_ranges
 from rankforce.trees.category_splits import (
-    CATEGORY_L2,
     CATEGORY_SMOOTHING,
     best_sets,
     bins_of_sets,
@@ -116,10 +115,8 @@ class Grower:
         +1: the tree must not fall as the feature rises. A split whose sides would be in the wrong order is refused;
         the middle of the two values bounds everything below each side.
     category_smoothing : float
-        Before the categories of a column are put in order by their means, each is drawn towards the leaf's mean as if
-        it had so many documents more that are like the leaf.
-    category_l2 : float
-        Added to ``l2`` for splits on categorical columns: so many documents of the leaf's mean curvature.
+        For splits on a categorical column, each category is thought to have so many documents more that are like the
+        leaf: its mean is drawn towards the leaf's.
     seed : int
         For the random rounding of forces where too many are small.
     histogram_bytes : int
@@ -142,7 +139,6 @@ class Grower:
         split: str = "newton",
         monotone: Sequence[int] | np.ndarray | None = None,
         category_smoothing: float = CATEGORY_SMOOTHING,
-        category_l2: float = CATEGORY_L2,
         seed: int = 0,
         histogram_bytes: int = HISTOGRAM_BYTES["fast"],
     ) -> None:
@@ -159,7 +155,6 @@ class Grower:
             raise SettingsError(f"growth must be one of {', '.join(map(repr, GROWTHS))}, not {growth!r}")
         self.growth = growth
         self.category_smoothing = _not_negative(category_smoothing, "category_smoothing")
-        self.category_l2 = _not_negative(category_l2, "category_l2")
         self.seed = seed
         binning = binned.binning
         self._monotone = _directions(monotone, binning.n_features)[binning.features]
@@ -301,7 +296,7 @@ class Grower:
                 layout.leads,
                 work.usable,
                 self._monotone,
-                category_table(binned.binning, self.category_smoothing, self.category_l2, self._best_sets, work.sets),
+                category_table(binned.binning, self.category_smoothing, self._best_sets, work.sets),
             ),
             rules=SplitRules(
                 shift=scales.shift,

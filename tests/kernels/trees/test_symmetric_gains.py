@@ -14,7 +14,7 @@ SHIFT, BINS, START = 32, 37, 5
 @kernel
 def in_vectors(histogram, counts, total, n, l2, least, minimum, counted, min_gain, bounded, direction, sums, gains):
     add_gains(
-        histogram, counts, START, BINS, total, n, SHIFT, l2, l2, least, minimum, counted, min_gain,
+        histogram, counts, START, BINS, total, n, SHIFT, l2, least, minimum, counted, min_gain,
         direction, bounded, -900.0, 400.0, sums, gains,
     )  # fmt: skip
 

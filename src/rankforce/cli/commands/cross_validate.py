@@ -34,6 +34,7 @@ def cross_validate(
     quiet: options.Quiet = False,
     imports: options.Imports = None,
     read: options.Reading = None,
+    categorical: options.Categorical = None,
     form: options.Format = "text",
     json: options.Json = False,
 ) -> None:
@@ -58,9 +59,9 @@ def cross_validate(
     model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
     documents: Any
     if data.is_dir() and not is_store(str(data)):
-        documents = rf.read_folds(data, on_read=note_origins, **reading_options(read))
+        documents = rf.read_folds(data, on_read=note_origins, **reading_options(read, categorical))
     else:
-        documents = read_data(data, read)
+        documents = read_data(data, read, categorical=categorical)
     result = rf.cross_validate(
         model,
         documents,

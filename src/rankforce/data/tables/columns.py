@@ -141,6 +141,7 @@ class ColumnOptions:
     features: Sequence[str] | None
     ignore: Sequence[str]
     categorical: Sequence[str] = ()
+    known: frozenset[str] = frozenset()  # features of what the columns are read like
 
     def roles(self, columns: Sequence[str], path: Path | None) -> Roles:
         """Who is what among the columns of a file; without a path, of a data frame."""
@@ -216,7 +217,8 @@ class ColumnOptions:
     def _warn_of_weights(self, features: Sequence[str], path: Path | None) -> None:
         """Say that a column which is called like weights is a feature, unless an option speaks of such weights."""
         for role, names in WEIGHT_LIKE.items():
-            column = next((name for name in features if name.lower() in names), None)
+            doubtful = [name for name in features if name.lower() in names and name not in self.known]
+            column = next(iter(doubtful), None)
             if column is not None and getattr(self, role) is None:
                 whose = "queries" if role == "query_weight" else "documents"
                 words: list[str | Remedy] = [

@@ -81,6 +81,7 @@ def read_table(
     for role, column in (("label", label), ("document", document), ("weight", weight), ("query_weight", query_weight)):
         OrNone(Either((Text("the name of a column"), Switch()))).check(role, column)
     OrNone(Text("the name of a column")).check("qid", qid)
+    known = FeatureOptions.of(categorical, like)
     options = ColumnOptions(
         qid=qid,
         label=label,
@@ -90,9 +91,9 @@ def read_table(
         labels=named_labels(labels),
         features=None if features is None else listed_columns(features, "features"),
         ignore=listed_columns(ignore, "ignore"),
-        categorical=listed_columns(categorical, "categorical"),
+        categorical=known.categorical,
+        known=known.needed or frozenset(),
     )
-    known = FeatureOptions.of(categorical, like)
     columns = read_parquet(path, options, known) if is_parquet(path) else read_csv(path, options, known, delimiter)
     parts = _checked_parts(columns)
     try:
@@ -200,7 +201,7 @@ def _categories_to_write(data: Dataset, name: str, as_text: bool) -> Any:
     if (codes == UNKNOWN).any():
         raise DataError(
             f"feature {name!r} has entries of which only is known that they are none of its categories: a table cannot "
-            "hold them; read the data without like=, or leave the feature out"
+            "hold them; leave the feature out"
         )
     texts = [str(category) for category in data.categories[name]]
     places = np.where(np.isnan(codes), -1, codes).astype(np.int64)

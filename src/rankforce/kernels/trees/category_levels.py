@@ -14,10 +14,11 @@ from rankforce.kernels.trees.category_order import (
     order_bins,
     place_others,
     put_in_order,
+    smooth_in_order,
     turning_place,
     write_set,
 )
-from rankforce.kernels.trees.category_splits import FIRST, category_l2, collapse
+from rankforce.kernels.trees.category_splits import FIRST, collapse
 from rankforce.kernels.trees.growth_state import N_LEAVES
 from rankforce.kernels.trees.leaf_table import SIZE, SLOT, sum_of_bins
 from rankforce.kernels.trees.level_gains import NO_GAIN, add_gains
@@ -34,20 +35,18 @@ def add_ordered_gains(
     slot, size = tree.leaves[leaf, SLOT], tree.leaves[leaf, SIZE]
     start, bins, number = columns.starts[j], columns.size[j] - 1, categories.number[j]
     order, ordered, count = categories.order[number, 0], categories.ordered[number], categories.n_ordered[number]
-    for counting in range(2 if rules.check_documents else 1):
-        histogram = histograms.counts[slot] if counting == 1 else histograms.sums[slot]
-        if chosen:
-            of_bins = categories.sets[0, number]
-            collapse(histogram, start, bins, order, count, of_bins, ordered[counting])
-        else:
-            put_in_order(histogram, start, bins, order, count, ordered[counting])
-            if counting == 1:
-                place_others(size, count, categories.turn[number], ordered[1])
+    put_in_order(histograms.sums[slot], start, bins, order, count, ordered[0])
+    smoothed = smooth_in_order(total, rules.shift, order, count, categories.keys[number], ordered[0])
+    if rules.check_documents:
+        put_in_order(histograms.counts[slot], start, bins, order, count, ordered[1])
+        place_others(size, count, categories.turn[number], ordered[1])
+    if chosen:
+        for counting in range(2 if rules.check_documents else 1):
+            collapse(order, count, categories.sets[0, number], ordered[counting])
     add_gains(
-        ordered[0], ordered[1], FIRST, 2 if chosen else count, total, size, rules.shift,
-        category_l2(total, size, categories, rules), rules.l2, rules.least, rules.min_documents,
-        rules.check_documents, rules.min_gain, columns.monotone[j], rules.bounded,
-        tree.bounds[leaf, 0], tree.bounds[leaf, 1], sums, gains,
+        ordered[0], ordered[1], FIRST, 2 if chosen else count, smoothed, size, rules.shift,
+        rules.l2, rules.least, rules.min_documents, rules.check_documents, rules.min_gain, columns.monotone[j],
+        rules.bounded, tree.bounds[leaf, 0], tree.bounds[leaf, 1], sums, gains,
     )  # fmt: skip
 
 

@@ -2,13 +2,19 @@
 
 Of all sets of categories, the one whose split gains most holds the categories with the lowest (or highest) Σq/Σr: those
 that are cut off at one place of the row in this order (Fisher 1958, Breiman et al. 1984). So a categorical column is
-put in order, and then searched like a numeric one. Categories of few documents would be at both ends of the row by
-accident: their means are drawn towards that of their leaf, as if each had ``smoothing`` more of its documents.
+put in order, and then searched like a numeric one.
 
-    (Σq − mean·Σr) / (Σr + smoothing)        with the mean Σq/Σr of the leaf
+Chance puts categories of few documents at both ends of the row, and a set of them gains much on the documents that it
+was chosen by, but on no others. So what a category's documents pull beyond the mean m of their leaf counts in part:
 
-All leaves of a symmetric tree's level have one order, by both sums over the leaves. A bin whose sums are 0 in every
-leaf is in no order: it is in no set.
+    Σq − m·Σr   becomes   (Σq − m·Σr) · Σr / (Σr + smoothing)
+
+as if each category had ``smoothing`` more that pull like the leaf. Were the true means of categories drawn from a
+normal distribution, this would be the best guess of each, and remain so for the set that was chosen for its gain. The
+order is that of these means, and gains are those of these sums.
+
+All leaves of a symmetric tree's level have one order, and one share that counts, by sums over the leaves. A bin whose
+sums are 0 in every leaf is in no order: it is in no set.
 """
 
 from __future__ import annotations
@@ -51,7 +57,8 @@ def add_pulls(histogram: Any, start: Any, bins: Any, total: Any, shift: Any, pul
 def order_bins(pulls: Any, bins: Any, n_documents: Any, smoothing: Any, keys: Any, order: Any) -> Any:
     """Write the bins into ``order[0]``, rising by key, equal ones by number; return how many there are.
 
-    ``n_documents`` are those of all leaves whose pulls were added. ``order[1]`` is work space.
+    ``n_documents`` are those of all leaves whose pulls were added. ``keys[0]`` becomes the mean pull of each bin,
+    ``keys[1]`` the share of its pull that does not count. ``order[1]`` is work space.
     """
     r = 0.0
     for b in range(bins + 1):
@@ -60,10 +67,12 @@ def order_bins(pulls: Any, bins: Any, n_documents: Any, smoothing: Any, keys: An
     count = 0
     for b in range(bins):
         if pulls[1, b] > 0.0 or pulls[0, b] != 0.0:
-            keys[b] = pulls[0, b] / max(pulls[1, b] + more, 1.0)
+            weight = max(pulls[1, b] + more, 1.0)
+            keys[0, b] = pulls[0, b] / weight
+            keys[1, b] = more / weight
             order[0, count] = b
             count += 1
-    _merge_sort(keys, count, order)
+    _merge_sort(keys[0], count, order)
     return count
 
 
@@ -122,6 +131,23 @@ def put_in_order(histogram: Any, start: Any, bins: Any, order: Any, count: Any, 
     for k in range(count):
         ordered[k] = histogram[start + order[k]]
     ordered[count] = histogram[start + bins]
+
+
+@uncounted_subroutine
+def smooth_in_order(total: Any, shift: Any, order: Any, count: Any, keys: Any, ordered: Any) -> Any:
+    """Take the share of every bin's pull that does not count off its sum; return the sum of all entries then.
+
+    It was ``total``. What is taken is rounded to whole units: sums stay integers.
+    """
+    one = np.int64(1)
+    mask = (one << np.int64(shift)) - one
+    mean = float_of(total >> shift) / float_of(max(total & mask, one))
+    for k in range(count):
+        pull = float_of(ordered[k] >> shift) - mean * float_of(ordered[k] & mask)
+        taken = np.int64(np.rint(keys[1, order[k]] * pull)) << np.int64(shift)
+        ordered[k] -= taken
+        total -= taken
+    return total
 
 
 @uncounted_subroutine

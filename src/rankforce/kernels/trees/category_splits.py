@@ -19,11 +19,12 @@ from rankforce.kernels.trees.category_order import (
     order_bins,
     place_others,
     put_in_order,
+    smooth_in_order,
     turning_place,
     write_set,
 )
 from rankforce.kernels.trees.leaf_table import sum_of_bins
-from rankforce.kernels.trees.splits import NO_SPLIT, best_careful_split, best_split
+from rankforce.kernels.trees.splits import NO_SPLIT, best_careful_split, best_split, leaf_worth
 
 FIRST = np.int64(0)  # where a histogram that was put in order begins
 
@@ -36,11 +37,11 @@ def is_categorical(j: Any, categories: Any) -> Any:
 
 
 @uncounted_subroutine
-def category_l2(total: Any, n_documents: Any, categories: Any, rules: Any) -> Any:
-    """The l2 of a leaf's splits on categories; ``total`` is the sum of its entries."""
+def _worth_of(leaf: Any, total: Any, rules: Any, bounds: Any) -> Any:
     one = np.int64(1)
-    r = float_of(total & ((one << np.int64(rules.shift)) - one))
-    return rules.l2 + categories.l2 * (r / n_documents)
+    r = float_of(max(total & ((one << np.int64(rules.shift)) - one), one))
+    worth, _ = leaf_worth(float_of(total >> rules.shift), r, rules.l2, rules.bounded, bounds[leaf, 0], bounds[leaf, 1])
+    return worth
 
 
 @uncounted_subroutine
@@ -64,20 +65,21 @@ def scan_categories(
     count = order_bins(pulls, bins, size, categories.smoothing, categories.keys[number], order)
     turn = turning_place(order[0], count, bins, pulls)
     put_in_order(histogram, start, bins, order[0], count, ordered[0])
-    l2 = category_l2(total, size, categories, rules)
+    smoothed = smooth_in_order(total, rules.shift, order[0], count, categories.keys[number], ordered[0])
     if counted or rules.bounded:
         if counted:
             put_in_order(counts, start, bins, order[0], count, ordered[1])
             place_others(size, count, turn, ordered[1])
         worth, place, missing_left = best_careful_split(
-            ordered[0], ordered[1], FIRST, count, total, rules.shift, rules.least, l2, counted, size,
+            ordered[0], ordered[1], FIRST, count, smoothed, rules.shift, rules.least, rules.l2, counted, size,
             rules.min_documents, columns.monotone[j], rules.bounded, bounds[leaf, 0], bounds[leaf, 1],
         )  # fmt: skip
     else:
         worth, place, missing_left = best_split(
-            ordered[0], FIRST, count, total, rules.shift, rules.least, l2, sums, worths, worth_bits
+            ordered[0], FIRST, count, smoothed, rules.shift, rules.least, rules.l2, sums, worths, worth_bits
         )
     if worth != NO_SPLIT:
+        worth += _worth_of(leaf, total, rules, bounds) - _worth_of(leaf, smoothed, rules, bounds)
         missing_left = write_set(order[0], count, turn, place, missing_left, categories.sets[leaf, number])
     best.worth[leaf, j] = worth
     best.bin[leaf, j] = 0
@@ -87,13 +89,19 @@ def scan_categories(
 
 
 @uncounted_subroutine
-def collapse(histogram: Any, start: Any, bins: Any, order: Any, count: Any, of_bins: Any, sides: Any) -> Any:
-    """A leaf's histogram as two bins, what a set holds and what else is in the order, and missing values behind."""
-    sides[0] = 0
-    sides[1] = 0
+def collapse(order: Any, count: Any, of_bins: Any, ordered: Any) -> Any:
+    """Of a histogram in order make two bins, what a set holds and what else there is, and missing values behind."""
+    left = np.int64(0)
+    right = np.int64(0)
     for k in range(count):
-        sides[0 if is_in_set(of_bins, order[k]) else 1] += histogram[start + order[k]]
-    sides[2] = histogram[start + bins]
+        if is_in_set(of_bins, order[k]):
+            left += ordered[k]
+        else:
+            right += ordered[k]
+    missing = ordered[count]
+    ordered[0] = left
+    ordered[1] = right
+    ordered[2] = missing
 
 
 @uncounted_subroutine

@@ -60,22 +60,21 @@ class ColumnTable(NamedTuple):
 class CategoryTable(NamedTuple):
     """What there is about categorical columns, which have numbers of their own: ``number`` int32 (columns,), or −1.
 
-    ``smoothing`` and ``l2`` of their splits, in documents of the leaf's mean curvature (or in documents).
+    ``smoothing`` in documents (of the leaf's mean curvature).
 
     ``sets`` uint64 (leaves, categorical columns, 4): the bins that the best split of a leaf on a column sends to the
     left, bit b % 64 of word b // 64; of a symmetric tree row 0 alone. ``chosen`` uint64 (nodes, 4): those of every
     split that was made.
 
     Work space per categorical column, which one thread has at a time: ``pulls`` float64 (…, 2, 256), for each bin what
-    its documents pull beyond the mean of their leaf, and Σr, missing values last; ``keys`` float64 (…, 256), what bins
-    are ordered by; ``order`` int64 (…, 2, 256), the bins in that order, how many of them in ``n_ordered`` int64 (…,),
-    from where on the left side is that behind a split in ``turn`` int64 (…,); ``ordered`` int64 (…, 2, 256), a leaf's
-    sums and counts in that order.
+    its documents pull beyond the mean of their leaf, and Σr, missing values last; ``keys`` float64 (…, 2, 256), what
+    bins are ordered by, and which share of that pull is taken for chance; ``order`` int64 (…, 2, 256), the bins in that
+    order, how many of them in ``n_ordered`` int64 (…,), from where on the left side is that behind a split in ``turn``
+    int64 (…,); ``ordered`` int64 (…, 2, 256), a leaf's sums and counts in that order.
     """
 
     number: Any
     smoothing: Any
-    l2: Any
     sets: Any
     chosen: Any
     pulls: Any

@@ -24,7 +24,6 @@ def add_gains(
     n_documents: Any,
     shift: Any,
     l2: Any,
-    whole_l2: Any,
     least: Any,
     min_documents: Any,
     counted: Any,
@@ -38,10 +37,9 @@ def add_gains(
 ) -> Any:
     """Add what one leaf gains by every test on one column to the first two rows of ``gains``; 0 if it cannot be split.
 
-    ``l2`` is that of both sides, ``whole_l2`` that of the leaf. ``gains`` float64 (3, bins): missing values to the
-    left, to the right, work space. ``sums`` int64 (2, bins) is work space, too, its second row 0 if documents are not
-    counted. No turn of the longest loop depends on another one or jumps, and places are unsigned: it is done in
-    vectors.
+    ``gains`` float64 (3, bins): missing values to the left, to the right, work space. ``sums`` int64 (2, bins) is work
+    space, too, its second row 0 if documents are not counted. No turn of the longest loop depends on another one or
+    jumps, and places are unsigned: it is done in vectors.
     """
     one = np.int64(1)
     mask = (one << np.int64(shift)) - one
@@ -64,7 +62,7 @@ def add_gains(
     both = missing != 0 or n_missing != 0
     q = float_of(total >> shift)
     r = total & mask
-    whole, _ = leaf_worth(q, float_of(max(r, one)), whole_l2, bounded, lower, upper)
+    whole, _ = leaf_worth(q, float_of(max(r, one)), l2, bounded, lower, upper)
     for side in range(2 if both else 1):
         more = missing if side == 0 else np.int64(0)
         n_more = n_missing if side == 0 else np.int64(0)

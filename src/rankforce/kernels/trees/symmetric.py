@@ -111,7 +111,7 @@ def _add_leaf(leaf: Any, j: Any, columns: Any, rules: Any, histograms: Any, tree
         return total
     add_gains(
         histogram, histograms.counts[slot if rules.check_documents else 0], columns.starts[j], columns.size[j] - 1,
-        total, tree.leaves[leaf, SIZE], rules.shift, rules.l2, rules.l2, rules.least, rules.min_documents,
+        total, tree.leaves[leaf, SIZE], rules.shift, rules.l2, rules.least, rules.min_documents,
         rules.check_documents, rules.min_gain, columns.monotone[j], rules.bounded,
         tree.bounds[leaf, 0], tree.bounds[leaf, 1], sums, gains,
     )  # fmt: skip
