@@ -16,7 +16,6 @@ from rankforce.threads import thread_count, using_threads
 from rankforce.trees.grower import Grower
 from rankforce.trees.quantised import Scales
 
-
 NUMBERS, CATEGORIES = "numbers", "categories"  # kernels are compiled for data with categories apart
 
 
