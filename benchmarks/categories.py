@@ -255,28 +255,26 @@ def values_of(scores: np.ndarray, test: rf.Dataset) -> np.ndarray:
 
 
 def compare(data: rf.Dataset, seeds: int, wanted: str | None) -> None:
-    values: dict[str, list[np.ndarray]] = {}
-    seconds: dict[str, list[float]] = {}
-    for seed in range(seeds):
-        train, test = divided(data, seed)
-        for name, system in SYSTEMS.items():
-            if wanted is not None and wanted not in name:
-                continue
-            begin = time.perf_counter()
-            scorer = system(train, seed)
-            seconds.setdefault(name, []).append(time.perf_counter() - begin)
-            values.setdefault(name, []).append(values_of(scorer(test), test))
-    ours = np.concatenate(next(iter(values.values())))
     print(f"| {data.n_documents // 2:,} documents, {MEASURE} | held out | difference (paired t) | ms per tree |")
     print("|---|---|---|---|")
-    for name, found in values.items():
+    ours = None
+    for name, system in SYSTEMS.items():
+        if wanted is not None and wanted not in name:
+            continue
+        found, seconds = [], []
+        for seed in range(seeds):
+            train, test = divided(data, seed)
+            begin = time.perf_counter()
+            scorer = system(train, seed)
+            seconds.append(time.perf_counter() - begin)
+            found.append(values_of(scorer(test), test))
         each = np.concatenate(found)
-        known = ~np.isnan(each) & ~np.isnan(ours)
-        difference = (each - ours)[known]
-        told = (
-            "" if not difference.any() else f"{difference.mean():+.4f}, p = {stats.ttest_1samp(difference, 0)[1]:.2g}"
-        )
-        print(f"| {name} | {np.nanmean(each):.4f} | {told} | {1e3 * min(seconds[name]) / TREES:.1f} |", flush=True)
+        ours = each if ours is None else ours
+        difference = each - ours
+        difference = difference[~np.isnan(difference)]
+        p = stats.ttest_1samp(difference, 0)[1] if difference.any() else 1.0
+        told = f"{difference.mean():+.4f}, p = {p:.2g}"
+        print(f"| {name} | {np.nanmean(each):.4f} | {told} | {1e3 * min(seconds) / TREES:.1f} |", flush=True)
 
 
 def sweep(data: rf.Dataset, seeds: int) -> None:
