@@ -41,7 +41,11 @@ def test_categories_are_sent_by_their_names(categorical, form):
 def test_arrow(categorical):
     shop = pa.array([10, 20, 20, 30, None])
     table = pa.table(
-        {"shop": shop, "brand": pa.array(FRAME["brand"].tolist()), "bm25": pa.array(FRAME["bm25"], from_pandas=True)}
+        {
+            "shop": shop,
+            "brand": pa.array([row[1] or None for row in ROWS]),
+            "bm25": pa.array(FRAME["bm25"], from_pandas=True),
+        }
     )
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
