@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from rankforce.data.factorising import codes_of
 from rankforce.data.feature_columns import feature_numbers
 from rankforce.errors import DataError
 from rankforce.remedies import Phrase, Words, parts_of
+
+if TYPE_CHECKING:
+    from rankforce.data.dataset import Dataset
 
 AS_DECLARED = Phrase(
     "make it as it was declared: rf.read(path, like=model), rf.Dataset(frame, like=model)",
@@ -42,6 +45,21 @@ def encoded_matrix(X: Any, feature_names: Sequence[str], categories: Categories)
     matrix = frames.stack(columns, rows)
     frames.refuse_infinite(matrix, list(feature_names))
     return matrix
+
+
+def recoded(data: Dataset, like: Dataset, *, what: str, of: str) -> Dataset:
+    """A data set with the codes of another one, whose features have the same places."""
+    if all(data.categories.get(name, ()) == like.categories.get(other, ()) for name, other in _pairs(data, like)):
+        return data
+    own = [data.categories.get(name, ()) for name in data.feature_names]
+    wanted = [like.categories.get(name, ()) for name in like.feature_names]
+    matrix = recoded_matrix(data.features, own, wanted, data.feature_names, what=what, of=of)
+    lists = {name: listed for name, listed in zip(data.feature_names, wanted, strict=True) if listed}
+    return data.replace(features=matrix, categories=lists)
+
+
+def _pairs(data: Dataset, like: Dataset) -> Iterable[tuple[str, str]]:
+    return zip(data.feature_names, like.feature_names, strict=True)
 
 
 def recoded_matrix(

@@ -65,6 +65,8 @@ def factorised(values: Any) -> Factorised:
 def _of_arrow(values: Any) -> Factorised:
     import pyarrow as pa
 
+    if pa.types.is_nested(values.type):
+        raise DataError(f"entries of the Arrow type {values.type}")
     try:
         encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
         ordered = bool(encoded.type.ordered)
@@ -105,7 +107,7 @@ def _of_objects(entries: Sequence[Any], known: Iterable[Any] = ()) -> tuple[np.n
     except DataError:
         raise
     except Exception as error:  # lists, mappings, objects that cannot be compared
-        raise DataError(f"its entries cannot be told apart: {error}") from error
+        raise DataError(f"entries that cannot be told apart ({error})") from error
     return places, different
 
 

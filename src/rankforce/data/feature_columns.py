@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import numbers
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,6 +37,7 @@ AS_CATEGORY, AS_DATE, AS_TRUTH = "category", "days since 1970-01-01", "0 and 1"
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _TRUTH = {"true": 1.0, "false": 0.0}
+_FEW_TEXTS = 50  # of which somebody may mean categories in a small table
 _LEAST_REPEATED = 2  # texts that occur less often on average are ids or free text
 
 
@@ -80,15 +82,23 @@ def feature_column(
         array = frames.as_vector(values)
         if array.ndim != 1:
             return Unusable("several values in each row: give each of them a column of its own", may_be_declared=False)
+        truth = _holds_truth(values, array)
         if array.dtype == object:
             array = frames.from_objects(array)
-        if array.dtype.kind in "iuf":
-            return FeatureColumn(array)
-        if array.dtype.kind == "b":
-            return FeatureColumn(array, role=AS_TRUTH)
+        if array.dtype.kind in "iufb":
+            return FeatureColumn(array, role=AS_TRUTH if truth else "")
         return _of_entries(factorised(values), find)
     except DataError as error:
         return Unusable(str(error), may_be_declared=False)
+
+
+def _holds_truth(values: Any, array: np.ndarray) -> bool:
+    """Whether a column holds truth values, which become numbers where one is missing."""
+    if array.dtype == object:
+        kinds = {type(entry) for entry in array.tolist() if not frames.is_missing(entry)}
+        return bool(kinds) and kinds <= {bool, np.bool_}
+    kind = getattr(values, "dtype", getattr(values, "type", array.dtype))
+    return str(kind).lower().startswith("bool")
 
 
 def _with_found_categories(column: Factorised) -> FeatureColumn | Unusable:
@@ -112,6 +122,8 @@ def _of_entries(column: Factorised, find: bool) -> FeatureColumn | Unusable:
         return _of_texts(column, entries, find)
     if all(isinstance(entry, datetime.date) for entry in entries):
         return FeatureColumn(_numbers(column, {entry: days_of(entry) for entry in entries}), role=AS_DATE)
+    if all(isinstance(entry, numbers.Number) for entry in entries):
+        return Unusable("numbers that no float64 can be", may_be_declared=False)
     kinds = sorted({type(entry).__name__ for entry in entries})
     return Unusable(f"entries of the type {' and '.join(kinds[:3])}", may_be_declared="str" in kinds)
 
@@ -125,14 +137,15 @@ def _of_texts(column: Factorised, texts: list[str], find: bool) -> FeatureColumn
     for is_one, kind in ((_is_number, "numbers"), (looks_like_date, "dates")):
         others = [text for text in texts if not is_one(text)]
         if not others:
-            return Unusable(f"{kind} written as text" if kind == "numbers" else "dates that no calendar has")
+            return Unusable("numbers as text: convert them" if kind == "numbers" else "dates that no calendar has")
         if len(others) < len(texts):
             return Unusable(f"{kind}, but also {min(others)!r:.60}", example=min(others))
     present = int(np.count_nonzero(column.places >= 0))
     if not find:
         return Unusable(f"texts, where numbers are wanted ({min(texts)!r:.60})", may_be_declared=False)
     if _LEAST_REPEATED * len(texts) > present:
-        return Unusable(f"{counted(len(texts), 'different text')} in {counted(present, 'row')}: ids or free text")
+        reason = f"{counted(len(texts), 'different text')} in {counted(present, 'row')}: ids or free text"
+        return Unusable(reason, may_be_declared=len(texts) <= _FEW_TEXTS)
     return _with_found_categories(column)
 
 

@@ -182,15 +182,9 @@ def as_matrix(X: Any) -> tuple[np.ndarray, list[str] | None]:
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         matrix = _from_sparse(X)
     elif names is not None:
-        remedy = "; encode it as numbers, drop it, or name it as qid=, labels= or document_ids="
-        columns = [
-            as_numbers(column_at(X, index), f"column {name!r}", remedy=remedy) for index, name in enumerate(names)
-        ]
-        for name, values in zip(names, columns, strict=True):
-            if values.ndim != 1:
-                raise DataError(
-                    f"column {name!r} holds several numbers in a row: give each of them a column of its own"
-                )
+        from rankforce.data.feature_columns import feature_numbers
+
+        columns = [feature_numbers(column_at(X, index), f"column {name!r}") for index, name in enumerate(names)]
         matrix = stack(columns, X.shape[0])
     else:
         matrix = _from_array(X)
@@ -280,4 +274,7 @@ def to_pandas(data: Dataset) -> Any:
             "data.replace(feature_names=...), data.replace(labels=...)"
         )
     features = pandas.DataFrame(data.features, columns=list(data.feature_names))
+    for name, categories in data.categories.items():  # -1 is a missing value there
+        codes = np.nan_to_num(data.features[:, data.feature_place(name)], nan=-1).astype(np.int64)
+        features[name] = pandas.Categorical.from_codes(codes, list(categories))
     return pandas.concat([pandas.DataFrame(dict(head)), features], axis=1)

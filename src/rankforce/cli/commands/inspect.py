@@ -36,6 +36,7 @@ def inspect(
     strict: Annotated[bool, typer.Option("--strict", help="Leave with exit code 1 if anything is suspicious.")] = False,
     imports: options.Imports = None,
     read: options.Reading = None,
+    categorical: options.Categorical = None,
     json: options.Json = False,
 ) -> None:
     """Report what is in data files and models.
@@ -70,7 +71,7 @@ def inspect(
         if looks_like_model(path):
             models[name] = model_card(rf.load(path))
             continue
-        data[name] = read_data(path, read, say_origins=False)
+        data[name] = read_data(path, read, categorical=categorical, say_origins=False)
         reports[name] = rf.inspect(data[name])
     overlaps = [shared_queries(data[a], data[b], (a, b)) for a, b in itertools.combinations(data, 2)]
     everything: list[Any] = [*reports.values(), *overlaps]

@@ -42,7 +42,7 @@ def score(
     if run is not None and out is None:
         raise rf.SettingsError("--run needs --out FILE")
     scorer = rf.load(model)
-    documents = read_data(data, read)
+    documents = read_data(data, read, like=scorer)
     prediction_options: dict[str, Any] = {} if trees is None else {"n_trees": trees}
     if prediction_options and "n_trees" not in inspect.signature(scorer.predict).parameters:
         raise rf.SettingsError(f"{scorer!r} is no sum of trees: leave --trees out")
