@@ -171,7 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", choices=["artificial", "mslr", "mq2008"], default="artificial")
     parser.add_argument("--users", choices=list(USERS), action="append", help="only these; may be given several times")
-    parser.add_argument("--queries", type=int, default=500, help="of artificial data")
+    parser.add_argument("--queries", type=int, default=300, help="of artificial data")
     parser.add_argument("--sessions", type=int, default=10, help="of every query")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="η = 1 alone, one seed")

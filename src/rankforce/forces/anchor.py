@@ -37,8 +37,8 @@ class Anchor:
         curvatures: np.ndarray,
         weights: np.ndarray | None = None,
     ) -> None:
-        """``curvatures`` are those of the measure with all scores 0 (``by_query`` order), ``weights`` what documents count
-        there; by default those of the data.
+        """``curvatures`` are those of the measure with all scores 0 (``by_query`` order), ``weights`` what documents
+        count there; by default those of the data.
         """
         judged = term.judged
         self.kept = judged.kept
