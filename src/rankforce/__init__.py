@@ -28,11 +28,16 @@ _HOME = {
     "read_preferences": "rankforce.data.preferences",
     "consistent_posteriors": "rankforce.data.preferences",
     "click_labels": "rankforce.data.clicks.click_labels",
+    "click_sessions": "rankforce.data.clicks.session_lists",
     "ClickLabels": "rankforce.data.clicks.rates",
+    "estimate_propensities": "rankforce.data.clicks.propensity_estimates",
+    "Propensities": "rankforce.data.clicks.propensities",
     "read_feature_log": "rankforce.data.feature_logs.reading",
     "FeatureLog": "rankforce.data.feature_logs.joining",
     "make_artificial": "rankforce.data.artificial.artificial",
     "make_web_like": "rankforce.data.artificial.web_like",
+    "simulate_clicks": "rankforce.simulating.clicks",
+    "SimulatedClicks": "rankforce.simulating.simulated_clicks",
     "confuse_labels": "rankforce.data.noise",
     "confusion_from_repeats": "rankforce.data.noise",
     # measures
@@ -43,6 +48,8 @@ _HOME = {
     "Graded": "rankforce.objectives.graded",
     "Scheduled": "rankforce.objectives.scheduled",
     "Term": "rankforce.objectives.objective",
+    "InversePropensities": "rankforce.objectives.position_bias",
+    "JointRatios": "rankforce.objectives.position_bias",
     "search_weights": "rankforce.training.weight_search",
     "read_objective": "rankforce.objectives.objective_files",
     # rankers (a test holds that all of them are here)
@@ -96,7 +103,7 @@ _HOME = {
 }
 
 # What is public beside these names, each with names of its own.
-SUBPACKAGES = ("diagnostics", "lambdas", "optimising", "schedules")
+SUBPACKAGES = ("click_models", "diagnostics", "lambdas", "optimising", "schedules")
 
 # Names that were public here once, and where they are now.
 _MOVED = {

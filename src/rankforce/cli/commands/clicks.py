@@ -57,6 +57,14 @@ def clicks(
         bool, typer.Option("--smooth-zeros", help="Smooth what was never clicked, too; else it stays 0.")
     ] = False,
     min_impressions: Annotated[int, typer.Option(metavar="N", help="Documents shown less often are unlabelled.")] = 1,
+    propensities: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="How likely users look at each position (rankforce propensities): labels are clicks per look.",
+            show_default=False,
+        ),
+    ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,8 +115,9 @@ def clicks(
         prior=_prior(prior),
         smooth_zeros=smooth_zeros,
         min_impressions=min_impressions,
+        propensities=None if propensities is None else rf.Propensities.read(propensities),
         sorted_by_session=sorted_by_session,
-        **_columns(column),
+        **log_columns(column),
     )
     report: dict[str, Any] = {"logs": [str(log) for log in logs], **labels.to_dict()}
     words = [str(labels)]
@@ -144,7 +153,8 @@ def _prior(written: str) -> str | float:
     return prior.read_checked(written, "prior", f"--prior {written}")
 
 
-def _columns(written: list[str] | None) -> dict[str, Any]:
+def log_columns(written: list[str] | None) -> dict[str, Any]:
+    """Role → column of a log, as typed."""
     from rankforce.data.clicks.session_logs import COLUMN_NAMES
     from rankforce.errors import SettingsError
 

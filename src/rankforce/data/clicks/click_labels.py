@@ -11,6 +11,7 @@ from typing import Any
 
 from rankforce.data.clicks.counting import Counting
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
+from rankforce.data.clicks.propensities import as_propensities
 from rankforce.data.clicks.rates import ClickLabels, ClickSettings
 from rankforce.data.clicks.session_logs import read_log
 from rankforce.files.limits import within_memory
@@ -29,6 +30,7 @@ def click_labels(
     prior: str | float = "query",
     smooth_zeros: bool = False,
     min_impressions: int = 1,
+    propensities: Any = None,
     session: str | None = None,
     query: str | None = None,
     document: str | None = None,
@@ -66,6 +68,9 @@ def click_labels(
         clicks out still see them. True: such a document gets s·m/(n + s).
     min_impressions : int
         With fewer a document is unlabelled.
+    propensities : Propensities, or numbers, the first that of position 1; optional
+        How likely users look at each position. The click rate is then clicks per look, c/Σ p over the impressions, at
+        most 1: what an examined document attracts, wherever it stood. Smoothing adds looks in place of impressions.
     session, query, document, position, clicked, time : str
         The names of the columns, where they are not called so.
     sorted_by_session : bool
@@ -79,7 +84,9 @@ def click_labels(
     The last click is that with the latest time; without times, or where they are equal, that at the lowest place of
     the list (users read downwards), then the later row. Ids are compared as text.
     """
-    settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions)
+    known = None if propensities is None else as_propensities(propensities)
+    looks = None if known is None else tuple(known.values.tolist())
+    settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions, looks)
     check_number("chunk_rows", chunk_rows, 1, whole=True)
     check_switches(smooth_zeros=smooth_zeros, sorted_by_session=sorted_by_session)
     OrNone(Switch()).check("progress", progress)
@@ -95,7 +102,7 @@ def click_labels(
     }
     for role, column in names.items():
         OrNone(Text("the name of a column")).check(role, column)
-    counting = Counting(keys, last_of == "session", sorted_by_session)
+    counting = Counting(keys, last_of == "session", sorted_by_session, known)
     with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
         for chunk in read_log(log, names, int(chunk_rows), progress):
             counting.add(chunk)

@@ -9,8 +9,9 @@ import numpy as np
 
 from rankforce.data.clicks.keys import QueryKeys
 from rankforce.data.clicks.log_values import Coded
-from rankforce.data.clicks.rates import ClickLabels, ClickSettings
-from rankforce.data.clicks.session_logs import LogChunk
+from rankforce.data.clicks.propensities import Propensities
+from rankforce.data.clicks.rates import LOOK_UNIT, ClickLabels, ClickSettings
+from rankforce.data.clicks.session_logs import LogChunk, positions_of
 from rankforce.data.hashing import hash_ids
 from rankforce.errors import DataError
 from rankforce.remedies import NAME_ALONE, Argument, LogColumn
@@ -30,8 +31,11 @@ class _LastClick:
 class Counting:
     """Counts over the chunks of a log. All sums are of integers: chunks and their order do not matter."""
 
-    def __init__(self, keys: QueryKeys, whole_sessions: bool, adjacent: bool) -> None:
+    def __init__(
+        self, keys: QueryKeys, whole_sessions: bool, adjacent: bool, propensities: Propensities | None = None
+    ) -> None:
         self._keys = keys
+        self._propensities = propensities
         self._whole_sessions = whole_sessions
         self._adjacent = adjacent
         self._queries: dict[str, int] = {}
@@ -39,7 +43,7 @@ class Counting:
         self._last: dict[tuple[str, int], _LastClick] = {}
         self._closed: list[np.ndarray] = []  # hashes of the sessions that are over, sorted runs of falling length
         self._open: str | None = None
-        self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # pairs, counts (3, pairs)
+        self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # pairs, counts (3, pairs), with looks (4, pairs)
         self._rows = 0
         self._columns: dict[str, dict[str, None]] = {}  # role → the columns that it was read from
 
@@ -51,13 +55,17 @@ class Counting:
             self._columns.setdefault(role, {})[column] = None
         if self._adjacent:
             self._check_adjacent(chunk)
-        queries = _numbered(self._queries, [self._keys.of(query) for query in chunk.query.values])[chunk.query.codes]
-        documents = _numbered(self._documents, chunk.document.values)[chunk.document.codes]
+        queries = numbered(self._queries, [self._keys.of(query) for query in chunk.query.values])[chunk.query.codes]
+        documents = numbered(self._documents, chunk.document.values)[chunk.document.codes]
         pairs = (queries << 32) | documents
         distinct_pairs, pair_number = np.unique(pairs, return_inverse=True)
-        counts = np.zeros((3, len(distinct_pairs)), dtype=np.int64)
+        counts = np.zeros((3 if self._propensities is None else 4, len(distinct_pairs)), dtype=np.int64)
         counts[0] = np.bincount(pair_number, minlength=len(distinct_pairs))
         counts[1] = np.bincount(pair_number[chunk.clicked], minlength=len(distinct_pairs))
+        if self._propensities is not None:
+            np.add.at(
+                counts[3], pair_number, np.rint(self._propensities.at(positions_of(chunk)) / LOOK_UNIT).astype(int)
+            )
         self._parts.append((distinct_pairs, counts))
         self._find_last_clicks(chunk, queries, pairs)
         self._rows += len(chunk)
@@ -156,7 +164,9 @@ class Counting:
 
     def _count_last_clicks(self, clicks: Any) -> None:
         pairs, times = np.unique(np.array([click.pair for click in clicks], dtype=np.int64), return_counts=True)
-        self._parts.append((pairs, np.stack([np.zeros_like(times), np.zeros_like(times), times])))
+        counts = np.zeros((3 if self._propensities is None else 4, len(times)), dtype=np.int64)
+        counts[2] = times
+        self._parts.append((pairs, counts))
 
     def _merge(self) -> tuple[np.ndarray, np.ndarray]:
         pairs = np.concatenate([part for part, _ in self._parts])
@@ -168,6 +178,6 @@ class Counting:
         return merged
 
 
-def _numbered(numbers: dict[str, int], values: list[str]) -> np.ndarray:
+def numbered(numbers: dict[str, int], values: list[str]) -> np.ndarray:
     """The number of each value; new ones get the next."""
     return np.fromiter((numbers.setdefault(one, len(numbers)) for one in values), dtype=np.int64, count=len(values))

@@ -15,15 +15,13 @@ from rankforce.console.wording import counted
 from rankforce.data.clicks.keys import QueryKeys
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.files import table_path
-from rankforce.data.tables.arrow import arrow
-from rankforce.data.tables.csv_reading import delimiter_of
-from rankforce.data.tables.parquet import is_parquet
+from rankforce.data.tables.written_columns import write_columns
 from rankforce.errors import DataError, SettingsError
-from rankforce.files.atomic_writes import atomic_write
 from rankforce.kinds import MOST, Choice, Either, Number, check_choice, check_number, check_switches, shown
 from rankforce.remedies import DOCUMENT_IDS, Argument
 
 RATES = ("last_click", "click")
+LOOK_UNIT = 2.0**-32  # looks are counted in whole numbers of it: their sums do not depend on the order of the rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +34,7 @@ class ClickSettings:
     prior: str | float = "query"
     smooth_zeros: bool = False
     min_impressions: int = 1
+    propensities: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, value, known in (("rate", self.rate, RATES), ("last_of", self.last_of, ("query", "session"))):
@@ -46,23 +45,31 @@ class ClickSettings:
         if not Either((Number(0.0, 1.0), Choice(("query", "global")))).holds(self.prior):
             raise SettingsError(f"prior must be 'query', 'global' or a rate from 0 to 1, not {shown(self.prior)}")
         check_switches(smooth_zeros=self.smooth_zeros)
+        if self.propensities is not None and self.rate != "click":
+            raise SettingsError(
+                "propensities say how often users looked, and clicks are counted against that: ",
+                Argument("rate", "click"),
+            )
         check_number("min_impressions", self.min_impressions, -MOST, whole=True)
         object.__setattr__(self, "min_impressions", int(self.min_impressions))
         if self.min_impressions < 1:
             raise SettingsError("min_impressions must be at least 1: a document never shown has no label")
 
-    def rates(self, clicks: np.ndarray, impressions: np.ndarray, query: np.ndarray) -> np.ndarray:
-        """(clicks + s·m)/(impressions + s); ``query`` numbers the queries from 0."""
+    def rates(self, clicks: np.ndarray, impressions: np.ndarray, looks: np.ndarray, query: np.ndarray) -> np.ndarray:
+        """(clicks + s·m)/(looks + s), at most 1; ``query`` numbers the queries from 0.
+
+        ``looks`` are the impressions, or with propensities how many of them users looked at, as is to be expected.
+        """
         mean: Any = self.prior
         if self.prior == "query":
-            mean = (np.bincount(query, clicks) / np.bincount(query, impressions))[query]
+            mean = (np.bincount(query, clicks) / np.bincount(query, looks))[query]
         elif self.prior == "global":
-            mean = clicks.sum() / impressions.sum()
-        result = (clicks + self.smoothing * mean) / (impressions + self.smoothing)
+            mean = clicks.sum() / looks.sum()
+        result = (clicks + self.smoothing * np.minimum(mean, 1.0)) / (looks + self.smoothing)
         if not self.smooth_zeros:
             result[clicks == 0] = 0.0
         result[impressions < self.min_impressions] = np.nan
-        return result
+        return np.minimum(result, 1.0)
 
 
 class ClickLabels:
@@ -71,7 +78,8 @@ class ClickLabels:
     One entry per query (or query key) and document that was shown, queries and their documents in order of first
     appearance: ``queries`` and ``documents`` (text), ``impressions``, ``clicks``, ``last_clicks`` (int64), and
     ``click_rate`` and ``last_click_rate`` (float64), smoothed, NaN below the minimum of impressions. ``values`` is the
-    one of the two that is the label. ``log_columns`` says which columns of the log each role was read from.
+    one of the two that is the label. ``looks`` are the impressions that users looked at, as the propensities say, and
+    without any all impressions. ``log_columns`` says which columns of the log each role was read from.
     """
 
     def __init__(
@@ -87,9 +95,10 @@ class ClickLabels:
         query = pairs >> 32
         self.queries = np.array(list(query_codes), dtype=object)[query]
         self.documents = np.array(list(documents), dtype=object)[pairs & 0xFFFFFFFF]
-        self.impressions, self.clicks, self.last_clicks = counts
-        self.click_rate = settings.rates(self.clicks, self.impressions, query)
-        self.last_click_rate = settings.rates(self.last_clicks, self.impressions, query)
+        self.impressions, self.clicks, self.last_clicks = counts[:3]
+        self.looks = self.impressions if len(counts) == 3 else counts[3] * LOOK_UNIT
+        self.click_rate = settings.rates(self.clicks, self.impressions, self.looks, query)
+        self.last_click_rate = settings.rates(self.last_clicks, self.impressions, self.looks, query)
 
     @property
     def values(self) -> np.ndarray:
@@ -131,6 +140,7 @@ class ClickLabels:
             "impressions": self.impressions,
             "clicks": self.clicks,
             "last_clicks": self.last_clicks,
+            **({} if self.settings.propensities is None else {"looks": self.looks}),
             "click_rate": self.click_rate,
             "last_click_rate": self.last_click_rate,
         }
@@ -140,24 +150,7 @@ class ClickLabels:
 
         Delimited text is ``.csv`` or ``.tsv``, compressed with ``.gz`` after it.
         """
-        path = table_path(path)
-        pa = arrow(path)
-        columns = {
-            name: pa.array(values, type=pa.string() if values.dtype == object else None, from_pandas=True)
-            for name, values in self.columns().items()
-        }
-        table = pa.table(columns)
-        with atomic_write(path) as file:
-            if is_parquet(path):
-                import pyarrow.parquet as pq
-
-                pq.write_table(table, file, write_page_checksum=True)
-                return
-            from pyarrow import csv as arrow_csv
-
-            with pa.output_stream(file, compression="gzip" if path.suffix == ".gz" else None) as stream:
-                options = arrow_csv.WriteOptions(delimiter=delimiter_of(path, None))
-                arrow_csv.write_csv(table, stream, write_options=options)
+        write_columns(table_path(path), self.columns())
 
     def to_pandas(self) -> Any:
         """The table as a pandas data frame."""
@@ -196,6 +189,8 @@ class ClickLabels:
             )
             zeros = "" if settings.smooth_zeros else "; what was never clicked stays 0"
             words.append(f"smoothed by {settings.smoothing:g} impressions at the {mean}{zeros}")
+        if settings.propensities is not None:
+            words.append(f"clicks per look, of which {self.looks.sum():,.0f} are expected by the propensities")
         if self._keys.words:
             words.append(f"queries pooled by {self._keys.words}")
         columns = (f"{role} {' or '.join(map(repr, names))}" for role, names in self.log_columns.items())
