@@ -10,9 +10,12 @@ import os
 from typing import Any
 
 from rankforce.data.clicks.counting import Counting
+from rankforce.data.clicks.dwell import Dwelling, DwellSettings
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
-from rankforce.data.clicks.rates import ClickLabels, ClickSettings
+from rankforce.data.clicks.rates import DWELL_RATES, ClickLabels, ClickSettings
 from rankforce.data.clicks.session_logs import read_log
+from rankforce.data.clicks.similar_queries import SimilarQueries
+from rankforce.errors import SettingsError
 from rankforce.files.limits import within_memory
 from rankforce.kinds import OrNone, Switch, Text, check_number, check_switches
 
@@ -29,12 +32,18 @@ def click_labels(
     prior: str | float = "query",
     smooth_zeros: bool = False,
     min_impressions: int = 1,
+    similar: Any = None,
+    satisfied_after: float = 30.0,
+    longest_dwell: float = 1800.0,
+    unknown_dwell: str = "satisfied",
     session: str | None = None,
     query: str | None = None,
     document: str | None = None,
     position: str | None = None,
     clicked: str | None = None,
     time: str | None = None,
+    dwell: str | None = None,
+    time_unit: str | None = None,
     sorted_by_session: bool = False,
     chunk_rows: int = CHUNK_ROWS,
     progress: bool | None = None,
@@ -50,8 +59,10 @@ def click_labels(
     log : path, data frame, or an iterable of these
         A row per document shown: ``session``, ``query``, ``document``, ``clicked`` (0 or 1), ``position`` (1 is the
         top) and ``time``, of which one may be absent. CSV (.csv, .tsv, also .gz) or Parquet; read in chunks.
-    rate : "last_click" or "click"
-        Which rate is the label; both are in the result.
+    rate : "last_click", "click", "satisfied_click", "dwell" or "median_dwell"
+        Which rate is the label. The first two are always in the result, those of dwell times if one of them is the
+        label. "satisfied_click": clicks after which the user stayed, per impression. "dwell", "median_dwell": the mean
+        and the median over the clicks of ln(1 + t)/ln(1 + longest_dwell), t seconds being the dwell time.
     query_key : function, mapping, or name of a column of the log
         Queries with the same key are one query: their impressions are pooled, in the log and in ``for_data``. A
         function is called with the query as text; a query that a mapping lacks is its own key.
@@ -66,8 +77,20 @@ def click_labels(
         clicks out still see them. True: such a document gets s·m/(n + s).
     min_impressions : int
         With fewer a document is unlabelled.
-    session, query, document, position, clicked, time : str
-        The names of the columns, where they are not called so.
+    similar : "words", "characters", a function, pairs or a SimilarQueries
+        Also pool clicks over queries that are similar by their texts, as a function of two queries says, or as pairs
+        say; ``rf.SimilarQueries`` has the details. The result's ``similar`` has these labels, beside its own.
+    satisfied_after, longest_dwell : number of seconds
+        A click is satisfied from the one on; beyond the other the user had left, and the dwell time is unknown.
+    unknown_dwell : "satisfied" or "leave_out"
+        A click with an unknown dwell time, such as the last of a session, is satisfied, or its impression does not
+        count in the rate of satisfied clicks. Mean and median leave it out in either case; a document of which no
+        dwell time is known has no such label.
+    session, query, document, position, clicked, time, dwell : str
+        The names of the columns, where they are not called so. Dwell times (seconds) come from the column ``dwell``;
+        without one they are the time to the next action of the session, a row with a later time, clicked or not.
+    time_unit : "s", "ms", "us" or "ns"
+        Of times that are numbers, for dwell times; seconds, unless they would lie beyond the year 5000.
     sorted_by_session : bool
         The rows of a session are adjacent, which is checked. Needs 8 bytes of memory per session in place of a few
         hundred for each last click.
@@ -79,7 +102,11 @@ def click_labels(
     The last click is that with the latest time; without times, or where they are equal, that at the lowest place of
     the list (users read downwards), then the later row. Ids are compared as text.
     """
-    settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions)
+    dwell_settings = DwellSettings(satisfied_after, longest_dwell, unknown_dwell, time_unit)
+    settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions, dwell_settings)
+    rule = similar if similar is None or isinstance(similar, SimilarQueries) else SimilarQueries(similar)
+    if rule is not None and rate == "median_dwell":
+        raise SettingsError("medians are not pooled over similar queries: the mean is, rate 'dwell'")
     check_number("chunk_rows", chunk_rows, 1, whole=True)
     check_switches(smooth_zeros=smooth_zeros, sorted_by_session=sorted_by_session)
     OrNone(Switch()).check("progress", progress)
@@ -92,11 +119,15 @@ def click_labels(
         "clicked": clicked,
         "time": time,
         "key": keys.column,
+        "dwell": dwell,
     }
     for role, column in names.items():
         OrNone(Text("the name of a column")).check(role, column)
-    counting = Counting(keys, last_of == "session", sorted_by_session)
+    dwelling = Dwelling(dwell_settings, rate == "median_dwell") if rate in DWELL_RATES else None
+    if dwelling is None:
+        del names["dwell"]  # what is not needed is not read
+    counting = Counting(keys, last_of == "session", sorted_by_session, dwelling)
     with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
         for chunk in read_log(log, names, int(chunk_rows), progress):
             counting.add(chunk)
-        return counting.labels(settings)
+        return counting.labels(settings, rule)
