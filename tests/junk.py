@@ -250,6 +250,10 @@ def data_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("make_artificial", rf.make_artificial, small)
     yield Target("make_artificial with clicks", rf.make_artificial, small | {"clicks": True, "drift": 0.1})
     yield Target("make_web_like", rf.make_web_like, small | {"features": 20})
+    clicked: dict[str, Any] = {"data": data, "ranking": "1", "sessions": 2, "places": 3}
+    yield Target("simulate_clicks", rf.simulate_clicks, clicked, lambda log: rf.click_labels(log))
+    for name in ("PositionBased", "TrustBias", "Cascade"):
+        yield Target(name, getattr(rf.click_models, name), {}, lambda model: rf.simulate_clicks(data, "1", 2, model))
     yield Target("confuse_labels", rf.confuse_labels, {"data": data, "matrix": np.eye(5)})
     grades = data.labels["grades"]
     yield Target("confusion_from_repeats", rf.confusion_from_repeats, {"first": grades, "second": grades})
@@ -393,6 +397,8 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
         "ExportedBundle",
         "ExportCheck",
         "ClickLabels",
+        "SimulatedClicks",
+        "ClickModel",
         "FeatureLog",
         "Evaluation",
         "Comparison",

@@ -36,14 +36,14 @@ def test_every_listed_name_is_at_home_where_the_list_says(door, name):
     assert name in door.__all__
 
 
-@pytest.mark.parametrize("door", [*LAZY, rf.schedules], ids=lambda door: door.__name__)
+@pytest.mark.parametrize("door", [*LAZY, rf.schedules, rf.click_models], ids=lambda door: door.__name__)
 def test_an_unknown_name_is_an_attribute_error(door):
     for name in ("Nothing", "nothing", "_nothing"):
         with pytest.raises(AttributeError, match=name):
             getattr(door, name)
 
 
-@pytest.mark.parametrize("door", [*LAZY, rf.schedules], ids=lambda door: door.__name__)
+@pytest.mark.parametrize("door", [*LAZY, rf.schedules, rf.click_models], ids=lambda door: door.__name__)
 def test_names_that_are_completed_are_there(door):
     assert set(door.__all__) <= set(dir(door))
     assert [name for name in dir(door) if not hasattr(door, name)] == []

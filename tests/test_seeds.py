@@ -16,6 +16,7 @@ IMPOSSIBLE = (-1, 2**64, 99999999999999999999999, 1.5, "a", None, True, np.float
 CALLS = {
     "make_artificial": lambda data, seed: rf.make_artificial(queries=3, documents=4, features=2, seed=seed),
     "make_web_like": lambda data, seed: rf.make_web_like(queries=3, features=6, seed=seed),
+    "simulate_clicks": lambda data, seed: rf.simulate_clicks(data, "1", seed=seed),
     "confuse_labels": lambda data, seed: rf.confuse_labels(data, np.eye(5), seed=seed),
     "evaluate": lambda data, seed: rf.evaluate("1", data, seed=seed),
     "compare": lambda data, seed: rf.compare("1", "2", data, seed=seed),

@@ -32,6 +32,8 @@ _HOME = {
     "FeatureLog": "rankforce.data.feature_logs.joining",
     "make_artificial": "rankforce.data.artificial.artificial",
     "make_web_like": "rankforce.data.artificial.web_like",
+    "simulate_clicks": "rankforce.simulating.clicks",
+    "SimulatedClicks": "rankforce.simulating.simulated_clicks",
     "confuse_labels": "rankforce.data.noise",
     "confusion_from_repeats": "rankforce.data.noise",
     # measures
@@ -95,7 +97,7 @@ _HOME = {
 }
 
 # What is public beside these names, each with names of its own.
-SUBPACKAGES = ("diagnostics", "lambdas", "optimising", "schedules")
+SUBPACKAGES = ("click_models", "diagnostics", "lambdas", "optimising", "schedules")
 
 # Names that were public here once, and where they are now.
 _MOVED = {

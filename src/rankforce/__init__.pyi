@@ -1,5 +1,6 @@
 """Public names of rankforce; written by tools/write_stub.py."""
 
+from rankforce import click_models as click_models
 from rankforce import diagnostics as diagnostics
 from rankforce import lambdas as lambdas
 from rankforce import optimising as optimising
@@ -84,6 +85,8 @@ from rankforce.rankers.prank import PRank as PRank
 from rankforce.rankers.ranknet import RankNet as RankNet
 from rankforce.rankers.spsa import SPSA as SPSA
 from rankforce.rankers.xrank import XRank as XRank
+from rankforce.simulating.clicks import simulate_clicks as simulate_clicks
+from rankforce.simulating.simulated_clicks import SimulatedClicks as SimulatedClicks
 from rankforce.training.weight_search import search_weights as search_weights
 from rankforce.tuning.cross_validation import cross_validate as cross_validate
 from rankforce.tuning.tune import tune as tune
@@ -138,12 +141,14 @@ __all__ = [
     "SPSA",
     "Scheduled",
     "SettingsError",
+    "SimulatedClicks",
     "Success",
     "Term",
     "WTA",
     "XRank",
     "__version__",
     "click_labels",
+    "click_models",
     "combine",
     "compare",
     "confuse_labels",
@@ -177,6 +182,7 @@ __all__ = [
     "read_table",
     "schedules",
     "search_weights",
+    "simulate_clicks",
     "tune",
     "write_run",
 ]

@@ -16,11 +16,8 @@ from rankforce.data.clicks.dwell import DWELL_COUNTS, UNIT, DwellSettings
 from rankforce.data.clicks.keys import QueryKeys
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.files import table_path
-from rankforce.data.tables.arrow import arrow
-from rankforce.data.tables.parquet import is_parquet
-from rankforce.data.tables.table_files import delimiter_of
+from rankforce.data.tables.written_columns import write_columns
 from rankforce.errors import DataError, SettingsError
-from rankforce.files.atomic_writes import atomic_write
 from rankforce.kinds import MOST, Choice, Either, Number, check_choice, check_number, check_switches, shown
 from rankforce.remedies import DOCUMENT_IDS, NAME_ALONE, Argument
 
@@ -205,24 +202,7 @@ class ClickLabels:
 
         Delimited text is ``.csv`` or ``.tsv``, compressed with ``.gz`` after it.
         """
-        path = table_path(path)
-        pa = arrow(path)
-        columns = {
-            name: pa.array(values, type=pa.string() if values.dtype == object else None, from_pandas=True)
-            for name, values in self.columns().items()
-        }
-        table = pa.table(columns)
-        with atomic_write(path) as file:
-            if is_parquet(path):
-                import pyarrow.parquet as pq
-
-                pq.write_table(table, file, write_page_checksum=True)
-                return
-            from pyarrow import csv as arrow_csv
-
-            with pa.output_stream(file, compression="gzip" if path.suffix == ".gz" else None) as stream:
-                options = arrow_csv.WriteOptions(delimiter=delimiter_of(path, None))
-                arrow_csv.write_csv(table, stream, write_options=options)
+        write_columns(table_path(path), self.columns())
 
     def to_pandas(self) -> Any:
         """The table as a pandas data frame."""

@@ -114,6 +114,8 @@ class _Batch:
 def _sources(log: Any) -> Iterable[Any]:
     if isinstance(log, (str, os.PathLike)) or is_frame(log):
         return [log]
+    if hasattr(log, "click_log"):  # a simulated one
+        return [log.to_arrow()]
     if isinstance(log, Iterable) and not isinstance(log, (Mapping, np.ndarray)):
         return log
     raise DataError(
