@@ -28,6 +28,7 @@ _HOME = {
     "consistent_posteriors": "rankforce.data.preferences",
     "click_labels": "rankforce.data.clicks.click_labels",
     "ClickLabels": "rankforce.data.clicks.rates",
+    "SimilarQueries": "rankforce.data.clicks.similar_queries",
     "read_feature_log": "rankforce.data.feature_logs.reading",
     "FeatureLog": "rankforce.data.feature_logs.joining",
     "make_artificial": "rankforce.data.artificial.artificial",

@@ -10,6 +10,7 @@ from rankforce.data.artificial.artificial import make_artificial as make_artific
 from rankforce.data.artificial.web_like import make_web_like as make_web_like
 from rankforce.data.clicks.click_labels import click_labels as click_labels
 from rankforce.data.clicks.rates import ClickLabels as ClickLabels
+from rankforce.data.clicks.similar_queries import SimilarQueries as SimilarQueries
 from rankforce.data.dataset import Dataset as Dataset
 from rankforce.data.feature_logs.joining import FeatureLog as FeatureLog
 from rankforce.data.feature_logs.reading import read_feature_log as read_feature_log
@@ -141,6 +142,7 @@ __all__ = [
     "SPSA",
     "Scheduled",
     "SettingsError",
+    "SimilarQueries",
     "SimulatedClicks",
     "Success",
     "Term",

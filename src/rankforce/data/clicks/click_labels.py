@@ -107,6 +107,8 @@ def click_labels(
     rule = similar if similar is None or isinstance(similar, SimilarQueries) else SimilarQueries(similar)
     if rule is not None and rate == "median_dwell":
         raise SettingsError("medians are not pooled over similar queries: the mean is, rate 'dwell'")
+    if rule is not None:
+        _ = rule.pairs  # a mistake in their file is found before the log is read, which may take long
     check_number("chunk_rows", chunk_rows, 1, whole=True)
     check_switches(smooth_zeros=smooth_zeros, sorted_by_session=sorted_by_session)
     OrNone(Switch()).check("progress", progress)

@@ -33,9 +33,7 @@ class _LastClick:
 class Counting:
     """Counts over the chunks of a log. All sums are of integers: chunks and their order do not matter."""
 
-    def __init__(
-        self, keys: QueryKeys, whole_sessions: bool, adjacent: bool, dwelling: Dwelling | None = None
-    ) -> None:
+    def __init__(self, keys: QueryKeys, whole_sessions: bool, adjacent: bool, dwelling: Dwelling | None = None) -> None:
         self._keys = keys
         self._dwelling = dwelling
         self._kinds = COUNTS if dwelling is None else (*COUNTS, *DWELL_COUNTS)

@@ -1,8 +1,9 @@
 """How long users stayed with what they clicked.
 
-The dwell time of a click is what a column of the log says, or the time from the click to the next action of its session:
-the next row of the session, clicked or not, with a later time. It is unknown where there is no next action, where that
-comes so late that the user had left (beyond ``longest_dwell``), and where the cell of a dwell column is empty.
+The dwell time of a click is what a column of the log says, or the time from the click to the next action of its
+session: the next row of the session, clicked or not, with a later time. It is unknown where there is no next action,
+where that comes so late that the user had left (beyond ``longest_dwell``), and where the cell of a dwell column is
+empty.
 
 A dwell of t seconds counts as ln(1 + t)/ln(1 + longest_dwell), a number from 0 to 1, kept as a whole number of 2^-24's:
 sums are exact, and no order of the rows can change them.

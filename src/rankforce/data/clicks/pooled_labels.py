@@ -76,9 +76,9 @@ class QueryNeighbours(Tabular, Sequence[Neighbour]):
 class SimilarClickLabels:
     """Labels of queries together with the queries that are similar to them.
 
-    One entry per query and document that the query or a neighbour showed, both in the order of their texts: ``queries``,
-    ``documents``, and float64 arrays ``impressions``, ``clicks``, ``last_clicks`` (weighted sums) and ``values``, the
-    label, smoothed, NaN below the minimum of (weighted) impressions.
+    One entry per query and document that the query or a neighbour showed, both in the order of their texts:
+    ``queries``, ``documents``, and float64 arrays ``impressions``, ``clicks``, ``last_clicks`` (weighted sums) and
+    ``values``, the label, smoothed, NaN below the minimum of (weighted) impressions.
     """
 
     def __init__(self, counted: CountedPairs, settings: ClickSettings, rule: SimilarQueries) -> None:
@@ -140,19 +140,23 @@ class SimilarClickLabels:
         found = []
         _, queries, similarities = self._index.nearest([key])
         weights = self._weights(similarities)
-        for number_of, similarity, weight in zip(queries.tolist(), similarities.tolist(), weights.tolist(), strict=True):
+        for number_of, similarity, weight in zip(
+            queries.tolist(), similarities.tolist(), weights.tolist(), strict=True
+        ):
             name = self._index.queries[number_of]
             first, last = self._range(name)
-            counts = (int(self._counted.counts[kind][first:last].sum()) for kind in ("impressions", "clicks"))
+            seen, clicks = (int(self._counted.counts[kind][first:last].sum()) for kind in ("impressions", "clicks"))
             documents = self._documents_under(name)
-            found.append(Neighbour(name, similarity, weight, *counts, len(documents), len(documents - own)))
+            found.append(Neighbour(name, similarity, weight, seen, clicks, len(documents), len(documents - own)))
         return QueryNeighbours(query, self.rule, found)
 
     def columns(self) -> dict[str, np.ndarray]:
         """The table: query, document, weighted counts and the rate."""
         table = {"query": self.queries, "document": self.documents}
         table |= {name: values for name, values in self._table[1].items() if name != "dwell_units"}
-        return table | {f"{name}_rate" if name != "dwell" else name: one for name, one in self._rates(*self._table).items()}
+        return table | {
+            f"{name}_rate" if name != "dwell" else name: one for name, one in self._rates(*self._table).items()
+        }
 
     def write(self, path: str | Path) -> None:
         """Write the table as Parquet (``.parquet``, ``.pq``) or delimited text, whole or not at all."""
@@ -177,8 +181,8 @@ class SimilarClickLabels:
         summary = self.to_dict()
         return (
             f"{count_of(summary['labels'], 'label')} ({RATES[self.settings.rate]}) over similar queries, "
-            f"{summary['zero_labels']:,} of them 0; {summary['never_shown_by_the_query']:,} entries are of documents that "
-            f"only similar queries showed; {summary['queries_with_neighbours']:,} of "
+            f"{summary['zero_labels']:,} of them 0; {summary['never_shown_by_the_query']:,} entries are of documents "
+            f"that only similar queries showed; {summary['queries_with_neighbours']:,} of "
             f"{count_of(len(self._index.queries), 'query')} have similar ones; {_rule_in_words(self.rule)}"
         )
 

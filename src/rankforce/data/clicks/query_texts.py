@@ -1,7 +1,7 @@
 """Texts of queries as terms: what two queries have in common.
 
-A text is brought to Unicode's NFKC form with case folded, and cut at everything that is no letter, mark, digit or one of
-``+ # &``: "Red  SHOES," and "red shoes" have the same words, "c++" and "c#" have not.
+A text is brought to Unicode's NFKC form with case folded, and cut at everything that is no letter, mark, digit or one
+of ``+ # &``: "Red  SHOES," and "red shoes" have the same words, "c++" and "c#" have not.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Queries as vectors of their terms, and which of them point in nearly the same direction.
 
-tf·idf with idf = ln((1 + n)/(1 + queries with the term)) + 1 over the n queries of a log, each counted once however often
-it was asked; the similarity is the cosine. No order of the log can change a number: terms are numbered by how rare they
-are, and products are summed in that order.
+tf·idf with idf = ln((1 + n)/(1 + queries with the term)) + 1 over the n queries of a log, each counted once however
+often it was asked; the similarity is the cosine. No order of the log can change a number: terms are numbered by how
+rare they are, and products are summed in that order.
 
 Only pairs that can reach the threshold are looked at. Of a vector, the entries of its most frequent terms are set aside
 as long as their norm stays below the threshold: what shares only these with it cannot reach the threshold, since all

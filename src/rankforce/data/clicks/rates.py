@@ -45,7 +45,7 @@ class ClickSettings:
     prior: str | float = "query"
     smooth_zeros: bool = False
     min_impressions: int = 1
-    dwell: DwellSettings = DwellSettings()
+    dwell: DwellSettings = dataclasses.field(default_factory=DwellSettings)
 
     def __post_init__(self) -> None:
         for name, value, known in (("rate", self.rate, tuple(RATES)), ("last_of", self.last_of, ("query", "session"))):
@@ -141,8 +141,8 @@ class ClickLabels:
 
     One entry per query (or query key) and document that was shown, queries and their documents in order of first
     appearance: ``queries`` and ``documents`` (text), ``impressions``, ``clicks``, ``last_clicks`` (int64), and
-    ``click_rate`` and ``last_click_rate`` (float64), smoothed, NaN below the minimum of impressions. With a rate of dwell
-    times also ``satisfied_clicks``, ``unknown_dwells``, ``timed_clicks``, ``satisfied_click_rate``, ``dwell`` and
+    ``click_rate`` and ``last_click_rate`` (float64), smoothed, NaN below the minimum of impressions. With a rate of
+    dwell times also ``satisfied_clicks``, ``unknown_dwells``, ``timed_clicks``, ``satisfied_click_rate``, ``dwell`` and
     ``median_dwell`` where it is the label; they are None otherwise. ``values`` is the one that is the label.
     ``similar`` has the labels that are pooled over similar queries, or is None. ``log_columns`` says which columns of
     the log each role was read from.
@@ -235,8 +235,9 @@ class ClickLabels:
         ]
         if self.unknown_dwells is not None:
             unknown = "satisfied" if settings.dwell.unknown_dwell == "satisfied" else "left out"
+            satisfied = counted(summary["satisfied_clicks"], "satisfied click")
             words.append(
-                f"{counted(summary['satisfied_clicks'], 'satisfied click')} ({settings.dwell.satisfied_after:g} s or more; "
+                f"{satisfied} ({settings.dwell.satisfied_after:g} s or more; "
                 f"the dwell time of {summary['unknown_dwells']:,} is unknown: {unknown})"
             )
         if summary["below_min_impressions"]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.cached_properties import cached_property
 from rankforce.data.clicks.query_texts import character_terms, word_terms
 from rankforce.data.clicks.query_vectors import QueryVectors
 from rankforce.data.frames import as_vector, column_names, is_frame
@@ -31,7 +32,7 @@ Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Number of the text, number of the query of the log, similarity."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class SimilarQueries:
     """What makes two queries similar, and how much clicks of a similar query weigh.
 
@@ -81,6 +82,14 @@ class SimilarQueries:
         if self.n is not None and not known:
             raise SettingsError("n is about texts that are compared by 'words' or 'characters': leave it out")
 
+    @cached_property
+    def pairs(self) -> dict[tuple[str, str], float] | None:
+        """The similarities that were given, read once; None where texts are compared or a function is asked."""
+        if isinstance(self.by, str) and self.by in TEXTS:
+            return None
+        listed = isinstance(self.by, (str, os.PathLike, Mapping)) or is_frame(self.by)
+        return _read_pairs(self.by) if listed else None
+
     @property
     def words(self) -> str:
         """By what, in words."""
@@ -103,13 +112,12 @@ class SimilarQueries:
 
     def among(self, queries: Sequence[str]) -> QueryIndex:
         """What finds the similar ones among these queries, which are in the order of their texts."""
-        if self.by == "words":
-            return _ByText(self, queries, functools.partial(word_terms, n=self.n or 1))
-        if self.by == "characters":
-            return _ByText(self, queries, functools.partial(character_terms, n=self.n or 3))
-        if isinstance(self.by, (str, os.PathLike, Mapping)) or is_frame(self.by):
-            return _ByPairs(self, queries, _read_pairs(self.by))
-        return _ByFunction(self, queries, self.by)
+        if self.pairs is not None:
+            return _ByPairs(self, queries, self.pairs)
+        if not isinstance(self.by, str):
+            return _ByFunction(self, queries, self.by)
+        terms, n = (word_terms, 1) if self.by == "words" else (character_terms, 3)
+        return _ByText(self, queries, functools.partial(terms, n=self.n or n))
 
 
 class QueryIndex(abc.ABC):
@@ -162,8 +170,8 @@ class _ByFunction(QueryIndex):
     def similar(self, texts: Sequence[str]) -> Iterator[Pairs]:
         if len(texts) * len(self.queries) > 2 * MOST_ASKED:
             raise SettingsError(
-                f"a function would be asked about every two of {max(len(texts), len(self.queries)):,} queries, more than "
-                f"{MOST_ASKED:,} pairs: compare by 'words' or 'characters', or give the pairs that are similar"
+                f"a function would be asked about every two of {max(len(texts), len(self.queries)):,} queries, more "
+                f"than {MOST_ASKED:,} pairs: compare by 'words' or 'characters', or give the pairs that are similar"
             )
         for row, text in enumerate(texts):
             values = [1.0 if other == text else self._asked(*sorted((text, other))) for other in self.queries]
@@ -252,4 +260,5 @@ def _pairs_of_file(path: Path) -> Iterator[tuple[str, str, str, Any]]:
         if len(cells) != len(names):
             problem = f"{len(cells)} cells in a row, the header has {len(names)}"
             raise FileFormatError(problem, path=path, line=row_line, text=delimiter.join(cells))
-        yield f"{displayed(str(path))}, line {row_line}", *(cells[place] for place in places)
+        first, second, similarity = (cells[place] for place in places)
+        yield f"{displayed(str(path))}, line {row_line}", first, second, similarity
