@@ -131,12 +131,11 @@ def clicks(
 
     if (data is None) != (into is None):
         raise SettingsError("--data DATA --into OUT go together: the data that gets the labels, and where to write it")
-    if table is not None:
-        table_path(table)  # before the log is read, which may take long
-    if similar_table is not None:
-        table_path(similar_table)
-        if similar is None:
-            raise SettingsError("--similar-table OUT: say which queries are similar, --similar words")
+    if similar_table is not None and similar is None:
+        raise SettingsError("--similar-table OUT: say which queries are similar, --similar words")
+    for tabular in (table, similar_table):
+        if tabular is not None:
+            table_path(tabular)  # before the log is read, which may take long
     for target in (table, into, similar_table):
         check_output(target, data, *logs, force=force)
     documents = None if data is None else read_data(data, read)  # a mistake here is found at once
@@ -162,22 +161,17 @@ def clicks(
     )
     report: dict[str, Any] = {"logs": [str(log) for log in logs], **labels.to_dict()}
     words = [str(labels)]
-    sources: list[Any] = [labels] if labels.similar is None else [labels, labels.similar]
-    for key, target, source in zip(("table", "similar_table"), (table, similar_table), sources, strict=False):
+    sources: dict[str, Any] = dict(zip(names, (labels, labels.similar), strict=False))
+    for key, target, source in zip(("table", "similar_table"), (table, similar_table), sources.values(), strict=False):
         if target is not None:
             source.write(target)
             report[key] = str(target)
             words.append(f"{target}: {counted(len(source), 'row')}")
     if documents is not None and into is not None:
-        labelled, counts = _labelled(documents, dict(zip(names, sources, strict=True)))
+        labelled, counts = _labelled(documents, sources)
         write_data(labelled, into, write)
-        report |= {
-            "data": str(data),
-            "into": str(into),
-            "labelled_documents": counts[name],
-            "labelled_by_source": counts,
-            "data_documents": documents.n_documents,
-        }
+        report |= {"data": str(data), "into": str(into), "data_documents": documents.n_documents}
+        report |= {"labelled_documents": counts[name], "labelled_by_source": counts}
         total = counted(documents.n_documents, "document")
         words += [f"{into}: label source {title!r} on {count:,} of {total}" for title, count in counts.items()]
     if json:
