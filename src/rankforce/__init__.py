@@ -73,6 +73,8 @@ _HOME = {
     "Evaluation": "rankforce.evaluation.result",
     "Comparison": "rankforce.evaluation.comparison",
     "Leaderboard": "rankforce.evaluation.leaderboard",
+    "off_policy": "rankforce.evaluation.off_policy",
+    "OffPolicyEvaluation": "rankforce.evaluation.off_policy_result",
     # forces
     "forces_at": "rankforce.diagnostics.document_forces",
     # learning

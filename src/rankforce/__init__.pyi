@@ -39,6 +39,8 @@ from rankforce.evaluation.compare import compare as compare
 from rankforce.evaluation.comparison import Comparison as Comparison
 from rankforce.evaluation.evaluate import evaluate as evaluate
 from rankforce.evaluation.leaderboard import Leaderboard as Leaderboard
+from rankforce.evaluation.off_policy import off_policy as off_policy
+from rankforce.evaluation.off_policy_result import OffPolicyEvaluation as OffPolicyEvaluation
 from rankforce.evaluation.result import Evaluation as Evaluation
 from rankforce.explaining.contributions import Contributions as Contributions
 from rankforce.explaining.document_explanation import DocumentExplanation as DocumentExplanation
@@ -129,6 +131,7 @@ __all__ = [
     "Model",
     "ModelFileError",
     "NDCG",
+    "OffPolicyEvaluation",
     "PRank",
     "PairExplanation",
     "PairwiseAccuracy",
@@ -172,6 +175,7 @@ __all__ = [
     "make_web_like",
     "measure",
     "model_card",
+    "off_policy",
     "optimising",
     "read",
     "read_feature_log",

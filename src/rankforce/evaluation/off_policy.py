@@ -1,0 +1,225 @@
+"""Would another ranking have had more clicks? Answered from the log of the ranking that users saw."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rankforce.console.tables import per_cent
+from rankforce.data.clicks.keys import QueryKey, QueryKeys
+from rankforce.data.clicks.logged_views import LoggedViews, read_views
+from rankforce.data.dataset import Dataset, check_dataset
+from rankforce.data.hashing import checked_seed
+from rankforce.displayed_text import displayed
+from rankforce.errors import DataError, SettingsError
+from rankforce.evaluation.judged_rankings import is_run
+from rankforce.evaluation.off_policy_result import PRODUCTION, OffPolicyEvaluation, OffPolicySettings
+from rankforce.evaluation.off_policy_weights import Evidence, Support
+from rankforce.evaluation.scores import scores_of
+from rankforce.evaluation.significance import check_level
+from rankforce.evaluation.ties import HASHED, RankedData
+from rankforce.kinds import Number, OrNone, Several, Switch, Text, Whole, check_choice, check_number, shown
+from rankforce.remedies import Argument
+
+UNITS = ("session", "query")
+
+
+def off_policy(
+    log: Any,
+    ranking: Any,
+    data: Dataset,
+    propensities: Any,
+    *,
+    cutoff: int | None = None,
+    clip: float | None = 10.0,
+    relevance: Any = None,
+    shrinkage: float = 10.0,
+    resample: str = "session",
+    resamples: int = 1000,
+    level: float = 0.95,
+    max_unsupported: float = 0.1,
+    ties: str = "stable",
+    seed: int = 0,
+    query_key: str | QueryKey | None = None,
+    session: str | None = None,
+    query: str | None = None,
+    document: str | None = None,
+    position: str | None = None,
+    clicked: str | None = None,
+    progress: bool | None = None,
+) -> OffPolicyEvaluation:
+    """How many clicks per view a ranking would have had on the queries of a log, under the position-based model.
+
+    Users look at position k with probability θ_k, and click what they look at with a probability that depends on the
+    query and the document alone. A click on a document counts θ of its new position over θ of its old one, the latter
+    averaged over all views of the query. A view is a list that a session was shown for a query.
+
+    Parameters
+    ----------
+    log : path, data frame, simulated log, or an iterable of these
+        A row per document shown: session, query, document, position (1 is the top), clicked; as for ``click_labels``.
+    ranking : a model, scores (one per row of the data), the name of a feature; or several as a mapping by name
+        What would be shown. Documents with score −∞ would not.
+    data : Dataset
+        The queries and documents that are ranked, with ids as in the log.
+    propensities : Propensities, or numbers, the first that of position 1
+        θ_1, θ_2, ...; only their ratios matter, but for ``relevance``. Impressions below the last are left out.
+    cutoff : int, optional
+        Places of a list that count, old and new; all that have a propensity.
+    clip : number, optional
+        Weights beyond it are cut off in the estimators "clipped" and "dr". None: none is.
+    relevance : a model, numbers from 0 to 1 (one per row), the name of a label or a feature; optional
+        γ, the probability of a click by someone who looks, for "dr" and "model". By default the rate of each query and
+        document in the log, drawn to that of its query by ``shrinkage`` looks.
+    resample : "session" or "query"
+        What the bootstrap draws: sessions, as other traffic would bring them, or whole queries.
+    resamples : int
+        How often it does.
+    level : float
+        Of the intervals.
+    max_unsupported : float from 0 to 1
+        Refuse to answer if a larger share of the looks at the new ranking would fall on documents that the log never
+        showed for their query: about these it says nothing.
+    ties : "stable" or "hashed"
+        The order of equal scores.
+    seed : int
+        Of the bootstrap, and of hashed ties.
+    query_key, session, query, document, position, clicked, progress
+        As for ``click_labels``.
+    """
+    check_dataset(data)
+    settings = OffPolicySettings(
+        clip=math.inf if clip is None else _above_zero("clip", clip),
+        shrinkage=_above_zero("shrinkage", shrinkage),
+        resample=_one_of("resample", resample, UNITS),
+        resamples=_whole("resamples", resamples),
+        level=check_level(level),
+        max_unsupported=_share("max_unsupported", max_unsupported),
+        ties=_one_of("ties", ties, ("stable", HASHED)),
+        seed=checked_seed(seed),
+    )
+    OrNone(Switch()).check("progress", progress)
+    examination = _examination(propensities, cutoff)
+    rankings = _named(ranking)
+    places = {name: _places(one, data, len(examination), settings) for name, one in rankings.items()}
+    given = None if relevance is None else _probabilities(relevance, data)
+    keys = QueryKeys(query_key)
+    names = {"session": session, "query": query, "document": document, "position": position, "clicked": clicked}
+    names["key"] = keys.column
+    for role, column in names.items():
+        OrNone(Text("the name of a column")).check(role, column)
+    logged = read_views(log, data, keys, names, progress)
+    counted = _down_to(logged, len(examination))
+    evidence = Evidence.of(counted, data, examination)
+    if given is None and not evidence.looks.any():
+        raise DataError("no document that the log shows is in the data: ids are compared as text")
+    gamma = evidence.shrunken_rates(settings.shrinkage) if given is None else given
+    n_units = counted.n_sessions if settings.resample == "session" else data.n_queries
+    columns, supports = {}, {}
+    for name, place in places.items():
+        if not (evidence.views[data.row_queries[place >= 0]] > 0).any():
+            raise DataError(f"{displayed(name)} shows no document of the queries that the log has")
+        columns[name], supports[name] = evidence.columns(place, gamma, settings.clip, settings.resample, n_units)
+    _refuse_unsupported(supports, settings.max_unsupported)
+    return OffPolicyEvaluation(
+        columns, supports, evidence, settings, left_out=len(logged.row) - len(counted.row), modelled=given is None
+    )
+
+
+def _named(ranking: Any) -> dict[str, Any]:
+    if not isinstance(ranking, Mapping) or is_run(ranking):
+        return {"ranking": ranking}
+    for name in ranking:
+        if not Text().holds(name) or name == PRODUCTION:
+            raise SettingsError(f"a ranking needs a name (and not {PRODUCTION!r}), not {shown(name)}")
+    if not ranking:
+        raise SettingsError("there is no ranking: give a model, scores or the name of a feature, or several by name")
+    return dict(ranking)
+
+
+def _places(ranking: Any, data: Dataset, cutoff: int, settings: OffPolicySettings) -> np.ndarray:
+    """The place of every row in its query, from 0; −1: not shown."""
+    ranked = RankedData(data, scores_of(ranking, data), settings.ties, settings.seed).documents()
+    order = ranked.order
+    starts = np.repeat(ranked.starts[:-1], np.diff(ranked.starts))
+    place = np.arange(len(order)) - starts
+    documents = order if ranked.places is None else ranked.places[order]  # in ``by_query`` order
+    found = np.full(data.n_documents, -1, dtype=np.int64)
+    found[documents] = np.where(place < cutoff, place, -1)
+    return data.by_row(found)
+
+
+def _down_to(logged: LoggedViews, places: int) -> LoggedViews:
+    """The impressions of the first places; views stay what they were."""
+    kept = logged.position <= places
+    if kept.all():
+        return logged
+    if not kept.any():
+        raise DataError(f"the log shows nothing in the first {places} places, which have propensities")
+    names = ("query", "session", "row", "position", "clicked")
+    return dataclasses.replace(logged, **{name: getattr(logged, name)[kept] for name in names})
+
+
+def _examination(propensities: Any, cutoff: int | None) -> np.ndarray:
+    OrNone(Whole(1)).check("cutoff", cutoff)
+    values = getattr(propensities, "values", propensities)
+    wanted = Several(Number(0.0, above=True), "Propensities or a list of numbers above 0, the first that of position 1")
+    wanted.check("propensities", values)
+    examination = np.asarray(values, dtype=np.float64)
+    if cutoff is not None and cutoff > len(examination):
+        raise SettingsError(
+            f"cutoff is {cutoff}, but there are propensities of {len(examination)} positions only: give more of them"
+        )
+    return examination[:cutoff]
+
+
+def _probabilities(given: Any, data: Dataset) -> np.ndarray:
+    """What ``relevance`` says of every row."""
+    if isinstance(given, str) and given in data.labels:
+        values = np.asarray(data.label(given), dtype=np.float64)
+    else:
+        values = data.by_row(scores_of(given, data))
+    wrong = np.flatnonzero(~((values >= 0.0) & (values <= 1.0)))
+    if len(wrong):
+        raise DataError(
+            f"relevance is a probability, from 0 to 1, for every row; that of row {wrong[0]} (from 0) is "
+            f"{values[wrong[0]]:g}"
+        )
+    return values
+
+
+def _refuse_unsupported(supports: Mapping[str, Support], most: float) -> None:
+    beyond = {name: one for name, one in supports.items() if one.unsupported > most}
+    if beyond:
+        shares = ", ".join(f"{displayed(name)}: {per_cent(one.unsupported)}" for name, one in beyond.items())
+        largest = max(one.unsupported for one in beyond.values())
+        raise DataError(
+            f"too much of the new ranking has never been shown: share of looks on documents that the log never showed "
+            f"for their query ({shares}), more than {per_cent(most)}\n  rank only what the log showed (others: score "
+            "-inf), or to get an answer all the same: ",
+            Argument("max_unsupported", math.ceil(100.0 * largest) / 100.0),
+        )
+
+
+def _above_zero(name: str, value: Any) -> float:
+    check_number(name, value, 0.0, above=True)
+    return float(value)
+
+
+def _share(name: str, value: Any) -> float:
+    check_number(name, value, 0.0, 1.0)
+    return float(value)
+
+
+def _whole(name: str, value: Any) -> int:
+    check_number(name, value, 1, 1_000_000, whole=True)
+    return int(value)
+
+
+def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    check_choice(name, value, choices)
+    return str(value)
