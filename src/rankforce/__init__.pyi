@@ -9,7 +9,10 @@ from rankforce.combining.combine import combine as combine
 from rankforce.data.artificial.artificial import make_artificial as make_artificial
 from rankforce.data.artificial.web_like import make_web_like as make_web_like
 from rankforce.data.clicks.click_labels import click_labels as click_labels
+from rankforce.data.clicks.propensities import Propensities as Propensities
+from rankforce.data.clicks.propensity_estimates import estimate_propensities as estimate_propensities
 from rankforce.data.clicks.rates import ClickLabels as ClickLabels
+from rankforce.data.clicks.session_lists import click_sessions as click_sessions
 from rankforce.data.clicks.similar_queries import SimilarQueries as SimilarQueries
 from rankforce.data.dataset import Dataset as Dataset
 from rankforce.data.feature_logs.joining import FeatureLog as FeatureLog
@@ -79,6 +82,8 @@ from rankforce.models.model import Model as Model
 from rankforce.objectives.graded import Graded as Graded
 from rankforce.objectives.objective import Term as Term
 from rankforce.objectives.objective_files import read_objective as read_objective
+from rankforce.objectives.position_bias import InversePropensities as InversePropensities
+from rankforce.objectives.position_bias import JointRatios as JointRatios
 from rankforce.objectives.scheduled import Scheduled as Scheduled
 from rankforce.rankers.bagging import Bagging as Bagging
 from rankforce.rankers.lambdamart import LambdaMART as LambdaMART
@@ -117,6 +122,8 @@ __all__ = [
     "FeatureLog",
     "FileFormatError",
     "Graded",
+    "InversePropensities",
+    "JointRatios",
     "Judged",
     "JudgedRun",
     "KendallTau",
@@ -137,6 +144,7 @@ __all__ = [
     "PairwiseAccuracy",
     "Precision",
     "Preferences",
+    "Propensities",
     "RBP",
     "RPrecision",
     "RankNet",
@@ -154,6 +162,7 @@ __all__ = [
     "__version__",
     "click_labels",
     "click_models",
+    "click_sessions",
     "combine",
     "compare",
     "confuse_labels",
@@ -161,6 +170,7 @@ __all__ = [
     "consistent_posteriors",
     "cross_validate",
     "diagnostics",
+    "estimate_propensities",
     "evaluate",
     "explain",
     "export_bundle",

@@ -31,6 +31,7 @@ class Stream(enum.Enum):
     SESSION_RANKER = "which of several rankings a simulated session sees"
     SESSION_ORDER = "which places of a simulated list are exchanged"
     SIMULATED_CLICKS = "what the users of simulate_clicks look at and click"
+    PROPENSITY_SAMPLES = "the queries of a bootstrap sample of a click log"
     LABEL_NOISE = "which grades confuse_labels changes"
     SPLIT = "the part that a query goes to"
     FOLDS = "the fold that a query goes to"

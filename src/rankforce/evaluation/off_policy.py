@@ -12,6 +12,7 @@ import numpy as np
 from rankforce.console.tables import per_cent
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
 from rankforce.data.clicks.logged_views import LoggedViews, read_views
+from rankforce.data.clicks.propensities import as_propensities
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.displayed_text import displayed
@@ -22,7 +23,7 @@ from rankforce.evaluation.off_policy_weights import Evidence, Support
 from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.significance import check_level
 from rankforce.evaluation.ties import HASHED, RankedData
-from rankforce.kinds import Number, OrNone, Several, Switch, Text, Whole, check_choice, check_number, shown
+from rankforce.kinds import OrNone, Switch, Text, Whole, check_choice, check_number, shown
 from rankforce.remedies import Argument
 
 UNITS = ("session", "query")
@@ -67,14 +68,14 @@ def off_policy(
     data : Dataset
         The queries and documents that are ranked, with ids as in the log.
     propensities : Propensities, or numbers, the first that of position 1
-        θ_1, θ_2, ...; only their ratios matter, but for ``relevance``. Impressions below the last are left out.
+        θ_1, θ_2, ..., of which only the ratios matter. Impressions below the last are left out.
     cutoff : int, optional
         Places of a list that count, old and new; all that have a propensity.
     clip : number, optional
         Weights beyond it are cut off in the estimators "clipped" and "dr". None: none is.
     relevance : a model, numbers from 0 to 1 (one per row), the name of a label or a feature; optional
-        γ, the probability of a click by someone who looks, for "dr" and "model". By default the rate of each query and
-        document in the log, drawn to that of its query by ``shrinkage`` looks.
+        The probability of a click on the document if it stands at position 1, for "dr" and "model". By default the rate
+        of each query and document in the log, drawn to that of its query by ``shrinkage`` looks.
     resample : "session" or "query"
         What the bootstrap draws: sessions, as other traffic would bring them, or whole queries.
     resamples : int
@@ -166,15 +167,12 @@ def _down_to(logged: LoggedViews, places: int) -> LoggedViews:
 
 def _examination(propensities: Any, cutoff: int | None) -> np.ndarray:
     OrNone(Whole(1)).check("cutoff", cutoff)
-    values = getattr(propensities, "values", propensities)
-    wanted = Several(Number(0.0, above=True), "Propensities or a list of numbers above 0, the first that of position 1")
-    wanted.check("propensities", values)
-    examination = np.asarray(values, dtype=np.float64)
-    if cutoff is not None and cutoff > len(examination):
+    known = as_propensities(propensities)
+    if cutoff is not None and cutoff > len(known):
         raise SettingsError(
-            f"cutoff is {cutoff}, but there are propensities of {len(examination)} positions only: give more of them"
+            f"cutoff is {cutoff}, but there are propensities of {len(known)} positions only: give more of them"
         )
-    return examination[:cutoff]
+    return known.at(np.arange(1, (cutoff or len(known)) + 1))
 
 
 def _probabilities(given: Any, data: Dataset) -> np.ndarray:

@@ -205,7 +205,7 @@ class OffPolicyEvaluation(Tabular):
         support = self.support[name]
         words = (
             f"{displayed(name)}: worth {support.effective:,.0f} of {counted(support.impressions, 'impression')}; "
-            f"largest weight {support.largest_weight:.3g}; clipping takes {tables.per_cent(support.clipped)} of the looks"
+            f"largest weight {support.largest_weight:.3g}; clipping takes {tables.per_cent(support.clipped)} of looks"
         )
         if support.unsupported_places:
             words += (

@@ -1,10 +1,11 @@
 """What a log says about another ranking: weights, support, and sums per session or query.
 
-Users look at position k with probability θ_k and click a document that they look at with probability γ, which depends
-on the query and the document alone (the position-based model). Of query q the log has N views; document d was shown at
-positions that give it T = Σ θ_k looks, and was clicked C times. A ranking that shows d at position j would have had
+Users look at position k with a probability that is θ_k times that of the first position, and click what they look at
+with a probability that depends on the query and the document alone (the position-based model): at position k with
+θ_k·γ, γ being the probability at the first. Of query q the log has N views; document d was shown at positions that give
+it T = Σ θ_k looks, and was clicked C times. A ranking that shows d at position j would have had
 
-    θ_j · γ = θ_j · E[C]/T  clicks per view,
+    θ_j·γ = θ_j·E[C]/T  clicks on it per view,
 
 so that every click counts w = θ_j/(T/N): how much a user of the new ranking looks at d, over how much users of the log
 did, on average over the views of the query. If d always stood at position k, that is θ_j/θ_k.

@@ -14,6 +14,7 @@ from rankforce.data.random_streams import Stream
 from rankforce.errors import MeasureError, RankforceWarning
 from rankforce.forces.normalising import normalise_forces
 from rankforce.forces.pairs import FEW_PAIRS, PairRanges
+from rankforce.forces.position_weights import PositionWeights
 from rankforce.kernels.forces.bundles import ForceSums, PairPlaces, ScoredQueries
 from rankforce.kernels.forces.kept_documents import add_of_kept, scores_of_kept
 from rankforce.kernels.forces.listwise_forces import add_listwise_forces
@@ -102,6 +103,9 @@ class TermForces:
         self.document_weights = judgement.of_kept(weights)
         self.lambda_tuple = term.lambda_function.kernel_tuple()
         self.column_count = judgement.column_count
+        self.position_weights = None if term.bias is None else PositionWeights(data, term, term.bias, judgement)
+        if self.position_weights is not None and self.position_weights.fixed is not None:
+            self.document_weights = self.document_weights * self.position_weights.fixed
         self.seed = seed
         self._draws = np.zeros(len(judgement.worth), dtype=dtypes.HASH)
         if term.pairs.sample:
@@ -190,11 +194,22 @@ class TermForces:
         if wide.any():
             self._add_by_rank(order, scores, scales * wide, iteration, pulls, forces, curvatures)
 
+    def weights_at(self, order: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """What each document of the term counts in its pairs, at these scores."""
+        positions = self.position_weights
+        if positions is None or positions.fixed is not None:
+            return self.document_weights
+        judgement = self.judged
+        scored = ScoredQueries(
+            judgement.worth, scores, order, self.document_weights, judgement.starts, judgement.normalisers,
+            self.query_weights,
+        )  # fmt: skip
+        return self.document_weights * positions.at(scored, self.pair_places, self.column_count, self.costs)
+
     def _scored(self, order: np.ndarray, scores: np.ndarray, scales: np.ndarray) -> ScoredQueries:
         judgement = self.judged
-        return ScoredQueries(
-            judgement.worth, scores, order, self.document_weights, judgement.starts, judgement.normalisers, scales
-        )
+        weights = self.weights_at(order, scores)
+        return ScoredQueries(judgement.worth, scores, order, weights, judgement.starts, judgement.normalisers, scales)
 
     def _add_diagonal(self, scores: np.ndarray, scales: np.ndarray, forces: np.ndarray, curvatures: np.ndarray) -> None:
         applied = self.judged

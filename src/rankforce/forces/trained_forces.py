@@ -111,7 +111,7 @@ class TrainedForces:
 
 def _pull(term: Term) -> tuple[Any, ...]:
     """What decides the forces of a term, but for its share."""
-    return term.measure, term.lambda_function, term.pairs, term.zeros is False, term.earlier
+    return term.measure, term.lambda_function, term.pairs, term.zeros is False, term.earlier, term.bias
 
 
 ASSUMED = TrainedForces()

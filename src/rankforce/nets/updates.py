@@ -24,6 +24,7 @@ from rankforce.kernels.nets.network import add_gradient, score_documents, take_s
 from rankforce.memory import check_memory
 from rankforce.models.net_layout import Layout
 from rankforce.objectives.objective import Objective
+from rankforce.objectives.position_bias import JointRatios
 from rankforce.remedies import Setting
 from rankforce.threads import over_pieces
 
@@ -106,20 +107,25 @@ class ByQuery(Updates):
     def n_pairs(self) -> int:
         return self.term.ranges.n_pairs
 
-    def _about_queries(self, number: int) -> tuple[Any, ...]:
+    def _about_queries(self, learning: Learning, number: int) -> tuple[Any, ...]:
         """The first arguments of the kernels."""
         term, judged = self.term, self.term.judged
+        weights = term.document_weights
+        if term.position_weights is not None:  # they may follow from the scores at the beginning of the epoch
+            scores = np.empty(self.data.n_documents)
+            score_documents(self.inputs, 0, len(scores), self.layout.hidden, learning.weights, scores)
+            weights = term.weights_at(RunningOrder(self.data, self.source.seed).of(scores), scores)
         scales = self.source.objective.shares(number)[0] * term.query_weights
         return (
             judged.kernel_tuple, term.lambda_tuple, term.column_count, judged.worth, term.ranges.members,
-            term.ranges.worse, judged.starts, judged.normalisers, term.document_weights, scales, self.tie_keys,
+            term.ranges.worse, judged.starts, judged.normalisers, weights, scales, self.tie_keys,
             self.inputs, self._sequence(number), self.layout.hidden,
         )  # fmt: skip
 
     def epoch(self, learning: Learning, rate: float, number: int) -> None:
         scores, forces, curvatures = np.empty((3, self.data.n_documents))
         update_by_query(
-            *self._about_queries(number), rate, self.adam, learning.order, scores, forces, curvatures,
+            *self._about_queries(learning, number), rate, self.adam, learning.order, scores, forces, curvatures,
             learning.moments, learning.steps, learning.weights,
         )  # fmt: skip
 
@@ -130,7 +136,7 @@ class ByPair(ByQuery):
     def epoch(self, learning: Learning, rate: float, number: int) -> None:
         scores = np.empty(self.data.n_documents)
         update_by_pair(
-            *self._about_queries(number), rate, self.adam, True, learning.order, scores,
+            *self._about_queries(learning, number), rate, self.adam, True, learning.order, scores,
             learning.moments, learning.steps, learning.weights,
         )  # fmt: skip
 
@@ -237,6 +243,11 @@ def _chosen(kind: str, common: tuple[Dataset, np.ndarray, Layout, Source, bool])
             return ByPair(term, *common)
         if kind == "query" and simple and term.by_columns:
             return ByQuery(term, *common)
+    if any(isinstance(term.bias, JointRatios) for term in objective.terms):
+        raise SettingsError(
+            "joint ratios of positions are made of all queries, and these are updates by one: use ",
+            Setting("update", "batch"),
+        )
     if kind == "pair":
         raise SettingsError(
             Setting("update", "pair"),

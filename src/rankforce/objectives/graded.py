@@ -100,7 +100,8 @@ def _terms(tiers: tuple[Objective, ...], weights: tuple[float, ...]) -> tuple[Te
     for tier, weight in zip(tiers, weights, strict=True):
         for term in tier.terms:
             before = tuple(earlier) if term.rule == "tied" else ()
-            zeros = not isinstance(term.measure, CNDCG) if term.zeros is None else term.zeros
+            by_measure = not isinstance(term.measure, CNDCG) or term.bias is not None  # whose zeros were shown
+            zeros = by_measure if term.zeros is None else term.zeros
             tied = tuple(dict.fromkeys(before + term.earlier))
             terms.append(dataclasses.replace(term, share=weight * term.share, zeros=zeros, earlier=tied))
         earlier |= {term.measure.label: None for term in tier.terms}

@@ -18,6 +18,7 @@ from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
 from rankforce.measures.catalogue import measure as measure_of
 from rankforce.measures.measure import Measure
+from rankforce.objectives.position_bias import PositionBias, as_position_bias
 from rankforce.remedies import NAME_ALONE, Setting
 from rankforce.written_forms import told_apart
 
@@ -84,6 +85,9 @@ class Term:
     zeros : bool, optional
         Whether documents with the label 0 form pairs. None: they do, but not in a tier of CNDCG, where 0 may mean
         "never shown".
+    bias : InversePropensities, JointRatios, propensities or "joint", optional
+        How pairs of clicked and unclicked documents make up for the positions at which these stood. The labels are 0
+        and 1, and the data has a label source "position".
     earlier : label sources in which the documents of a pair must be tied; a graded objective fills it in
     """
 
@@ -94,6 +98,7 @@ class Term:
     rule: str = "tied"
     zeros: bool | None = None
     earlier: tuple[str, ...] = ()
+    bias: PositionBias | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "measure", measure_of(self.measure))
@@ -108,6 +113,12 @@ class Term:
             raise SettingsError(
                 f"earlier of {self.measure} must be a tuple of label sources, not {shown(self.earlier)}"
             )
+        if self.bias is not None:
+            object.__setattr__(self, "bias", as_position_bias(self.bias))
+            if self.zeros is False:
+                raise SettingsError(
+                    f"the bias of {self.measure} is that of clicks against zeros: zeros must form pairs"
+                )
         if self.lambda_function is not None and self.pairs is not None:
             self._check_pairs(self.lambda_function, self.pairs)
 
@@ -117,6 +128,8 @@ class Term:
                 raise SettingsError(
                     f"{lambda_function} sees whole lists, not pairs: leave ", Setting("pairs", NAME_ALONE), " out"
                 )
+            if self.bias is not None:
+                raise SettingsError(f"{lambda_function} sees whole lists, not pairs, whose bias could be weighed out")
             if self.earlier or self.zeros is False:
                 raise SettingsError(f"{lambda_function} sees whole lists, not pairs: it can only be the first tier")
         elif pairs.sample and lambda_function.reach != NO_CUTOFF:
@@ -147,6 +160,8 @@ class Term:
             form["zeros"] = self.zeros
         if self.share != 1.0:
             form["share"] = self.share
+        if self.bias is not None:
+            form["bias"] = self.bias.written()
         return form
 
     def __str__(self) -> str:
@@ -155,6 +170,8 @@ class Term:
             notes.append(f"tied in {' and '.join(self.earlier)}")
         if self.zeros is False:
             notes.append("without zeros")
+        if self.bias is not None:
+            notes.append(str(self.bias))
         return f"{self.measure} ({'; '.join(notes)})" if notes else str(self.measure)
 
 

@@ -26,7 +26,7 @@ from rankforce.objectives.graded import Graded
 from rankforce.objectives.objective import Objective, Term
 from rankforce.objectives.scheduled import Scheduled
 
-_TERM = ("measure", "lambda_function", "pairs", "rule", "zeros", "share")
+_TERM = ("measure", "lambda_function", "pairs", "rule", "zeros", "share", "bias")
 
 
 def read_objective(source: str | Path | Mapping[str, Any]) -> Objective:

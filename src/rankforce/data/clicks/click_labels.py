@@ -12,6 +12,7 @@ from typing import Any
 from rankforce.data.clicks.counting import Counting
 from rankforce.data.clicks.dwell import Dwelling, DwellSettings
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
+from rankforce.data.clicks.propensities import as_propensities
 from rankforce.data.clicks.rates import DWELL_RATES, ClickLabels, ClickSettings
 from rankforce.data.clicks.session_logs import read_log
 from rankforce.data.clicks.similar_queries import SimilarQueries
@@ -32,6 +33,7 @@ def click_labels(
     prior: str | float = "query",
     smooth_zeros: bool = False,
     min_impressions: int = 1,
+    propensities: Any = None,
     similar: Any = None,
     satisfied_after: float = 30.0,
     longest_dwell: float = 1800.0,
@@ -77,6 +79,9 @@ def click_labels(
         clicks out still see them. True: such a document gets s·m/(n + s).
     min_impressions : int
         With fewer a document is unlabelled.
+    propensities : Propensities, or numbers, the first that of position 1; optional
+        How likely users look at each position. The click rate is then clicks per look, c/Σ p over the impressions, at
+        most 1: what an examined document attracts, wherever it stood. Smoothing adds looks in place of impressions.
     similar : "words", "characters", a function, pairs or a SimilarQueries
         Also pool clicks over queries that are similar by their texts, as a function of two queries says, or as pairs
         say; ``rf.SimilarQueries`` has the details. The result's ``similar`` has these labels, beside its own.
@@ -102,8 +107,10 @@ def click_labels(
     The last click is that with the latest time; without times, or where they are equal, that at the lowest place of
     the list (users read downwards), then the later row. Ids are compared as text.
     """
+    known = None if propensities is None else as_propensities(propensities)
+    looks = None if known is None else tuple(known.values.tolist())
     dwell_settings = DwellSettings(satisfied_after, longest_dwell, unknown_dwell, time_unit)
-    settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions, dwell_settings)
+    settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions, looks, dwell_settings)
     rule = similar if similar is None or isinstance(similar, SimilarQueries) else SimilarQueries(similar)
     if rule is not None and rate == "median_dwell":
         raise SettingsError("medians are not pooled over similar queries: the mean is, rate 'dwell'")
@@ -128,7 +135,7 @@ def click_labels(
     dwelling = Dwelling(dwell_settings, rate == "median_dwell") if rate in DWELL_RATES else None
     if dwelling is None:
         del names["dwell"]  # what is not needed is not read
-    counting = Counting(keys, last_of == "session", sorted_by_session, dwelling)
+    counting = Counting(keys, last_of == "session", sorted_by_session, known, dwelling)
     with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
         for chunk in read_log(log, names, int(chunk_rows), progress):
             counting.add(chunk)

@@ -11,8 +11,9 @@ from rankforce.data.clicks.dwell import DWELL_COUNTS, Dwelling
 from rankforce.data.clicks.keys import QueryKeys
 from rankforce.data.clicks.log_values import Coded
 from rankforce.data.clicks.pooled_labels import SimilarClickLabels
-from rankforce.data.clicks.rates import COUNTS, ClickLabels, ClickSettings, CountedPairs
-from rankforce.data.clicks.session_logs import LogChunk
+from rankforce.data.clicks.propensities import Propensities
+from rankforce.data.clicks.rates import COUNTS, LOOK_UNIT, ClickLabels, ClickSettings, CountedPairs
+from rankforce.data.clicks.session_logs import LogChunk, positions_of
 from rankforce.data.clicks.similar_queries import SimilarQueries
 from rankforce.data.hashing import hash_ids
 from rankforce.errors import DataError
@@ -33,10 +34,19 @@ class _LastClick:
 class Counting:
     """Counts over the chunks of a log. All sums are of integers: chunks and their order do not matter."""
 
-    def __init__(self, keys: QueryKeys, whole_sessions: bool, adjacent: bool, dwelling: Dwelling | None = None) -> None:
+    def __init__(
+        self,
+        keys: QueryKeys,
+        whole_sessions: bool,
+        adjacent: bool,
+        propensities: Propensities | None = None,
+        dwelling: Dwelling | None = None,
+    ) -> None:
         self._keys = keys
+        self._propensities = propensities
         self._dwelling = dwelling
-        self._kinds = COUNTS if dwelling is None else (*COUNTS, *DWELL_COUNTS)
+        looks = () if propensities is None else ("look_units",)
+        self._kinds = (*COUNTS, *looks, *(() if dwelling is None else DWELL_COUNTS))
         self._whole_sessions = whole_sessions
         self._adjacent = adjacent
         self._queries: dict[str, int] = {}
@@ -56,13 +66,17 @@ class Counting:
             self._columns.setdefault(role, {})[column] = None
         if self._adjacent:
             self._check_adjacent(chunk)
-        queries = _numbered(self._queries, [self._keys.of(query) for query in chunk.query.values])[chunk.query.codes]
-        documents = _numbered(self._documents, chunk.document.values)[chunk.document.codes]
+        queries = numbered(self._queries, [self._keys.of(query) for query in chunk.query.values])[chunk.query.codes]
+        documents = numbered(self._documents, chunk.document.values)[chunk.document.codes]
         pairs = (queries << 32) | documents
         distinct_pairs, pair_number = np.unique(pairs, return_inverse=True)
         counts = np.zeros((len(self._kinds), len(distinct_pairs)), dtype=np.int64)
         counts[0] = np.bincount(pair_number, minlength=len(distinct_pairs))
         counts[1] = np.bincount(pair_number[chunk.clicked], minlength=len(distinct_pairs))
+        if self._propensities is not None:
+            np.add.at(
+                counts[3], pair_number, np.rint(self._propensities.at(positions_of(chunk)) / LOOK_UNIT).astype(int)
+            )
         self._parts.append((distinct_pairs, counts))
         self._find_last_clicks(chunk, queries, pairs)
         if self._dwelling is not None:
@@ -181,7 +195,8 @@ class Counting:
 
     def _take_dwell_times(self) -> None:
         for pairs, dwell_counts in [] if self._dwelling is None else self._dwelling.taken():
-            self._parts.append((pairs, np.concatenate([np.zeros((len(COUNTS), len(pairs)), np.int64), dwell_counts])))
+            others = np.zeros((len(self._kinds) - len(DWELL_COUNTS), len(pairs)), dtype=np.int64)
+            self._parts.append((pairs, np.concatenate([others, dwell_counts])))
 
     def _merge(self) -> tuple[np.ndarray, np.ndarray]:
         pairs = np.concatenate([part for part, _ in self._parts])
@@ -193,6 +208,6 @@ class Counting:
         return merged
 
 
-def _numbered(numbers: dict[str, int], values: list[str]) -> np.ndarray:
+def numbered(numbers: dict[str, int], values: list[str]) -> np.ndarray:
     """The number of each value; new ones get the next."""
     return np.fromiter((numbers.setdefault(one, len(numbers)) for one in values), dtype=np.int64, count=len(values))

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.clicks.keys import QueryKeys
-from rankforce.data.clicks.session_logs import LogChunk, read_log
+from rankforce.data.clicks.session_logs import LogChunk, positions_of, read_log
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError
 from rankforce.files.limits import within_memory
-from rankforce.remedies import DOCUMENT_IDS, Argument, LogColumn
+from rankforce.remedies import DOCUMENT_IDS, Argument
 
 _CHUNK_ROWS = 1 << 20
 
@@ -87,7 +87,7 @@ class _Viewing:
         pairs, places = np.unique((query << 32) | chunk.document.codes[kept], return_inverse=True)
         rows = [self._row(pair >> 32, chunk.document.values[pair & 0xFFFFFFFF]) for pair in pairs.tolist()]
         row = np.array(rows, dtype=np.int64)[places]
-        self._parts.append((query, session, row, _positions(chunk)[kept], chunk.clicked[kept]))
+        self._parts.append((query, session, row, positions_of(chunk)[kept], chunk.clicked[kept]))
 
     def views(self) -> LoggedViews:
         if not sum(len(part[0]) for part in self._parts):
@@ -134,17 +134,6 @@ class _Viewing:
         """The row of a document; below −1 for those that the data does not have, so that they are told apart."""
         found = self._rows.get((query, document))
         return -2 - self._strangers.setdefault(document, len(self._strangers)) if found is None else found
-
-
-def _positions(chunk: LogChunk) -> np.ndarray:
-    if chunk.position is None:
-        raise DataError("the log does not say at which position documents stood\n  name it: ", LogColumn("position"))
-    given = chunk.position
-    wrong = np.flatnonzero(~((given >= 1.0) & (given == np.floor(given))))  # NaN, too
-    if len(wrong):
-        problem = "the position is missing" if np.isnan(given[wrong[0]]) else f"{given[wrong[0]]:g} is no position"
-        chunk.fail(int(wrong[0]), "position", problem, "positions are whole numbers, and the top is 1")
-    return np.minimum(given, 2.0**31).astype(np.int64)
 
 
 def _view_counts(query: np.ndarray, session: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

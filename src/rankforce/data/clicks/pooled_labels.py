@@ -19,7 +19,7 @@ from rankforce.cached_properties import cached_property
 from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.console.tables import load_pandas, number
 from rankforce.console.wording import counted as count_of
-from rankforce.data.clicks.rates import RATES, ClickSettings, CountedPairs, rates_of, values_at
+from rankforce.data.clicks.rates import RATES, ClickSettings, CountedPairs, looks_of, rates_of, values_at
 from rankforce.data.clicks.similar_queries import Pairs, SimilarQueries
 from rankforce.data.dataset import Dataset
 from rankforce.data.files import table_path
@@ -153,7 +153,9 @@ class SimilarClickLabels:
     def columns(self) -> dict[str, np.ndarray]:
         """The table: query, document, weighted counts and the rate."""
         table = {"query": self.queries, "document": self.documents}
-        table |= {name: values for name, values in self._table[1].items() if name != "dwell_units"}
+        table |= {name: values for name, values in self._table[1].items() if not name.endswith("_units")}
+        if "look_units" in self._table[1]:
+            table["looks"] = looks_of(self._table[1])
         return table | {
             f"{name}_rate" if name != "dwell" else name: one for name, one in self._rates(*self._table).items()
         }

@@ -33,6 +33,7 @@ RATES = {
     "median_dwell": "median dwell",
 }
 DWELL_RATES = ("satisfied_click", "dwell", "median_dwell")
+LOOK_UNIT = 2.0**-32  # looks are counted in whole numbers of it: their sums do not depend on the order of the rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +46,7 @@ class ClickSettings:
     prior: str | float = "query"
     smooth_zeros: bool = False
     min_impressions: int = 1
+    propensities: tuple[float, ...] | None = None
     dwell: DwellSettings = dataclasses.field(default_factory=DwellSettings)
 
     def __post_init__(self) -> None:
@@ -58,6 +60,11 @@ class ClickSettings:
         if not Either((Number(0.0, 1.0), Choice(("query", "global")))).holds(self.prior):
             raise SettingsError(f"prior must be 'query', 'global' or a rate from 0 to 1, not {shown(self.prior)}")
         check_switches(smooth_zeros=self.smooth_zeros)
+        if self.propensities is not None and self.rate != "click":
+            raise SettingsError(
+                "propensities say how often users looked, and clicks are counted against that: ",
+                Argument("rate", "click"),
+            )
         check_number("min_impressions", self.min_impressions, -MOST, whole=True)
         object.__setattr__(self, "min_impressions", int(self.min_impressions))
         if self.min_impressions < 1:
@@ -66,7 +73,7 @@ class ClickSettings:
     def rates(
         self, rate: str, counts: Mapping[str, np.ndarray], query: np.ndarray, whole_log: Mapping[str, np.ndarray]
     ) -> np.ndarray:
-        """(c + s·m)/(n + s) of each pair, c of n being what the rate counts; ``query`` numbers the queries from 0.
+        """(c + s·m)/(n + s) of each pair, at most 1, c of n being what the rate counts; ``query`` numbers the queries.
 
         ``whole_log`` has the counts whose mean is the prior "global".
         """
@@ -77,11 +84,12 @@ class ClickSettings:
                 mean = (np.bincount(query, clicks) / np.bincount(query, chances))[query]
             elif self.prior == "global":
                 mean = np.divide(*(part.sum() for part in self._counted(rate, whole_log)))
-            result = np.divide(clicks + (self.smoothing * mean if self.smoothing else 0.0), chances + self.smoothing)
+            added = self.smoothing * np.minimum(mean, 1.0) if self.smoothing else 0.0
+            result = np.divide(clicks + added, chances + self.smoothing)
         if not self.smooth_zeros:
             result[(counts["clicks"] == 0) | ((clicks == 0) & (chances > 0) & (rate != "dwell"))] = 0.0
         result[counts["impressions"] < self.min_impressions] = np.nan
-        return result
+        return np.minimum(result, 1.0)
 
     def _counted(self, rate: str, counts: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """What a rate counts, and of how much."""
@@ -90,7 +98,7 @@ class ClickSettings:
         if rate == "satisfied_click":
             left_out = counts["unknown_dwells"] if self.dwell.unknown_dwell == "leave_out" else 0
             return counts["satisfied_clicks"], counts["impressions"] - left_out
-        return counts["clicks" if rate == "click" else "last_clicks"], counts["impressions"]
+        return counts["clicks" if rate == "click" else "last_clicks"], looks_of(counts)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +106,7 @@ class CountedPairs:
     """What was counted of every query and document that was shown together.
 
     pairs : number of the query << 32 | number of the document, ascending
-    counts : arrays of one entry per pair, by ``COUNTS`` and, if asked for, ``DWELL_COUNTS``
+    counts : arrays of one entry per pair, by ``COUNTS`` and, if asked for, ``look_units`` and ``DWELL_COUNTS``
     query_codes, document_codes : the numbers of the texts
     keys : what a query of the data is called here
     """
@@ -143,9 +151,10 @@ class ClickLabels:
     appearance: ``queries`` and ``documents`` (text), ``impressions``, ``clicks``, ``last_clicks`` (int64), and
     ``click_rate`` and ``last_click_rate`` (float64), smoothed, NaN below the minimum of impressions. With a rate of
     dwell times also ``satisfied_clicks``, ``unknown_dwells``, ``timed_clicks``, ``satisfied_click_rate``, ``dwell`` and
-    ``median_dwell`` where it is the label; they are None otherwise. ``values`` is the one that is the label.
-    ``similar`` has the labels that are pooled over similar queries, or is None. ``log_columns`` says which columns of
-    the log each role was read from.
+    ``median_dwell`` where it is the label; they are None otherwise. ``values`` is the one that is the label. ``looks``
+    are the impressions that users looked at, as the propensities say, and without any all impressions. ``similar`` has
+    the labels that are pooled over similar queries, or is None. ``log_columns`` says which columns of the log each role
+    was read from.
     """
 
     def __init__(
@@ -160,6 +169,7 @@ class ClickLabels:
         self.queries = np.array(list(counted.query_codes), dtype=object)[query]
         self.documents = np.array(list(counted.document_codes), dtype=object)[counted.pairs & 0xFFFFFFFF]
         self.impressions, self.clicks, self.last_clicks = (counted.counts[name] for name in COUNTS)
+        self.looks = looks_of(counted.counts)
         self.satisfied_clicks, self.unknown_dwells, self.timed_clicks, _ = map(counted.counts.get, DWELL_COUNTS)
         rates = rates_of(counted.counts, settings, query, counted.counts)
         self.click_rate, self.last_click_rate = rates["click"], rates["last_click"]
@@ -192,7 +202,8 @@ class ClickLabels:
 
     def columns(self) -> dict[str, np.ndarray]:
         """The table: query, document, counts and rates."""
-        names = (*COUNTS, *DWELL_COUNTS[:-1], "click_rate", "last_click_rate", *_DWELL_COLUMNS)
+        looks = () if self.settings.propensities is None else ("looks",)
+        names = (*COUNTS, *looks, *DWELL_COUNTS[:-1], "click_rate", "last_click_rate", *_DWELL_COLUMNS)
         asked = {name: getattr(self, name) for name in names}
         table = {"query": self.queries, "document": self.documents} | asked
         return {name: values for name, values in table.items() if values is not None}
@@ -250,6 +261,8 @@ class ClickLabels:
             zeros = "" if settings.smooth_zeros else "; what was never clicked stays 0"
             chances = "clicks" if settings.rate == "dwell" else "impressions"
             words.append(f"smoothed by {settings.smoothing:g} {chances} at the {mean}{zeros}")
+        if settings.propensities is not None:
+            words.append(f"clicks per look, of which {self.looks.sum():,.0f} are expected by the propensities")
         if self._counted.keys.words:
             words.append(f"queries pooled by {self._counted.keys.words}")
         if self.similar is not None:
@@ -260,6 +273,11 @@ class ClickLabels:
     def __repr__(self) -> str:
         queries = counted(len(self._counted.query_codes), "query")
         return f"<ClickLabels of {queries}: {counted(len(self), 'document')} shown>"
+
+
+def looks_of(counts: Mapping[str, np.ndarray]) -> np.ndarray:
+    """How many impressions users looked at, as the propensities say; without any all of them."""
+    return counts["look_units"] * LOOK_UNIT if "look_units" in counts else counts["impressions"]
 
 
 def rates_of(

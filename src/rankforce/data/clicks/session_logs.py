@@ -78,6 +78,19 @@ class LogChunk:
         return len(self.clicked)
 
 
+def positions_of(chunk: LogChunk) -> np.ndarray:
+    """The position of every row, int64, from 1; an error with its place if one has none."""
+    if chunk.position is None:
+        raise DataError("the log does not say at which position documents stood\n  name it: ", LogColumn("position"))
+    given = chunk.position
+    wrong = ~((given >= 1.0) & (given == np.floor(given)))  # NaN, too
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        problem = "the position is missing" if np.isnan(given[row]) else f"{given[row]:g} is no position"
+        chunk.fail(row, "position", problem, "positions are whole numbers, and the top is 1")
+    return np.minimum(given, 2.0**31).astype(np.int64)
+
+
 def read_log(
     log: Any, names: Mapping[str, str | None], chunk_rows: int, progress: bool | None = None
 ) -> Iterator[LogChunk]:
