@@ -23,8 +23,8 @@ from rankforce.evaluation.off_policy_weights import Evidence, Support
 from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.significance import check_level
 from rankforce.evaluation.ties import HASHED, RankedData
-from rankforce.kinds import OrNone, Switch, Text, Whole, check_choice, check_number, shown
-from rankforce.remedies import Argument
+from rankforce.kinds import Number, OrNone, Switch, Text, Whole, check_choice, check_number, shown
+from rankforce.remedies import DOCUMENT_IDS, Argument
 
 UNITS = ("session", "query")
 
@@ -63,14 +63,15 @@ def off_policy(
     ----------
     log : path, data frame, simulated log, or an iterable of these
         A row per document shown: session, query, document, position (1 is the top), clicked; as for ``click_labels``.
-    ranking : a model, scores (one per row of the data), the name of a feature; or several as a mapping by name
+    ranking : a model, scores (one per row of the data), the name of a feature, a TREC run; or several by name
         What would be shown. Documents with score −∞ would not.
     data : Dataset
         The queries and documents that are ranked, with ids as in the log.
     propensities : Propensities, or numbers, the first that of position 1
         θ_1, θ_2, ..., of which only the ratios matter. Impressions below the last are left out.
     cutoff : int, optional
-        Places of a list that count, old and new; all that have a propensity.
+        Places of a list whose clicks count, old and new; all that have a propensity. What was shown below still tells
+        how attractive it is.
     clip : number, optional
         Weights beyond it are cut off in the estimators "clipped" and "dr". None: none is.
     relevance : a model, numbers from 0 to 1 (one per row), the name of a label or a feature; optional
@@ -105,8 +106,8 @@ def off_policy(
     )
     OrNone(Switch()).check("progress", progress)
     examination = _examination(propensities, cutoff)
-    rankings = _named(ranking)
-    places = {name: _places(one, data, len(examination), settings) for name, one in rankings.items()}
+    shown_places = len(examination) if cutoff is None else int(cutoff)
+    places = {name: _places(one, data, shown_places, settings) for name, one in _named(ranking).items()}
     given = None if relevance is None else _probabilities(relevance, data)
     keys = QueryKeys(query_key)
     names = {"session": session, "query": query, "document": document, "position": position, "clicked": clicked}
@@ -115,7 +116,7 @@ def off_policy(
         OrNone(Text("the name of a column")).check(role, column)
     logged = read_views(log, data, keys, names, progress)
     counted = _down_to(logged, len(examination))
-    evidence = Evidence.of(counted, data, examination)
+    evidence = Evidence.of(counted, data, examination, shown_places)
     if given is None and not evidence.looks.any():
         raise DataError("no document that the log shows is in the data: ids are compared as text")
     gamma = evidence.shrunken_rates(settings.shrinkage) if given is None else given
@@ -132,19 +133,20 @@ def off_policy(
 
 
 def _named(ranking: Any) -> dict[str, Any]:
+    if isinstance(ranking, Mapping) and not ranking:
+        raise SettingsError("there is no ranking: give a model, scores or the name of a feature, or several by name")
     if not isinstance(ranking, Mapping) or is_run(ranking):
         return {"ranking": ranking}
     for name in ranking:
         if not Text().holds(name) or name == PRODUCTION:
             raise SettingsError(f"a ranking needs a name (and not {PRODUCTION!r}), not {shown(name)}")
-    if not ranking:
-        raise SettingsError("there is no ranking: give a model, scores or the name of a feature, or several by name")
     return dict(ranking)
 
 
 def _places(ranking: Any, data: Dataset, cutoff: int, settings: OffPolicySettings) -> np.ndarray:
     """The place of every row in its query, from 0; −1: not shown."""
-    ranked = RankedData(data, scores_of(ranking, data), settings.ties, settings.seed).documents()
+    scores = data.by_query(_scores_of_run(ranking, data)) if is_run(ranking) else scores_of(ranking, data)
+    ranked = RankedData(data, scores, settings.ties, settings.seed).documents()
     order = ranked.order
     starts = np.repeat(ranked.starts[:-1], np.diff(ranked.starts))
     place = np.arange(len(order)) - starts
@@ -152,6 +154,29 @@ def _places(ranking: Any, data: Dataset, cutoff: int, settings: OffPolicySetting
     found = np.full(data.n_documents, -1, dtype=np.int64)
     found[documents] = np.where(place < cutoff, place, -1)
     return data.by_row(found)
+
+
+def _scores_of_run(run: Mapping[Any, Mapping[Any, Any]], data: Dataset) -> np.ndarray:
+    """The scores of a TREC run by row; what it lacks was not retrieved."""
+    if data.document_ids is None:
+        raise DataError("the data has no document ids, which a run is joined by: ", DOCUMENT_IDS)
+    rows = {
+        (str(query), str(document)): row
+        for row, (query, document) in enumerate(zip(data.qid.tolist(), data.document_ids.tolist(), strict=True))
+    }
+    queries = set(map(str, data.query_ids.tolist()))
+    scores = np.full(data.n_documents, -np.inf)
+    for query, documents in run.items():
+        for document, score in documents.items() if str(query) in queries else ():
+            row = rows.get((str(query), str(document)))
+            if row is None:
+                raise DataError(
+                    f"the run ranks document {str(document)!r} for query {str(query)!r}, which the data does not have"
+                )
+            if not Number().holds(score):
+                raise DataError(f"the score of document {str(document)!r} in the run is no number: {shown(score)}")
+            scores[row] = float(score)
+    return scores
 
 
 def _down_to(logged: LoggedViews, places: int) -> LoggedViews:
@@ -172,7 +197,7 @@ def _examination(propensities: Any, cutoff: int | None) -> np.ndarray:
         raise SettingsError(
             f"cutoff is {cutoff}, but there are propensities of {len(known)} positions only: give more of them"
         )
-    return known.at(np.arange(1, (cutoff or len(known)) + 1))
+    return known.at(np.arange(1, len(known) + 1))
 
 
 def _probabilities(given: Any, data: Dataset) -> np.ndarray:

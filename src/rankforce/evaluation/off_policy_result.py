@@ -69,7 +69,8 @@ class OffPolicyEvaluation(Tabular):
         self.settings = settings
         self.names = tuple(columns)
         self.support = dict(supports)
-        self.cutoff = len(evidence.examination)
+        self.cutoff = evidence.cutoff
+        self._positions = len(evidence.examination)
         self.n_views = int(evidence.views.sum())
         self.n_queries = int((evidence.views > 0).sum())
         self.n_sessions = evidence.logged.n_sessions
@@ -131,7 +132,7 @@ class OffPolicyEvaluation(Tabular):
             "sessions": self.n_sessions,
             "queries": self.n_queries,
             "impressions": self.n_impressions,
-            "left_out_below_cutoff": self.left_out,
+            "impressions_without_propensity": self.left_out,
             "rows_of_other_queries": self.other_rows,
             "settings": {key: _number(value) for key, value in dataclasses.asdict(self.settings).items()},
         }
@@ -196,7 +197,8 @@ class OffPolicyEvaluation(Tabular):
         clip = "none" if math.isinf(settings.clip) else f"at {settings.clip:g}"
         notes.append(f"weights clipped (clipped, dr): {clip}; model (dr, model): {model}; ties: {settings.ties}")
         if self.left_out:
-            notes.append(f"left out: {counted(self.left_out, 'impression')} below position {self.cutoff}")
+            below = counted(self.left_out, "impression")
+            notes.append(f"left out: {below} below position {self._positions}, which have no propensity")
         if self.other_rows:
             notes.append(f"left out: {counted(self.other_rows, 'row')} of queries that the data does not have")
         return notes

@@ -51,6 +51,7 @@ class Evidence:
     """What was shown and clicked, by row of the data and by query.
 
     examination : θ of the first positions
+    cutoff : places of a list that count, at most as many
     looks, clicks : float64 (rows of the data): T and C
     views : int64 (queries): N
     """
@@ -58,18 +59,19 @@ class Evidence:
     data: Dataset
     logged: LoggedViews
     examination: np.ndarray
+    cutoff: int
     looks: np.ndarray
     clicks: np.ndarray
     views: np.ndarray
 
     @classmethod
-    def of(cls, logged: LoggedViews, data: Dataset, examination: np.ndarray) -> Evidence:
+    def of(cls, logged: LoggedViews, data: Dataset, examination: np.ndarray, cutoff: int) -> Evidence:
         """From impressions at positions that all have a probability."""
         known = logged.row >= 0
         looks = np.bincount(logged.row[known], examination[logged.position[known] - 1], data.n_documents)
         clicks = np.bincount(logged.row[known], logged.clicked[known], data.n_documents)
         views = np.bincount(logged.view_query, logged.view_count, data.n_queries).astype(np.int64)
-        return cls(data, logged, examination, looks, clicks, views)
+        return cls(data, logged, examination, cutoff, looks, clicks, views)
 
     def shrunken_rates(self, looks: float) -> np.ndarray:
         """γ of each row: (C + s·m)/(T + s) for s looks at the mean m of the query, which is drawn to that of the log.
@@ -108,7 +110,7 @@ class Evidence:
         residual = clipped[rows] * (clicks - looked * relevance[rows])
         sums = {
             "views": np.bincount(view_unit, logged.view_count, n_units),
-            "clicks": np.bincount(unit, logged.clicked, n_units),
+            "clicks": np.bincount(unit, logged.clicked & (logged.position <= self.cutoff), n_units),
             "ips": np.bincount(unit, clicks * weight[rows], n_units),
             "clipped": np.bincount(unit, clicks * clipped[rows], n_units),
             "accounted": np.bincount(unit, looked * weight[rows], n_units),
