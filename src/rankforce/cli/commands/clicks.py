@@ -157,7 +157,7 @@ def clicks(
         unknown_dwell=unknown_dwell.replace("-", "_"),
         time_unit=time_unit,
         sorted_by_session=sorted_by_session,
-        **_columns(column),
+        **log_columns(column),
     )
     report: dict[str, Any] = {"logs": [str(log) for log in logs], **labels.to_dict()}
     words = [str(labels)]
@@ -212,12 +212,13 @@ def _prior(written: str) -> str | float:
     return prior.read_checked(written, "prior", f"--prior {written}")
 
 
-def _columns(written: list[str] | None) -> dict[str, Any]:
+def log_columns(written: list[str] | None, roles: Collection[str] | None = None) -> dict[str, Any]:
+    """Role → column of a log, as typed; ``roles`` are those that the command knows."""
     from rankforce.data.clicks.session_logs import COLUMN_NAMES
     from rankforce.errors import SettingsError
 
     columns = {}
-    roles = (*COLUMN_NAMES, "dwell")
+    roles = (*COLUMN_NAMES, "dwell") if roles is None else roles
     for one in written or ():
         role, equals, name = one.partition("=")
         if not equals or role not in roles:
