@@ -228,6 +228,8 @@ def objective_targets(data: rf.Dataset) -> Iterator[Target]:
     for name, kind in lambda_function_classes().items():
         yield Target(name, kind, {}, lambda function: learn(lambda_function=function))
     yield Target("Term", rf.Term, {"measure": "NDCG"}, lambda term: learn(objective=term))
+    for name, arguments in {"InversePropensities": {"propensities": [1.0, 0.5]}, "JointRatios": {}}.items():
+        yield Target(name, getattr(rf, name), arguments, lambda bias: rf.Term("NDCG:clicks", bias=bias))
     yield Target("Graded", rf.Graded, {"tiers": ["NDCG", "CNDCG:clicks"]}, lambda graded: learn(objective=graded))
     parts: dict[str, Any] = {"first": "NDCG", "second": "MAP", "schedule": rf.schedules.Linear(0.1, 0.1)}
     yield Target("Scheduled", rf.Scheduled, parts, lambda scheduled: learn(objective=scheduled))
@@ -266,8 +268,13 @@ def data_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     log.write_text("session,query,document,position,clicked\ns,q,a,1,0\ns,q,b,2,1\n")
     yield Target("click_labels", rf.click_labels, {"log": log, "progress": False})
     yield Target("SimilarQueries", rf.SimilarQueries, {}, lambda rule: rf.click_labels(log, similar=rule))
-    shown = rf.Dataset(np.zeros((2, 1)), qid=["q", "q"], document_ids=["a", "b"])
-    views: dict[str, Any] = {"log": log, "ranking": [1.0, 2.0], "data": shown, "propensities": [1.0, 0.5]}
+    shown: dict[str, Any] = {"log": log, "samples": 2, "progress": False}
+    yield Target("estimate_propensities", rf.estimate_propensities, shown, str)
+    yield Target("Propensities", rf.Propensities, {"values": [1.0, 0.5]}, str, ("values",))
+    clicked_documents = rf.Dataset([[1.0], [2.0]], qid=["q", "q"], document_ids=["a", "b"])
+    listed: dict[str, Any] = {"log": log, "data": clicked_documents, "progress": False}
+    yield Target("click_sessions", rf.click_sessions, listed)
+    views: dict[str, Any] = {"log": log, "ranking": [1.0, 2.0], "data": clicked_documents, "propensities": [1.0, 0.5]}
     yield Target("off_policy", rf.off_policy, views | {"resamples": 3, "progress": False})
     hits = [{"_id": name, "fields": {"_ltrlog": [{"main": [{"name": "bm25", "value": 1.5}]}]}} for name in "ab"]
     logged: dict[str, Any] = {"source": {"q": {"hits": {"hits": hits}}}, "judgments": {"q": {"a": 1, "b": 0}}}
@@ -282,8 +289,8 @@ def data_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("read_letor", rf.read_letor, {"path": folder / "data.txt"})
     yield Target("read_table", rf.read_table, {"path": folder / "data.csv"})
     (folder / "preferences.csv").write_text("qid,better,worse\n")
-    listed: dict[str, Any] = {"path": folder / "preferences.csv", "data": data}
-    yield Target("read_preferences", rf.read_preferences, listed)
+    preferred: dict[str, Any] = {"path": folder / "preferences.csv", "data": data}
+    yield Target("read_preferences", rf.read_preferences, preferred)
     (folder / "qrels").write_text("1 0 a 1\n1 0 b 0\n")
     (folder / "run").write_text("1 Q0 a 1 2.0 tag\n1 Q0 b 2 1.0 tag\n")
     yield Target("read_qrels", rf.read_qrels, {"path": folder / "qrels"})

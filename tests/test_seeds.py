@@ -17,6 +17,7 @@ CALLS = {
     "make_artificial": lambda data, seed: rf.make_artificial(queries=3, documents=4, features=2, seed=seed),
     "make_web_like": lambda data, seed: rf.make_web_like(queries=3, features=6, seed=seed),
     "simulate_clicks": lambda data, seed: rf.simulate_clicks(data, "1", seed=seed),
+    "estimate_propensities": lambda data, seed: rf.estimate_propensities("nowhere.csv", seed=seed),
     "confuse_labels": lambda data, seed: rf.confuse_labels(data, np.eye(5), seed=seed),
     "evaluate": lambda data, seed: rf.evaluate("1", data, seed=seed),
     "off_policy": lambda data, seed: rf.off_policy("log.csv", "1", data, [1.0], seed=seed),

@@ -40,7 +40,7 @@ SIGNS = [
 ]
 SIGNS += ["[red]", ":boom:", "{0}", "%s", "é", "\u00a0", "\U000e0041", "\ufeff"]
 WITHOUT_TRAINING = {"inspect", "evaluate", "compare", "combine", "convert", "clicks", "score", "features"}
-WITHOUT_TRAINING |= {"explain", "importance", "export", "off_policy"}
+WITHOUT_TRAINING |= {"explain", "importance", "export", "propensities", "sessions", "off_policy"}
 WITH_TRAINING = {"train", "tune", "cross_validate", "optimality"}
 WITHOUT_FILES = {"demo", "generate", "warmup"}  # they read nothing
 ELSEWHERE = {"serve"}  # tests/serving throws hostile requests at it
@@ -190,6 +190,24 @@ def check_clicks(rng: random.Random, files: Files) -> None:
         hostile(rng, "n"),
         "--force",
     )
+
+
+def check_propensities(rng: random.Random, files: Files) -> None:
+    log = files.folder / "shown.csv"
+    names = [hostile(rng, one) for one in ("q", "d", "e")]
+    rows = [f'{number},"{names[0]}","{names[1 + number % 2]}",{1 + number // 2},1' for number in range(4)]
+    if rng.random() < 0.3:
+        rows.append(f'9,"{names[0]}","d","{hostile(rng, "1")}",1')
+    log.write_text("session,query,document,position,clicked\n" + "\n".join(rows) + "\n")
+    run("propensities", log, "--samples", 2, "--out", files.folder / "propensities.json", "--force")
+
+
+def check_sessions(rng: random.Random, files: Files) -> None:
+    log = files.folder / "lists.csv"
+    shown = [(files.data.qid[row], files.data.document_ids[row]) for row in (0, 1)]
+    rows = [f'"{hostile(rng, "s")}","{query}","{document}",1,1' for query, document in shown]
+    log.write_text("session,query,document,position,clicked\n" + "\n".join(rows) + "\n")
+    run("sessions", log, "--data", files.table, "--into", files.folder / "shown-lists.csv", "--force")
 
 
 def check_off_policy(rng: random.Random, files: Files) -> None:

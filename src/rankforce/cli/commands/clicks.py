@@ -15,6 +15,8 @@ from rankforce.console.wording import counted
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
 
+LIST_ROLES = ("session", "query", "document", "position", "clicked")  # of commands that need no time
+
 
 def clicks(
     logs: Annotated[
@@ -64,6 +66,14 @@ def clicks(
         bool, typer.Option("--smooth-zeros", help="Smooth what was never clicked, too; else it stays 0.")
     ] = False,
     min_impressions: Annotated[int, typer.Option(metavar="N", help="Documents shown less often are unlabelled.")] = 1,
+    propensities: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="How likely users look at each position (rankforce propensities): labels are clicks per look.",
+            show_default=False,
+        ),
+    ] = None,
     similar: Annotated[
         str | None,
         typer.Option(
@@ -151,6 +161,7 @@ def clicks(
         prior=_prior(prior),
         smooth_zeros=smooth_zeros,
         min_impressions=min_impressions,
+        propensities=None if propensities is None else rf.Propensities.read(propensities),
         similar=None if similar is None else rf.SimilarQueries(similar, similar_threshold, neighbours),
         satisfied_after=satisfied_after,
         longest_dwell=longest_dwell,

@@ -111,11 +111,11 @@ def off_policy(
     cannot tell, because it never showed it.
     """
     import rankforce as rf
-    from rankforce.cli.commands.clicks import log_columns
+    from rankforce.cli.commands.clicks import LIST_ROLES, log_columns
     from rankforce.cli.commands.compare import titles_of
     from rankforce.cli.reading import read_data
 
-    columns = log_columns(column, ("session", "query", "document", "position", "clicked"))
+    columns = log_columns(column, LIST_ROLES)
     known = _propensities(propensities)
     names = titles_of(ranking, name)
     documents = read_data(data, read)
