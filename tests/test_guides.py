@@ -14,6 +14,7 @@ GUIDES = (
     "tuning.md",
     "migration.md",
     "clicks.md",
+    "off_policy.md",
     "unbiased.md",
     "feature_logs.md",
     "tutorial.md",
