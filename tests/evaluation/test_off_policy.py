@@ -241,6 +241,16 @@ def test_intervals_cover_the_truth_of_simulated_logs(market: dict[str, Any], uni
 
 
 @pytest.mark.compiled_only
+def test_estimated_propensities_and_what_is_to_be_said_of_them(market: dict[str, Any]) -> None:
+    log = simulated(market, np.full(200, 20), 6)
+    estimated = rf.estimate_propensities(log, "em", samples=5)
+    found = rf.off_policy(log, market["new"], market["data"], estimated, resamples=20)
+    known = rf.off_policy(log, market["new"], market["data"], market["theta"], resamples=20)
+    assert found.estimate().value == pytest.approx(known.estimate().value, rel=0.1)
+    assert f"propensities ({estimated.verdict}) count as known" in str(found)
+
+
+@pytest.mark.compiled_only
 def test_wrong_propensities_are_seen_in_simulated_logs(market: dict[str, Any]) -> None:
     log = simulated(market, np.full(200, 20), 3)
     truth = market["truth"].mean()
@@ -351,7 +361,7 @@ def test_the_result_is_a_table() -> None:
     text = str(found)
     assert "clicks per view in the first 4 places: 3 views of 2 queries in 3 sessions" in text
     assert "ours: worth" in text
-    assert "propensities count as known" in text
+    assert "propensities (given, not estimated) count as known" in text
     assert json.dumps(found.to_dict(), allow_nan=False)
     assert found.to_pandas()["estimator"].tolist() == list(ESTIMATORS)
     assert found.to_markdown().count("| ours |") == 5

@@ -12,7 +12,7 @@ import numpy as np
 from rankforce.console.tables import per_cent
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
 from rankforce.data.clicks.logged_views import LoggedViews, read_views
-from rankforce.data.clicks.propensities import as_propensities
+from rankforce.data.clicks.propensities import Propensities, as_propensities
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.displayed_text import displayed
@@ -105,7 +105,8 @@ def off_policy(
         seed=checked_seed(seed),
     )
     OrNone(Switch()).check("progress", progress)
-    examination = _examination(propensities, cutoff)
+    thetas = as_propensities(propensities)
+    examination = _examination(thetas, cutoff)
     shown_places = len(examination) if cutoff is None else int(cutoff)
     places = {name: _places(one, data, shown_places, settings) for name, one in _named(ranking).items()}
     given = None if relevance is None else _probabilities(relevance, data)
@@ -128,7 +129,13 @@ def off_policy(
         columns[name], supports[name] = evidence.columns(place, gamma, settings.clip, settings.resample, n_units)
     _refuse_unsupported(supports, settings.max_unsupported)
     return OffPolicyEvaluation(
-        columns, supports, evidence, settings, left_out=len(logged.row) - len(counted.row), modelled=given is None
+        columns,
+        supports,
+        evidence,
+        settings,
+        thetas,
+        left_out=len(logged.row) - len(counted.row),
+        modelled=given is None,
     )
 
 
@@ -190,9 +197,8 @@ def _down_to(logged: LoggedViews, places: int) -> LoggedViews:
     return dataclasses.replace(logged, **{name: getattr(logged, name)[kept] for name in names})
 
 
-def _examination(propensities: Any, cutoff: int | None) -> np.ndarray:
+def _examination(known: Propensities, cutoff: int | None) -> np.ndarray:
     OrNone(Whole(1)).check("cutoff", cutoff)
-    known = as_propensities(propensities)
     if cutoff is not None and cutoff > len(known):
         raise SettingsError(
             f"cutoff is {cutoff}, but there are propensities of {len(known)} positions only: give more of them"

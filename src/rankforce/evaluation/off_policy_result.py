@@ -12,6 +12,7 @@ import numpy as np
 from rankforce.console import tables
 from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.console.wording import counted
+from rankforce.data.clicks.propensities import Propensities
 from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError
 from rankforce.evaluation.off_policy_weights import COLUMNS, Evidence, Support
@@ -51,6 +52,7 @@ class OffPolicyEvaluation(Tabular):
     differences : the same, minus production
     lifts : the same, over production, minus 1
     support : mapping of name to a ``Support``
+    propensities : as they were given
     n_views, n_sessions, n_queries, n_impressions : of the log, where it is about queries of the data
 
     An ``Estimate`` has ``value``, ``interval`` (percentile bootstrap), ``standard_error`` and ``normal_interval``; of
@@ -63,10 +65,12 @@ class OffPolicyEvaluation(Tabular):
         supports: Mapping[str, Support],
         evidence: Evidence,
         settings: OffPolicySettings,
+        propensities: Propensities,
         left_out: int,
         modelled: bool,
     ) -> None:
         self.settings = settings
+        self.propensities = propensities
         self.names = tuple(columns)
         self.support = dict(supports)
         self.cutoff = evidence.cutoff
@@ -134,6 +138,7 @@ class OffPolicyEvaluation(Tabular):
             "impressions": self.n_impressions,
             "impressions_without_propensity": self.left_out,
             "rows_of_other_queries": self.other_rows,
+            "propensities": self.propensities.values.tolist(),
             "settings": {key: _number(value) for key, value in dataclasses.asdict(self.settings).items()},
         }
 
@@ -188,8 +193,8 @@ class OffPolicyEvaluation(Tabular):
         bundled = f", in {MOST_UNITS:,} bundles" if self.n_units > MOST_UNITS else ""
         units = counted(self.n_units, settings.resample)
         notes.append(
-            f"intervals: percentile bootstrap over {units}{bundled} ({settings.resamples:,} draws); propensities count "
-            "as known"
+            f"intervals: percentile bootstrap over {units}{bundled} ({settings.resamples:,} draws); propensities "
+            f"({self.propensities.verdict}) count as known"
         )
         model = (
             f"the log's rates, drawn to their query's by {settings.shrinkage:g} looks" if self._modelled else "given"
