@@ -1,6 +1,6 @@
 """Learning from clicks with and without their bias: NDCG@10 on the true grades, which no training has seen.
 
-    python benchmarks/unbiased.py                       # artificial data, six kinds of users, three seeds
+    python benchmarks/unbiased.py                       # artificial data, six kinds of users, two seeds
     python benchmarks/unbiased.py --quick               # one kind of users, one seed
     python benchmarks/unbiased.py --data mslr           # a sample of MSLR, or mq2008, where RANKFORCE_DATA has them
 
@@ -24,7 +24,7 @@ from scipy import stats
 
 import rankforce as rf
 
-TREES, LEAVES, RATE, LEAST = 100, 16, 0.1, 20
+TREES, LEAVES, RATE, LEAST = 60, 16, 0.15, 20
 PLACES, EXCHANGED = 10, 0.2
 USERS = {
     "no bias": rf.click_models.PositionBased(0.0),
@@ -171,9 +171,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", choices=["artificial", "mslr", "mq2008"], default="artificial")
     parser.add_argument("--users", choices=list(USERS), action="append", help="only these; may be given several times")
-    parser.add_argument("--queries", type=int, default=600, help="of artificial data")
+    parser.add_argument("--queries", type=int, default=300, help="of artificial data")
     parser.add_argument("--sessions", type=int, default=10, help="of every query")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="η = 1 alone, one seed")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -143,5 +143,5 @@ def as_click_model(given: Any) -> ClickModel:
     if isinstance(given, str) and given in NAMES:
         return NAMES[given]()
     raise SettingsError(
-        f"a click model is one of {', '.join(map(repr, NAMES))} or of rf.click_models, not {shown(given)}"
+        f"a click model is one of {', '.join(map(repr, NAMES))}, or an object of click_models, not {shown(given)}"
     )

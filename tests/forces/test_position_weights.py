@@ -9,6 +9,7 @@ import pytest
 
 import rankforce as rf
 from rankforce.forces.forces import Forces, RunningOrder, TermForces
+from rankforce.forces.trained_forces import springs_on
 from rankforce.objectives.objective import Objective, Pairs
 from rankforce.threads import using_threads
 
@@ -191,6 +192,17 @@ def test_documents_that_were_not_shown_are_worse_than_clicks_and_nothing_else():
         return 1.0 / (plus[int(position[i]) - 1] * below)
 
     check(fast_forces(data, joint, scores), slow_forces(data, joint, scores, weight))
+
+
+def test_springs_of_an_anchor_count_clicks_as_pairs_do():
+    data = lists(count=30, seed=11)
+    for bias in (rf.InversePropensities(PROPENSITIES), rf.JointRatios()):
+        forces = Forces(data, Objective((rf.Term("NDCG:clicks", bias=bias),)), 3)
+        springs = springs_on(data, forces, 1.0, 1.0, 3)
+        equal = np.zeros(data.n_documents)
+        wanted = forces.terms[0].weights_at(RunningOrder(data, 3).update(equal), equal)
+        assert springs.weights.tolist() == wanted.tolist()
+        assert len(set(wanted.tolist())) > 2
 
 
 def test_bias_goes_with_tiers_schedules_and_rules_of_pairs():

@@ -174,7 +174,7 @@ def test_equal_scores_are_shown_in_an_order_that_the_file_does_not_decide():
         ({"sessions": 0}, "sessions is a whole number"),
         ({"sessions": [1, 2]}, "one for each query"),
         ({"sessions": [0] * 7}, "not for all"),
-        ({"model": "browsing"}, "rf.click_models"),
+        ({"model": "browsing"}, "object of click_models"),
         ({"model": rf.click_models.PositionBased(examination=[1.0])}, "one for each"),
         ({"places": 0}, "places must be"),
         ({"noise": 1.5}, "noise must be"),

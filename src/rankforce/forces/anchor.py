@@ -29,12 +29,21 @@ class Anchor:
     with all scores 0. Weights of documents and queries count as they do for pairs.
     """
 
-    def __init__(self, term: TermForces, stiffness: float, sigma: float, curvatures: np.ndarray) -> None:
-        """``curvatures`` are those of the measure with all scores 0 (``by_query`` order)."""
+    def __init__(
+        self,
+        term: TermForces,
+        stiffness: float,
+        sigma: float,
+        curvatures: np.ndarray,
+        weights: np.ndarray | None = None,
+    ) -> None:
+        """``curvatures`` are those of the measure with all scores 0 (``by_query`` order), ``weights`` what documents
+        count there; by default those of the data.
+        """
         judged = term.judged
         self.kept = judged.kept
         self.starts = judged.starts
-        self.weights = term.document_weights
+        self.weights = term.document_weights if weights is None else weights
         if judged.source.any_missing:
             self.weights = np.where(judged.source.missing, 0.0, self.weights)
         # Unlabelled documents, NaN, come last. They weigh nothing.

@@ -10,7 +10,13 @@ from rankforce.kernels.forces.bundles import PairPlaces, ScoredQueries
 from rankforce.kernels.forces.pair_costs import LARGE, SMALL, add_pair_costs
 from rankforce.measures.judged import JudgedMeasure
 from rankforce.objectives.objective import Term
-from rankforce.objectives.position_bias import InversePropensities, JointRatios, PositionBias, checked_positions
+from rankforce.objectives.position_bias import (
+    SESSIONS,
+    InversePropensities,
+    JointRatios,
+    PositionBias,
+    checked_positions,
+)
 from rankforce.threads import FEW, over_queries
 
 
@@ -27,8 +33,9 @@ class PositionWeights:
             known = ", ".join(map(repr, data.labels)) or "none"
             raise MeasureError(
                 f"{term.measure} takes the bias of positions out, but the data has no label source {bias.position!r} "
-                f"that says where documents stood (it has: {known}); rf.click_sessions makes it of a log, "
-                "data.with_label('position', ...) adds it"
+                f"that says where documents stood (it has: {known}): ",
+                SESSIONS,
+                " makes it of a log, and a column 'label:position' of a table is one",
             )
         given = judgement.of_kept(data.by_query(data.labels[bias.position]))
         self.positions = checked_positions(given, judgement.labels, bias, term.measure.label)

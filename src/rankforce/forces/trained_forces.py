@@ -142,10 +142,14 @@ def springs_on(
 ) -> Anchor:
     """The springs of an anchor, measured against the forces of the first term at equal scores, which ``check`` sees."""
     equal = np.zeros(data.n_documents, dtype=dtypes.SCORE)
-    at_rest, curvatures = forces.at(equal, RunningOrder(data, seed).update(equal))
+    order = RunningOrder(data, seed).update(equal)
+    at_rest, curvatures = forces.at(equal, order)
     if check is not None:
         check(at_rest, curvatures)
-    return Anchor(forces.terms[0], stiffness, sigma, curvatures)
+    term = forces.terms[0]
+    own_order = order if term.judged.kept is None else term.judged.order_of_kept(order)
+    weights = term.weights_at(own_order, equal[: len(own_order)])
+    return Anchor(term, stiffness, sigma, curvatures, weights)
 
 
 def forces_of(ranker_or_model: Any) -> TrainedForces:

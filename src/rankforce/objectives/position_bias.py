@@ -21,7 +21,9 @@ import numpy as np
 from rankforce.data.clicks.propensities import Propensities, as_propensities
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import Number, Text, shown
+from rankforce.remedies import Phrase
 
+SESSIONS = Phrase("rf.click_sessions", "rankforce sessions")
 POSITION = "position"  # the label source that says where documents stood
 
 
@@ -138,8 +140,8 @@ def as_position_bias(given: Any) -> PositionBias:
     if isinstance(given, (Propensities, Sequence, np.ndarray)) and not isinstance(given, (str, bytes)):
         return InversePropensities(given)  # type: ignore[arg-type]
     raise SettingsError(
-        "what is done about position bias is rf.InversePropensities(propensities), rf.JointRatios(), propensities or "
-        f"'joint', not {shown(given)}"
+        "what is done about position bias is propensities, 'joint', InversePropensities(propensities) or "
+        f"JointRatios(), not {shown(given)}"
     )
 
 
@@ -170,7 +172,12 @@ def checked_positions(positions: np.ndarray, labels: np.ndarray, bias: PositionB
         other = labels[labelled & (labels != 0.0) & (labels != 1.0)][0]
         raise DataError(
             f"the label {source!r} is {other:g} somewhere: position bias is weighed out of the clicks of single lists, "
-            "0 or 1 (rf.click_sessions); for rates, divide by propensities before: rf.click_labels"
+            "0 or 1: ",
+            SESSIONS,
+            "; for rates, clicks are divided by propensities before: ",
+            Phrase(
+                "rf.click_labels(log, 'click', propensities=...)", "rankforce clicks --rate click --propensities FILE"
+            ),
         )
     placed = labelled & ~np.isnan(positions)
     if (labelled & (labels == 1.0) & ~placed).any():

@@ -151,7 +151,7 @@ class _Lists:
             4 * len(rows) * width,
             "the lists of the log",
             f"{len(rows):,} documents shown × {width:,} features × 4 bytes",
-            "take fewer sessions, or labels of the whole log (rf.click_labels)",
+            "take fewer sessions, or make one label per document of the whole log",
         )
         ids = np.array([f"{session}/{data.query_id(query)}" for session, query in self._lists], dtype=object)
         labels = {one: values[rows] for one, values in data.labels.items()}
