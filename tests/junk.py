@@ -267,12 +267,15 @@ def data_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     log = folder / "log.csv"
     log.write_text("session,query,document,position,clicked\ns,q,a,1,0\ns,q,b,2,1\n")
     yield Target("click_labels", rf.click_labels, {"log": log, "progress": False})
+    yield Target("SimilarQueries", rf.SimilarQueries, {}, lambda rule: rf.click_labels(log, similar=rule))
     shown: dict[str, Any] = {"log": log, "samples": 2, "progress": False}
     yield Target("estimate_propensities", rf.estimate_propensities, shown, str)
     yield Target("Propensities", rf.Propensities, {"values": [1.0, 0.5]}, str, ("values",))
     clicked_documents = rf.Dataset([[1.0], [2.0]], qid=["q", "q"], document_ids=["a", "b"])
     listed: dict[str, Any] = {"log": log, "data": clicked_documents, "progress": False}
     yield Target("click_sessions", rf.click_sessions, listed)
+    views: dict[str, Any] = {"log": log, "ranking": [1.0, 2.0], "data": clicked_documents, "propensities": [1.0, 0.5]}
+    yield Target("off_policy", rf.off_policy, views | {"resamples": 3, "progress": False})
     hits = [{"_id": name, "fields": {"_ltrlog": [{"main": [{"name": "bm25", "value": 1.5}]}]}} for name in "ab"]
     logged: dict[str, Any] = {"source": {"q": {"hits": {"hits": hits}}}, "judgments": {"q": {"a": 1, "b": 0}}}
     yield Target("read_feature_log", rf.read_feature_log, logged)

@@ -15,6 +15,7 @@ GUIDES = (
     "migration.md",
     "clicks.md",
     "large_data.md",
+    "off_policy.md",
     "unbiased.md",
     "feature_logs.md",
     "columns.md",

@@ -20,6 +20,7 @@ CALLS = {
     "estimate_propensities": lambda data, seed: rf.estimate_propensities("nowhere.csv", seed=seed),
     "confuse_labels": lambda data, seed: rf.confuse_labels(data, np.eye(5), seed=seed),
     "evaluate": lambda data, seed: rf.evaluate("1", data, seed=seed),
+    "off_policy": lambda data, seed: rf.off_policy("log.csv", "1", data, [1.0], seed=seed),
     "compare": lambda data, seed: rf.compare("1", "2", data, seed=seed),
     "combine": lambda data, seed: rf.combine(["1", "2"], data, seed=seed),
     "cross_validate": lambda data, seed: rf.cross_validate(rf.MART(n_trees=1), [(data, data)], seed=seed),

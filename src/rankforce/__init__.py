@@ -30,6 +30,7 @@ _HOME = {
     "click_labels": "rankforce.data.clicks.click_labels",
     "click_sessions": "rankforce.data.clicks.session_lists",
     "ClickLabels": "rankforce.data.clicks.rates",
+    "SimilarQueries": "rankforce.data.clicks.similar_queries",
     "estimate_propensities": "rankforce.data.clicks.propensity_estimates",
     "Propensities": "rankforce.data.clicks.propensities",
     "read_feature_log": "rankforce.data.feature_logs.reading",
@@ -78,6 +79,8 @@ _HOME = {
     "Evaluation": "rankforce.evaluation.result",
     "Comparison": "rankforce.evaluation.comparison",
     "Leaderboard": "rankforce.evaluation.leaderboard",
+    "off_policy": "rankforce.evaluation.off_policy",
+    "OffPolicyEvaluation": "rankforce.evaluation.off_policy_result",
     # forces
     "forces_at": "rankforce.diagnostics.document_forces",
     # learning

@@ -53,9 +53,34 @@ def test_a_label_source_of_the_data_is_not_replaced(
     into = tmp_path / "labelled.csv"
     out = run("clicks", log, "--column", "session=sid", "--data", data, "--into", into, "--name", "grades", *force)
     assert out.code == 2
-    assert "has a label source of that name already" in out.err
+    assert "has a label source 'grades' already" in out.err
     assert "--name grades_2" in out.err
     assert not into.exists()
+
+
+def test_similar_queries_are_a_second_source(run: Any, data: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("session,query,document,position,clicked,time\n1,7,a,1,1,5\n1,7,b,2,1,65\n2,8,a,1,1,9\n2,8,e,2,0,\n")
+    pairs, into, table = tmp_path / "pairs.csv", tmp_path / "labelled.csv", tmp_path / "pooled.csv"
+    pairs.write_text("query,similar,similarity\n7,8,1\n")
+    out = run(
+        "clicks", log, "--similar", pairs, "--data", data, "--into", into, "--similar-table", table, "--rate",
+        "satisfied-click", "--unknown-dwell", "leave-out",
+    )  # fmt: skip
+    assert out.code == 0, out.err
+    labelled = rf.read(into)
+    own, pooled = labelled.label("clicks"), labelled.label("clicks_similar")
+    rows = [f"{q}{d}" for q, d in zip(labelled.qid.tolist(), labelled.document_ids.tolist(), strict=True)]
+    assert own[rows.index("7a")] == pooled[rows.index("7a")] == 1.0  # the click on a under 8 has no known end
+    assert np.isnan(own[rows.index("7b")])
+    assert table.read_text().startswith('"query","document","impressions"')
+    assert f"{into}: label source 'clicks_similar' on" in out.out
+    assert run("clicks", log, "--similar-table", tmp_path / "x.csv").code == 2
+    clash = run("clicks", log, "--similar", "words", "--data", into, "--into", tmp_path / "y.csv", "--name", "other")
+    assert clash.code == 0, clash.err
+    clash = run("clicks", log, "--similar", "words", "--data", into, "--into", tmp_path / "z.csv")
+    assert clash.code == 2
+    assert "--name clicks_2" in clash.err
 
 
 def test_json(run: Any, log: Path) -> None:

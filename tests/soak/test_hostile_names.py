@@ -40,7 +40,7 @@ SIGNS = [
 ]
 SIGNS += ["[red]", ":boom:", "{0}", "%s", "é", "\u00a0", "\U000e0041", "\ufeff"]
 WITHOUT_TRAINING = {"inspect", "evaluate", "compare", "combine", "convert", "clicks", "score", "features"}
-WITHOUT_TRAINING |= {"explain", "importance", "export", "propensities", "sessions"}
+WITHOUT_TRAINING |= {"explain", "importance", "export", "propensities", "sessions", "off_policy"}
 WITH_TRAINING = {"train", "tune", "cross_validate", "optimality"}
 WITHOUT_FILES = {"demo", "generate", "warmup"}  # they read nothing
 ELSEWHERE = {"serve"}  # tests/serving throws hostile requests at it
@@ -208,6 +208,20 @@ def check_sessions(rng: random.Random, files: Files) -> None:
     rows = [f'"{hostile(rng, "s")}","{query}","{document}",1,1' for query, document in shown]
     log.write_text("session,query,document,position,clicked\n" + "\n".join(rows) + "\n")
     run("sessions", log, "--data", files.table, "--into", files.folder / "shown-lists.csv", "--force")
+
+
+def check_off_policy(rng: random.Random, files: Files) -> None:
+    log = files.folder / "views.csv"
+    with log.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["session", "query", "document", "position", "clicked"])
+        for row in range(files.data.n_documents):
+            document = hostile(rng, "d") if files.data.document_ids is None else files.data.document_ids[row]
+            writer.writerow([hostile(rng, "s"), files.data.qid[row], document, 1 + row % 3, int(rng.random() < 0.3)])
+    options = ("--data", files.table, "--ranking", files.feature(rng), "--resamples", 5)
+    run("off-policy", log, *options, "--propensities", "1,0.5,0.3", "--max-unsupported", 1)
+    run("off-policy", log, *options, "--propensities", "1", "--max-unsupported", 0, "--name", hostile(rng, "n"))
+    run("off-policy", log, *options, "--propensities", hostile(rng, "p"), "--json")
 
 
 def check_score(rng: random.Random, files: Files) -> None:

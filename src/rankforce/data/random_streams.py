@@ -58,6 +58,7 @@ class Stream(enum.Enum):
     # evaluation and diagnostics
     TIE_ORDERS = "the orders of ties whose values are averaged"
     BOOTSTRAP = "the queries of a bootstrap sample"
+    RESAMPLED_VIEWS = "the sessions or queries of a bootstrap sample of a log"
     SIGN_FLIPS = "the exchanges of the randomisation test"
     DIRECTIONS = "the directions of local_optimality"
     SMOOTHNESS_SAMPLE = "the queries that smoothness looks at"

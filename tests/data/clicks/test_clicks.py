@@ -321,7 +321,12 @@ def test_unreadable_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"rate": "dwell"},
+        {"rate": "stay"},
+        {"similar": 3},
+        {"satisfied_after": 0},
+        {"longest_dwell": 10.0},
+        {"unknown_dwell": "no"},
+        {"time_unit": "min"},
         {"last_of": "day"},
         {"smoothing": -1},
         {"smoothing": math.inf},

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from rankforce.cli import options, output
 from rankforce.console.wording import counted
+
+if TYPE_CHECKING:
+    from rankforce.data.dataset import Dataset
+
+LIST_ROLES = ("session", "query", "document", "position", "clicked")  # of commands that need no time
 
 
 def clicks(
@@ -36,8 +41,12 @@ def clicks(
     ] = None,
     name: Annotated[str, typer.Option(metavar="NAME", help="The name of the new label source.")] = "clicks",
     rate: Annotated[
-        Literal["last-click", "click"],
-        typer.Option(metavar="last-click|click", help="The label: share of last clicks, or of clicks."),
+        Literal["last-click", "click", "satisfied-click", "dwell", "median-dwell"],
+        typer.Option(
+            metavar="last-click|click|satisfied-click|dwell|median-dwell",
+            help="The label: share of last clicks, of clicks, or of clicks after which users stayed; or mean or median "
+            "of the logarithm of how long they stayed.",
+        ),
     ] = "last-click",
     last_of: Annotated[
         Literal["query", "session"],
@@ -65,11 +74,47 @@ def clicks(
             show_default=False,
         ),
     ] = None,
+    similar: Annotated[
+        str | None,
+        typer.Option(
+            metavar="words|characters|PAIRS.csv",
+            help="Also labels that are pooled over similar queries, the source NAME_similar: similar by the words of "
+            "their texts, by runs of characters, or as a file says (columns query, similar, similarity).",
+            show_default=False,
+        ),
+    ] = None,
+    similar_threshold: Annotated[float, typer.Option(metavar="S", help="Less similar queries are not pooled.")] = 0.7,
+    neighbours: Annotated[int, typer.Option(metavar="N", help="At most so many similar queries.")] = 20,
+    similar_table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT",
+            help="Write the pooled labels: one row per query and document (.csv, .parquet).",
+            show_default=False,
+        ),
+    ] = None,
+    satisfied_after: Annotated[
+        float, typer.Option(metavar="SECONDS", help="A click is satisfied if the user stayed so long.")
+    ] = 30.0,
+    longest_dwell: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Beyond this the user had left: unknown how long he stayed.")
+    ] = 1800.0,
+    unknown_dwell: Annotated[
+        Literal["satisfied", "leave-out"],
+        typer.Option(
+            metavar="satisfied|leave-out", help="What a click counts as if it is unknown how long the user stayed."
+        ),
+    ] = "satisfied",
+    time_unit: Annotated[
+        Literal["s", "ms", "us", "ns"] | None,
+        typer.Option(metavar="s|ms|us|ns", help="Of times that are numbers, for dwell times.", show_default="s"),
+    ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ROLE=COLUMN",
-            help="The column for session, query, document, position, clicked or time, if called otherwise; repeatable.",
+            help="The column for session, query, document, position, clicked, time or dwell (seconds), if called "
+            "otherwise; repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -96,16 +141,17 @@ def clicks(
 
     if (data is None) != (into is None):
         raise SettingsError("--data DATA --into OUT go together: the data that gets the labels, and where to write it")
-    if table is not None:
-        table_path(table)  # before the log is read, which may take long
-    for target in (table, into):
+    if similar_table is not None and similar is None:
+        raise SettingsError("--similar-table OUT: say which queries are similar, --similar words")
+    for tabular in (table, similar_table):
+        if tabular is not None:
+            table_path(tabular)  # before the log is read, which may take long
+    for target in (table, into, similar_table):
         check_output(target, data, *logs, force=force)
     documents = None if data is None else read_data(data, read)  # a mistake here is found at once
-    if documents is not None and name in documents.labels:
-        raise SettingsError(
-            f"--name {name}: {data} has a label source of that name already, which would be lost; give the new one "
-            f"another name: --name {_free_name(name, documents.labels)}"
-        )
+    names = [name] if similar is None else [name, f"{name}_similar"]
+    if documents is not None:
+        _check_names(names, documents.labels, data)
     labels = rf.click_labels(
         logs,
         rate.replace("-", "_"),
@@ -116,30 +162,54 @@ def clicks(
         smooth_zeros=smooth_zeros,
         min_impressions=min_impressions,
         propensities=None if propensities is None else rf.Propensities.read(propensities),
+        similar=None if similar is None else rf.SimilarQueries(similar, similar_threshold, neighbours),
+        satisfied_after=satisfied_after,
+        longest_dwell=longest_dwell,
+        unknown_dwell=unknown_dwell.replace("-", "_"),
+        time_unit=time_unit,
         sorted_by_session=sorted_by_session,
         **log_columns(column),
     )
     report: dict[str, Any] = {"logs": [str(log) for log in logs], **labels.to_dict()}
     words = [str(labels)]
-    if table is not None:
-        labels.write(table)
-        report["table"] = str(table)
-        words.append(f"{table}: {counted(len(labels), 'row')}")
+    sources: dict[str, Any] = dict(zip(names, (labels, labels.similar), strict=False))
+    for key, target, source in zip(("table", "similar_table"), (table, similar_table), sources.values(), strict=False):
+        if target is not None:
+            source.write(target)
+            report[key] = str(target)
+            words.append(f"{target}: {counted(len(source), 'row')}")
     if documents is not None and into is not None:
-        values = labels.for_data(documents)
-        write_data(documents.with_label(name, values), into, write)
-        count = int((values == values).sum())
-        report |= {
-            "data": str(data),
-            "into": str(into),
-            "labelled_documents": count,
-            "data_documents": documents.n_documents,
-        }
-        words.append(f"{into}: label source {name!r} on {count:,} of {counted(documents.n_documents, 'document')}")
+        labelled, counts = _labelled(documents, sources)
+        write_data(labelled, into, write)
+        report |= {"data": str(data), "into": str(into), "data_documents": documents.n_documents}
+        report |= {"labelled_documents": counts[name], "labelled_by_source": counts}
+        total = counted(documents.n_documents, "document")
+        words += [f"{into}: label source {title!r} on {count:,} of {total}" for title, count in counts.items()]
     if json:
         output.show_json(report)
     else:
         output.show("\n".join(words))
+
+
+def _labelled(documents: Dataset, sources: Mapping[str, Any]) -> tuple[Dataset, dict[str, int]]:
+    """The data with its new label sources, and how many documents each labels."""
+    counts = {}
+    for name, source in sources.items():
+        values = source.for_data(documents)
+        documents = documents.with_label(name, values)
+        counts[name] = int((values == values).sum())
+    return documents, counts
+
+
+def _check_names(names: Collection[str], taken: Collection[str], data: Path | None) -> None:
+    from rankforce.errors import SettingsError
+
+    for name in names:
+        if name in taken:
+            raise SettingsError(
+                f"{data} has a label source {name!r} already, which would be lost; give the new one another name: "
+                f"--name {_free_name(next(iter(names)), taken)}"
+            )
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
@@ -153,15 +223,16 @@ def _prior(written: str) -> str | float:
     return prior.read_checked(written, "prior", f"--prior {written}")
 
 
-def log_columns(written: list[str] | None) -> dict[str, Any]:
-    """Role → column of a log, as typed."""
+def log_columns(written: list[str] | None, roles: Collection[str] | None = None) -> dict[str, Any]:
+    """Role → column of a log, as typed; ``roles`` are those that the command knows."""
     from rankforce.data.clicks.session_logs import COLUMN_NAMES
     from rankforce.errors import SettingsError
 
     columns = {}
+    roles = (*COLUMN_NAMES, "dwell") if roles is None else roles
     for one in written or ():
         role, equals, name = one.partition("=")
-        if not equals or role not in COLUMN_NAMES:
-            raise SettingsError(f"--column {one}: write ROLE=COLUMN, the role being one of {', '.join(COLUMN_NAMES)}")
+        if not equals or role not in roles:
+            raise SettingsError(f"--column {one}: write ROLE=COLUMN, the role being one of {', '.join(roles)}")
         columns[role] = name
     return columns

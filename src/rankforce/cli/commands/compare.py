@@ -112,9 +112,14 @@ def compare(
 
 
 def named_rankings(rankings: list[str], names: list[str] | None) -> list[str]:
-    """A name for every ranking: those asked for, or the rankings as they are written, told apart."""
+    """A name for every one of the rankings to compare."""
     if len(rankings) < 2:
         raise SettingsError("name two rankings or more to compare")
+    return titles_of(rankings, names)
+
+
+def titles_of(rankings: list[str], names: list[str] | None) -> list[str]:
+    """A name for every ranking: those asked for, or the rankings as they are written, told apart."""
     if names:
         if len(names) != len(rankings) or len(set(names)) != len(names):
             raise SettingsError(f"--name once for every ranking, each another name: {len(rankings)} of them")

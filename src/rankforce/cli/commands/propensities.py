@@ -53,11 +53,11 @@ def propensities(
     experiments, several rankers, or a ranking that changes. The last lines say whether the log was rich enough.
     """
     import rankforce as rf
-    from rankforce.cli.commands.clicks import log_columns
+    from rankforce.cli.commands.clicks import LIST_ROLES, log_columns
     from rankforce.cli.writing import check_output
 
     check_output(out, *logs, force=force)
-    columns = {role: name for role, name in log_columns(column).items() if role != "time"}
+    columns = log_columns(column, LIST_ROLES)
     found = rf.estimate_propensities(
         logs, method, positions=positions, samples=samples, query_key=query_key, seed=seed, **columns
     )

@@ -42,13 +42,13 @@ def sessions(
     "position". Such data is what objectives that weigh the bias of positions out learn from.
     """
     import rankforce as rf
-    from rankforce.cli.commands.clicks import log_columns
+    from rankforce.cli.commands.clicks import LIST_ROLES, log_columns
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output, write_data
 
     check_output(into, data, *logs, force=force)
     documents = read_data(data, read)
-    columns = {role: name for role, name in log_columns(column).items() if role != "time"}
+    columns = log_columns(column, LIST_ROLES)
     lists = rf.click_sessions(logs, documents, name=name, query_key=query_key, **columns)
     write_data(lists, into, write)
     report = {"logs": [str(log) for log in logs], "data": str(data), "into": str(into)}

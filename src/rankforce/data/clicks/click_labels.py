@@ -10,10 +10,13 @@ import os
 from typing import Any
 
 from rankforce.data.clicks.counting import Counting
+from rankforce.data.clicks.dwell import Dwelling, DwellSettings
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
 from rankforce.data.clicks.propensities import as_propensities
-from rankforce.data.clicks.rates import ClickLabels, ClickSettings
+from rankforce.data.clicks.rates import DWELL_RATES, ClickLabels, ClickSettings
 from rankforce.data.clicks.session_logs import read_log
+from rankforce.data.clicks.similar_queries import SimilarQueries
+from rankforce.errors import SettingsError
 from rankforce.files.limits import within_memory
 from rankforce.kinds import OrNone, Switch, Text, check_number, check_switches
 
@@ -31,12 +34,18 @@ def click_labels(
     smooth_zeros: bool = False,
     min_impressions: int = 1,
     propensities: Any = None,
+    similar: Any = None,
+    satisfied_after: float = 30.0,
+    longest_dwell: float = 1800.0,
+    unknown_dwell: str = "satisfied",
     session: str | None = None,
     query: str | None = None,
     document: str | None = None,
     position: str | None = None,
     clicked: str | None = None,
     time: str | None = None,
+    dwell: str | None = None,
+    time_unit: str | None = None,
     sorted_by_session: bool = False,
     chunk_rows: int = CHUNK_ROWS,
     progress: bool | None = None,
@@ -52,8 +61,10 @@ def click_labels(
     log : path, data frame, or an iterable of these
         A row per document shown: ``session``, ``query``, ``document``, ``clicked`` (0 or 1), ``position`` (1 is the
         top) and ``time``, of which one may be absent. CSV (.csv, .tsv, also .gz) or Parquet; read in chunks.
-    rate : "last_click" or "click"
-        Which rate is the label; both are in the result.
+    rate : "last_click", "click", "satisfied_click", "dwell" or "median_dwell"
+        Which rate is the label. The first two are always in the result, those of dwell times if one of them is the
+        label. "satisfied_click": clicks after which the user stayed, per impression. "dwell", "median_dwell": the mean
+        and the median over the clicks of ln(1 + t)/ln(1 + longest_dwell), t seconds being the dwell time.
     query_key : function, mapping, or name of a column of the log
         Queries with the same key are one query: their impressions are pooled, in the log and in ``for_data``. A
         function is called with the query as text; a query that a mapping lacks is its own key.
@@ -71,8 +82,20 @@ def click_labels(
     propensities : Propensities, or numbers, the first that of position 1; optional
         How likely users look at each position. The click rate is then clicks per look, c/Σ p over the impressions, at
         most 1: what an examined document attracts, wherever it stood. Smoothing adds looks in place of impressions.
-    session, query, document, position, clicked, time : str
-        The names of the columns, where they are not called so.
+    similar : "words", "characters", a function, pairs or a SimilarQueries
+        Also pool clicks over queries that are similar by their texts, as a function of two queries says, or as pairs
+        say; ``rf.SimilarQueries`` has the details. The result's ``similar`` has these labels, beside its own.
+    satisfied_after, longest_dwell : number of seconds
+        A click is satisfied from the one on; beyond the other the user had left, and the dwell time is unknown.
+    unknown_dwell : "satisfied" or "leave_out"
+        A click with an unknown dwell time, such as the last of a session, is satisfied, or its impression does not
+        count in the rate of satisfied clicks. Mean and median leave it out in either case; a document of which no
+        dwell time is known has no such label.
+    session, query, document, position, clicked, time, dwell : str
+        The names of the columns, where they are not called so. Dwell times (seconds) come from the column ``dwell``;
+        without one they are the time to the next action of the session, a row with a later time, clicked or not.
+    time_unit : "s", "ms", "us" or "ns"
+        Of times that are numbers, for dwell times; seconds, unless they would lie beyond the year 5000.
     sorted_by_session : bool
         The rows of a session are adjacent, which is checked. Needs 8 bytes of memory per session in place of a few
         hundred for each last click.
@@ -86,7 +109,13 @@ def click_labels(
     """
     known = None if propensities is None else as_propensities(propensities)
     looks = None if known is None else tuple(known.values.tolist())
-    settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions, looks)
+    dwell_settings = DwellSettings(satisfied_after, longest_dwell, unknown_dwell, time_unit)
+    settings = ClickSettings(rate, last_of, smoothing, prior, smooth_zeros, min_impressions, looks, dwell_settings)
+    rule = similar if similar is None or isinstance(similar, SimilarQueries) else SimilarQueries(similar)
+    if rule is not None and rate == "median_dwell":
+        raise SettingsError("medians are not pooled over similar queries: the mean is, rate 'dwell'")
+    if rule is not None:
+        _ = rule.pairs  # a mistake in their file is found before the log is read, which may take long
     check_number("chunk_rows", chunk_rows, 1, whole=True)
     check_switches(smooth_zeros=smooth_zeros, sorted_by_session=sorted_by_session)
     OrNone(Switch()).check("progress", progress)
@@ -99,11 +128,15 @@ def click_labels(
         "clicked": clicked,
         "time": time,
         "key": keys.column,
+        "dwell": dwell,
     }
     for role, column in names.items():
         OrNone(Text("the name of a column")).check(role, column)
-    counting = Counting(keys, last_of == "session", sorted_by_session, known)
+    dwelling = Dwelling(dwell_settings, rate == "median_dwell") if rate in DWELL_RATES else None
+    if dwelling is None:
+        del names["dwell"]  # what is not needed is not read
+    counting = Counting(keys, last_of == "session", sorted_by_session, known, dwelling)
     with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
         for chunk in read_log(log, names, int(chunk_rows), progress):
             counting.add(chunk)
-        return counting.labels(settings)
+        return counting.labels(settings, rule)

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.data.clicks.dwell import DWELL_COUNTS, Dwelling
 from rankforce.data.clicks.keys import QueryKeys
 from rankforce.data.clicks.log_values import Coded
+from rankforce.data.clicks.pooled_labels import SimilarClickLabels
 from rankforce.data.clicks.propensities import Propensities
-from rankforce.data.clicks.rates import LOOK_UNIT, ClickLabels, ClickSettings
+from rankforce.data.clicks.rates import COUNTS, LOOK_UNIT, ClickLabels, ClickSettings, CountedPairs
 from rankforce.data.clicks.session_logs import LogChunk, positions_of
+from rankforce.data.clicks.similar_queries import SimilarQueries
 from rankforce.data.hashing import hash_ids
 from rankforce.errors import DataError
 from rankforce.remedies import NAME_ALONE, Argument, LogColumn
@@ -32,10 +35,18 @@ class Counting:
     """Counts over the chunks of a log. All sums are of integers: chunks and their order do not matter."""
 
     def __init__(
-        self, keys: QueryKeys, whole_sessions: bool, adjacent: bool, propensities: Propensities | None = None
+        self,
+        keys: QueryKeys,
+        whole_sessions: bool,
+        adjacent: bool,
+        propensities: Propensities | None = None,
+        dwelling: Dwelling | None = None,
     ) -> None:
         self._keys = keys
         self._propensities = propensities
+        self._dwelling = dwelling
+        looks = () if propensities is None else ("look_units",)
+        self._kinds = (*COUNTS, *looks, *(() if dwelling is None else DWELL_COUNTS))
         self._whole_sessions = whole_sessions
         self._adjacent = adjacent
         self._queries: dict[str, int] = {}
@@ -43,7 +54,7 @@ class Counting:
         self._last: dict[tuple[str, int], _LastClick] = {}
         self._closed: list[np.ndarray] = []  # hashes of the sessions that are over, sorted runs of falling length
         self._open: str | None = None
-        self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # pairs, counts (3, pairs), with looks (4, pairs)
+        self._parts: list[tuple[np.ndarray, np.ndarray]] = []  # pairs, counts (kinds, pairs)
         self._rows = 0
         self._columns: dict[str, dict[str, None]] = {}  # role → the columns that it was read from
 
@@ -59,7 +70,7 @@ class Counting:
         documents = numbered(self._documents, chunk.document.values)[chunk.document.codes]
         pairs = (queries << 32) | documents
         distinct_pairs, pair_number = np.unique(pairs, return_inverse=True)
-        counts = np.zeros((3 if self._propensities is None else 4, len(distinct_pairs)), dtype=np.int64)
+        counts = np.zeros((len(self._kinds), len(distinct_pairs)), dtype=np.int64)
         counts[0] = np.bincount(pair_number, minlength=len(distinct_pairs))
         counts[1] = np.bincount(pair_number[chunk.clicked], minlength=len(distinct_pairs))
         if self._propensities is not None:
@@ -68,19 +79,31 @@ class Counting:
             )
         self._parts.append((distinct_pairs, counts))
         self._find_last_clicks(chunk, queries, pairs)
+        if self._dwelling is not None:
+            self._dwelling.add(chunk, pairs)
         self._rows += len(chunk)
         if self._adjacent:
             self._close_sessions(chunk.session)
+        self._take_dwell_times()
         if sum(len(part) for part, _ in self._parts[1:]) > max(_PARTS_AT_ONCE, len(self._parts[0][0])):
             self._merge()
 
-    def labels(self, settings: ClickSettings) -> ClickLabels:
+    def labels(self, settings: ClickSettings, similar: SimilarQueries | None = None) -> ClickLabels:
         if self._rows == 0:
             raise DataError("the log has no rows: there is nothing to make labels of")
         self._count_last_clicks(self._last.values())
+        medians = None
+        if self._dwelling is not None:
+            self._dwelling.settle()
+            self._take_dwell_times()
         pairs, counts = self._merge()
+        if self._dwelling is not None and settings.rate == "median_dwell":
+            medians = self._dwelling.medians(pairs)
         columns = {role: list(names) for role, names in self._columns.items()}
-        return ClickLabels(pairs, counts, self._queries, self._documents, self._keys, settings, columns)
+        by_kind = dict(zip(self._kinds, counts, strict=True))
+        counted = CountedPairs(pairs, by_kind, self._queries, self._documents, self._keys)
+        pooled = None if similar is None else SimilarClickLabels(counted, settings, similar)
+        return ClickLabels(counted, settings, columns, medians, pooled)
 
     def _find_last_clicks(self, chunk: LogChunk, queries: np.ndarray, pairs: np.ndarray) -> None:
         rows = np.flatnonzero(chunk.clicked)
@@ -157,6 +180,8 @@ class Counting:
         kept = {key: click for key, click in self._last.items() if key[0] == going_on}
         self._count_last_clicks(click for key, click in self._last.items() if key[0] != going_on)
         self._last = kept
+        if self._dwelling is not None:
+            self._dwelling.settle(going_on)
         if over:
             self._closed.append(np.sort(hash_ids(np.array(sorted(over), dtype=object))))
         while len(self._closed) > 1 and len(self._closed[-2]) <= len(self._closed[-1]):
@@ -164,9 +189,14 @@ class Counting:
 
     def _count_last_clicks(self, clicks: Any) -> None:
         pairs, times = np.unique(np.array([click.pair for click in clicks], dtype=np.int64), return_counts=True)
-        counts = np.zeros((3 if self._propensities is None else 4, len(times)), dtype=np.int64)
-        counts[2] = times
+        counts = np.zeros((len(self._kinds), len(pairs)), dtype=np.int64)
+        counts[COUNTS.index("last_clicks")] = times
         self._parts.append((pairs, counts))
+
+    def _take_dwell_times(self) -> None:
+        for pairs, dwell_counts in [] if self._dwelling is None else self._dwelling.taken():
+            others = np.zeros((len(self._kinds) - len(DWELL_COUNTS), len(pairs)), dtype=np.int64)
+            self._parts.append((pairs, np.concatenate([others, dwell_counts])))
 
     def _merge(self) -> tuple[np.ndarray, np.ndarray]:
         pairs = np.concatenate([part for part, _ in self._parts])

@@ -92,11 +92,30 @@ def read_position(raw: Any) -> float | None:
     return number
 
 
+def read_dwell(raw: Any) -> float | None:
+    if raw is None or raw in NULLS:
+        return None
+    try:
+        number = float(raw)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0.0 <= number < math.inf:
+        raise ValueError("not a dwell time" if not number < 0.0 else "a dwell time is not negative")
+    return number
+
+
 class Clock:
     """Times as numbers that can be compared: numbers as they are, dates in microseconds. One kind for a whole log."""
 
     def __init__(self) -> None:
         self._kind: Any = None
+
+    @property
+    def dates(self) -> bool:
+        """Whether the times that were read are dates."""
+        import pyarrow as pa
+
+        return self._kind is not None and bool(pa.types.is_timestamp(self._kind))
 
     def read(self, column: Any, fail: Callable[..., NoReturn]) -> np.ndarray:
         import pyarrow as pa

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rankforce.console.byte_progress import ByteProgress
-from rankforce.data.clicks.log_values import Clock, Coded, coded, read_click, read_id, read_position
+from rankforce.data.clicks.log_values import Clock, Coded, coded, read_click, read_dwell, read_id, read_position
 from rankforce.data.frames import column_names, is_frame
 from rankforce.data.identifiers import exact_bits
 from rankforce.data.tables.arrow import arrow, first_line
@@ -44,6 +44,7 @@ COLUMN_NAMES = {
     "position": ("position", "rank"),
     "time": ("time", "timestamp"),
 }
+DWELL_NAMES = ("dwell", "dwell_time")  # looked for where dwell times are asked for
 _NEEDED = ("session", "query", "document", "clicked")
 _EXAMPLE = "session,query,document,position,clicked"
 
@@ -68,6 +69,8 @@ class LogChunk:
     clicked: np.ndarray  # bool (rows)
     position: np.ndarray | None  # float64 (rows), NaN: unknown
     time: np.ndarray | None  # float64 (rows), NaN: unknown
+    dwell: np.ndarray | None  # float64 (rows): seconds, NaN: unknown
+    dates: bool  # whether times are dates, in microseconds
     fail: Callable[[int, str, str, Words], NoReturn]  # row of the chunk, role, problem, remedy
     columns: Mapping[str, str] = dataclasses.field(default_factory=dict)  # role → the column it was read from
 
@@ -94,7 +97,8 @@ def read_log(
     """The rows of a log, ``chunk_rows`` at a time.
 
     ``log`` is the path of a file, a data frame or an Arrow table, or an iterable of such; ``names`` maps roles
-    (``COLUMN_NAMES``, and ``key``) to columns where they have other names.
+    (``COLUMN_NAMES``, and ``key``) to columns where they have other names. Dwell times are read if ``dwell`` is among
+    the roles.
     """
     arrow(Path("session log"))
     clock = Clock()
@@ -241,14 +245,15 @@ def _roles(
     """Role → column: as named by the user, else found by its name."""
     listed = "the columns are: " + ", ".join(map(repr, columns[:30]))
     roles = {}
-    for role in (*COLUMN_NAMES, "key"):
+    possible = COLUMN_NAMES | ({"dwell": DWELL_NAMES} if "dwell" in names else {})
+    for role in (*possible, "key"):
         given = names.get(role)
         if given is not None:
             found = [name for name in columns if name == given]
             if not found:
                 refuse(f"there is no column {given!r}", listed)
         else:
-            found = [name for name in columns if name.strip().lower() in COLUMN_NAMES.get(role, ())]
+            found = [name for name in columns if name.strip().lower() in possible.get(role, ())]
         if len(found) > 1:
             which = " and ".join(map(repr, found[:2]))
             refuse(f"several columns could be the {role}: {which}", ("name one: ", LogColumn(role), f"; {listed}"))
@@ -285,6 +290,11 @@ def _chunk(table: Any, batch: _Batch, first: int, clock: Clock) -> LogChunk:
     if "position" in batch.roles:
         read = coded(column("position"), read_position, fail_in("position"), "positions are numbers: 1 is the top")
         position = np.array([*read.values, math.nan])[read.codes]
+    dwell = None
+    if "dwell" in batch.roles:
+        seconds = coded(column("dwell"), read_dwell, fail_in("dwell"), "dwell times are seconds; empty: unknown")
+        dwell = np.array([*seconds.values, math.nan])[seconds.codes]
+    time = clock.read(column("time"), fail_in("time")) if "time" in batch.roles else None
     return LogChunk(
         session=ids("session"),
         query=ids("query"),
@@ -292,7 +302,9 @@ def _chunk(table: Any, batch: _Batch, first: int, clock: Clock) -> LogChunk:
         key=ids("key") if "key" in batch.roles else None,
         clicked=np.array([*click.values, False], dtype=bool)[click.codes],
         position=position,
-        time=clock.read(column("time"), fail_in("time")) if "time" in batch.roles else None,
+        time=time,
+        dwell=dwell,
+        dates=clock.dates,
         fail=fail,
         columns=batch.roles,
     )
