@@ -365,6 +365,9 @@ def method_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     parts = ("features", "labels", "weights", "query_weights", "feature_names", "document_ids")
     for name, arguments in methods.items():
         yield Target(f"Dataset.{name}", getattr(data, name), arguments, names=parts if name == "replace" else None)
+    later = data.replace(feature_names=data.feature_names)
+    joined: dict[str, Any] = {"parts": [data, later], "same_query": "merge"}
+    yield Target("Dataset.concat", rf.Dataset.concat, joined)
     yield Target("Dataset.folds", data.folds, {"count": 2}, list)
     yield Target("Dataset.split", lambda share, seed=0: data.split(0.5, share, seed=seed), {"share": 0.5})
     model = rf.LambdaMART(n_trees=2, min_documents=2, progress=False).fit(data).model_
