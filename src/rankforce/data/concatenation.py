@@ -221,8 +221,9 @@ def _query_weights(sets: Sequence[Dataset], numbers: np.ndarray, ids: np.ndarray
     of_query[numbers] = weights
     differing = np.flatnonzero(of_query[numbers] != weights)
     if len(differing):
+        query = ids.tolist()[numbers[differing[0]]]
         raise DataError(
-            f"query {ids.tolist()[numbers[differing[0]]]!r} has different weights in two data sets: give it one in both, or ",
+            f"query {query!r} has different weights in two data sets: give it one in both, or ",
             Argument("same_query", "apart"),
         )
     _, first_rows = np.unique(numbers, return_index=True)

@@ -107,8 +107,8 @@ class Bagging(Iterative):
         )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
-    def _steps(self) -> int:
-        return self.n_models
+    def _steps_name(self) -> str:
+        return "n_models"
 
     def _course(self, training: Training) -> BaggingCourse:
         return BaggingCourse(self._base(), training, self._sample, self.early_stopping, self.seed)

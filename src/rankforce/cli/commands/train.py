@@ -131,6 +131,7 @@ def train(
     preference_share: Annotated[
         float, typer.Option(metavar="P", help="Share of preferences; the rest is the measure's.")
     ] = 1.0,
+    refit: options.Refit = False,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -172,8 +173,11 @@ def train(
     read_here = (data, validation, objective, base_model, from_lightgbm, from_xgboost, preferences)
     check_output(out, *read_here, checkpoint)
     check_output(checkpoint, *read_here)
-    if early_stopping is not None and validation is None:
-        raise SettingsError("--early-stopping needs --validation FILE")
+    for option, given in (("--early-stopping", early_stopping is not None), ("--refit", refit)):
+        if given and validation is None:
+            raise SettingsError(f"{option} needs --validation FILE")
+    if refit and preferences is not None:
+        raise SettingsError("--refit learns from labels: leave --preferences or --refit out")
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     aimed = "measure" if "measure" in kind._get_param_names() else "validation_measure"  # MART only watches one
@@ -216,6 +220,8 @@ def train(
     model.fit(
         documents, validation=held_out, **checkpoints, **_preferences(model, documents, preferences, preference_share)
     )
+    if refit:
+        model = model.refit(documents, held_out)
     model.save(out)
     _show_outcome(model, out, json)
 
@@ -256,10 +262,12 @@ def _show_outcome(model: Any, out: Path, json: bool) -> None:
         output.show_json(
             {"model": str(out), "ranker": type(model).__name__, "iterations": iterations}
             | {"values": last, "history": history}
-            | {"watched": provenance.watched, "ties": provenance.ties}
+            | {"watched": provenance.watched, "ties": provenance.ties, "refit": provenance.settings.get("refit")}
         )
         return
     summary = in_words(last, provenance.watched, provenance.ties) if last else "nothing was learned"
+    if "refit" in provenance.settings:
+        summary += "; fitted again on training and validation data"
     output.show(f"{out}: {type(model).__name__}, {model.model_!r}; {summary}")
 
 
