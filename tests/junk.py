@@ -207,6 +207,14 @@ def ranker_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
                 continue
             yield Target(f"{name}.fit {number}", ranker.fit, arguments)
         yield Target(f"{name}.set_params", kind(**usual).set_params, {}, fit, tuple(usual))
+        if name in ("LambdaMART", "LambdaRank"):
+            fitted: Any = fit(kind(**usual))
+            yield Target(
+                f"{name}.refit",
+                lambda part, scaled=False, fitted=fitted: fitted.refit(data, part, scaled=scaled),
+                {"part": data},
+                names=("part", "scaled"),
+            )
         for method in ("predict", "rank", "score"):
             yield Target(f"{name}.{method}", getattr(fit(kind(**usual)), method), {"X": data})
 
