@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.distributions import KnownData, known_data
 from rankforce.errors import SettingsError
 from rankforce.threads import over_ranges
 from rankforce.written_forms import name_of
@@ -33,6 +34,7 @@ class Provenance:
     versions : package -> version
     cpu_target : the processor that kernels were compiled for
     seed : what random choices were made from
+    known_data : the distribution of the training data, which drift is measured against; None in older files
     """
 
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -47,6 +49,7 @@ class Provenance:
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     cpu_target: str = ""
     seed: int | None = None
+    known_data: KnownData | None = None
 
     def __post_init__(self) -> None:
         settings = {name: plain(value) for name, value in sorted(self.settings.items()) if name not in NOT_KEPT}
@@ -88,6 +91,7 @@ class Provenance:
             versions=versions(),
             cpu_target=jit.cpu_target(),
             seed=seed,
+            known_data=known_data(data),
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.measures.measure import Measure
+from rankforce.models.kept_data import knowing_scores
 from rankforce.models.provenance import Provenance
 from rankforce.remedies import ValidationData
 from rankforce.threads import THREADS, using_threads
@@ -103,7 +104,7 @@ class Iterative(Ranker):
             ties=TIES,
             seed=self.seed,
         )
-        self.model_ = course.model(provenance)
+        self.model_ = knowing_scores(course.model(provenance), training.held_out)
 
     def refit(self, *data: Dataset, scaled: bool = False) -> Self:
         """A ranker with the settings of this one that learns from all this data, as many steps as were best here.
