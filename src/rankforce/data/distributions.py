@@ -144,7 +144,7 @@ def distribution_of(values: np.ndarray, data: Dataset) -> Distribution:
 
 
 def sampled_queries(data: Dataset, documents: int) -> np.ndarray:
-    """A mask of queries, chosen by a hash of their ids, that have about so many documents; all, if there are no more."""
+    """A mask of queries with about so many documents, chosen by a hash of their ids; all, if there are no more."""
     chosen = np.ones(data.n_queries, dtype=bool)
     if data.n_documents > documents:
         order = np.argsort(data.query_hashes, kind="stable")
