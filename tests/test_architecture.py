@@ -24,9 +24,9 @@ ORDER = (
     "public_names", "dtypes", "cached_properties", "text_values", "displayed_text", "remedies", "errors", "kinds",
     "memory", "processors", "files", "console", "compiling", "threads", "kernels", "user_code", "written_forms",
     "data", "measures", "lambdas", "schedules", "objectives", "binning", "trees", "models", "importing", "forces",
-    "evaluation", "inspection", "explaining", "drifting", "migration", "training", "sweeping", "boosting", "nets", "xrank",
-    "optimising", "tuning", "rankers", "combining", "diagnostics", "export", "report", "distributed", "torch",
-    "serving", "cli", "__main__",
+    "evaluation", "inspection", "explaining", "drifting", "migration", "training", "sweeping", "boosting", "nets",
+    "xrank", "optimising", "tuning", "rankers", "combining", "diagnostics", "export", "report", "distributed",
+    "torch", "serving", "cli", "__main__",
 )  # fmt: skip
 HEIGHT = {package: height for height, package in enumerate(ORDER)}
 

@@ -116,7 +116,8 @@ class Drift(Tabular):
             rows.append(_cells(self.score))
         rest = len(self.features) - len(shown)
         notes = [f"... and {counted(rest, 'feature')}, steady"] if rest else []
-        header = ["", "weight", "PSI", "by chance", "KS", "by chance", "outside", "missing then", "now", "p (Holm)", ""]
+        header = ["", "weight", "PSI", "by chance", "KS", "KS by chance", "outside", "missing", "missing now"]
+        header += ["p (Holm)", "verdict"]
         title = (
             f"{self.verdict.upper()}: {counted(self.new_documents, 'new document')} of "
             f"{counted(self.new_queries, 'query')} against {counted(self.known_queries, 'query')} of the training"
@@ -131,15 +132,15 @@ class Drift(Tabular):
                     with_shares = [f"{name} ({tables.per_cent(share)})" for name, share in found.items()]
                     notes.append(f"{one.name}: {word} categories: {listed(with_shares, 5, str)}")
         if self.score is None:
-            notes.append("no scores of other data are known: train with validation data, or give some")
+            notes.append("the scores are not judged: none of data that a model did not learn from are known")
         if self.order is not None:
             worst = [f"{query} ({tables.per_cent(share)})" for query, share in self.order.most_changed.items()]
             changed = f"{tables.per_cent(self.order.mean)} of the pairs of a query are ordered differently than before"
             notes.append(changed + (f", most in {listed(worst, 5, str)}" if worst else ""))
         return [
             *notes,
-            f"drifted: PSI ≥ {PSI_LIMITS[DRIFTED]} or ≥ {OUTSIDE_LIMITS[DRIFTED]:.0%} outside (shifted: "
-            f"{PSI_LIMITS[SHIFTED]}, {OUTSIDE_LIMITS[SHIFTED]:.0%}), and p ≤ {self.alpha:g} after Holm over "
+            f"drifted: PSI ≥ {PSI_LIMITS[DRIFTED]} or ≥ {100 * OUTSIDE_LIMITS[DRIFTED]:g} % outside (shifted: "
+            f"{PSI_LIMITS[SHIFTED]}, {100 * OUTSIDE_LIMITS[SHIFTED]:g} %), and p ≤ {self.alpha:g} after Holm over "
             f"{counted(len(self.features) + (self.score is not None), 'column')}",
             "p: a bound, from how much whole queries differ; outside: values beyond those of the training; weight: "
             + self.weighed_by,
@@ -158,5 +159,5 @@ def _cells(one: ColumnDrift) -> list[str]:
         tables.per_cent(one.missing_then),
         tables.per_cent(one.missing_now),
         tables.p_value(one.adjusted_p),
-        "" if one.verdict == STEADY else one.verdict,
+        one.verdict,
     ]

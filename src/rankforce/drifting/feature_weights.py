@@ -15,7 +15,7 @@ from rankforce.models.model import Model
 GAIN, MOVES, EQUALLY = "share of the gain", "how far it moves the score", "equally"
 
 
-def feature_weights(model: Model, known: KnownData, highs: np.ndarray) -> tuple[np.ndarray, str]:
+def feature_weights(model: Model, known: KnownData | None, highs: np.ndarray) -> tuple[np.ndarray, str]:
     """(a number of at least 0 per feature of the model, what it is).
 
     Of trees and graphs the gain of their splits, of several models the mean of their shares. Of nets and perceptrons
@@ -25,7 +25,7 @@ def feature_weights(model: Model, known: KnownData, highs: np.ndarray) -> tuple[
     gains = _gains(model)
     if gains is not None and gains.sum() > 0:
         return gains, GAIN
-    if not model.needs_queries and len(known.features) == model.n_features:
+    if known is not None and len(known.features) == model.n_features and not model.needs_queries:
         moves = _moves(model, known, highs)
         if np.isfinite(moves).all() and moves.sum() > 0:
             return moves, MOVES

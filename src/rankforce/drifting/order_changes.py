@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from typing import Any
 
@@ -51,8 +52,8 @@ class OrderChanges:
 
 def order_changes(data: Dataset, former: np.ndarray, scores: np.ndarray) -> OrderChanges:
     """Of two scores of the documents, in ``by_query`` order."""
-    starts = data.query_starts.tolist()
-    shares = [changed_share(former[a:b], scores[a:b]) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    edges = itertools.pairwise(data.query_starts.tolist())
+    shares = [changed_share(former[a:b], scores[a:b]) for a, b in edges]
     return OrderChanges(data.query_ids, np.array(shares))
 
 

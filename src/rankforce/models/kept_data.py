@@ -1,4 +1,4 @@
-"""What a model file keeps of the distribution of its training data: a section of its provenance, which may be absent."""
+"""What a model file keeps of the distribution of its training data: a section of its provenance, if there is one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _written_distribution(one: Distribution) -> dict[str, Any]:
 
 
 def knowing_scores(model: M, held_out: Dataset | None) -> M:
-    """The model, which also keeps the distribution of its scores for data that it did not learn from, if any is given."""
+    """The model, which also keeps the distribution of its scores for data that it did not learn from, if given some."""
     known = model.provenance.known_data
     if held_out is None or known is None:
         return model

@@ -48,6 +48,7 @@ def score(
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output
     from rankforce.data.trec import names_in_run
+    from rankforce.drifting.unseen_values import unseen_values
 
     check_output(out, model, data)
     chosen = ranking_files.form_of(out, form, run)
@@ -64,6 +65,9 @@ def score(
     if chosen == ranking_files.TREC:
         names_in_run(documents, tag)  # before the work: what cannot be named is refused
     scores = scorer.predict(documents, **prediction_options)
+    unseen = unseen_values(scorer, scorer.matrix(documents))
+    if unseen is not None and unseen.many:
+        output.note(f"{unseen}; rankforce inspect {model} {data} says more")
     if out is not None:
         ranking_files.write_ranking(documents, scores, out, chosen, tag)
     if json:
