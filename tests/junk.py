@@ -329,6 +329,9 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("explain a pair", rf.explain, explained | {"pair": tuple(data.rows[:2].tolist())}, str)
     lost: dict[str, Any] = {"model": net, "data": data, "permutations": 1, "progress": False}
     yield Target("importance", rf.importance, lost, str)
+    drifting: dict[str, Any] = {"model": net, "new": data}
+    yield Target("drift", rf.drift, drifting, str)
+    yield Target("drift of data", rf.drift, {"model": data, "new": data}, str, ("model", "new", "alpha"))
     yield Target("check_forces", rf.diagnostics.check_forces, {"lambda_function": "RankNetWeightPairs", "samples": 2})
     yield Target("forces_at", rf.forces_at, {"data": data, "scores": scores})
     yield Target("effective_pairs", rf.diagnostics.effective_pairs, {"data": data, "scores": scores})
@@ -411,6 +414,7 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
         "DocumentExplanation",
         "PairExplanation",
         "FeatureImportance",
+        "Drift",
     ),
     *("value_if_moved", "change_if_swapped", "centre"),
 }

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankforce.cli import output
 from rankforce.cli.reading import read_data
 from rankforce.displayed_text import displayed_path
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import DataError, RankforceWarning, SettingsError, warn
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
@@ -56,7 +55,7 @@ class DriftReports:
             except DataError as error:
                 if named:
                     raise
-                output.note(f"{displayed_path(name)}: drift cannot be told: {error}")
+                warn(RankforceWarning(f"{displayed_path(name)}: drift cannot be told: ", *error.args))
         return found
 
     def failed(self, found: Mapping[str, Drift]) -> bool:

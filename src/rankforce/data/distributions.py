@@ -204,7 +204,7 @@ def _frequent(codes: np.ndarray, categories: int, bins: int) -> np.ndarray:
     return np.sort(order[counts[order] > 0]).astype(dtypes.FEATURE)
 
 
-def _between_queries(counts: np.ndarray) -> dict[str, float]:
+def _between_queries(counts: np.ndarray) -> dict[str, Any]:
     """How much the shares of bins differ from query to query, of documents (queries, bins)."""
     queries, bins = counts.shape
     if bins < 2:

@@ -15,11 +15,13 @@ from scipy import special
 
 from rankforce.data.distributions import Distribution, smoothed
 
-KS_MEAN = 2.0 * 0.8687  # the mean of Kolmogorov's distribution, in units of the largest deviation of a cumulated share
+# The mean of Kolmogorov's distribution, in units of the largest standard deviation of a cumulated share. Where the
+# documents of a query are alike, shares move together, and it is less, down to half of this.
+KS_MEAN = 2.0 * 0.8687
 
 
 @dataclasses.dataclass(frozen=True)
-class Sample:
+class NewDocuments:
     """New documents in the bins of a distribution: documents and queries that hold each bin, and (last) no value."""
 
     documents: np.ndarray
@@ -27,19 +29,19 @@ class Sample:
     queries: int
 
     @classmethod
-    def of(cls, counts: np.ndarray) -> Sample:
+    def of(cls, counts: np.ndarray) -> NewDocuments:
         """Of documents by query and bin, as ``counts_by_query`` gives them."""
         return cls(counts.sum(axis=0), np.count_nonzero(counts, axis=0), len(counts))
 
 
-def stability_index(known: Distribution, now: Sample) -> float:
+def stability_index(known: Distribution, now: NewDocuments) -> float:
     """PSI = Σ (q − p) ln(q / p) over the bins, missing values being one, with half a document more in each."""
     occurring = (known.totals > 0) | (now.documents > 0)
     p, q = smoothed(known.totals[occurring]), smoothed(now.documents[occurring])
     return float(((q - p) * np.log(q / p)).sum())
 
 
-def largest_step(known: Distribution, now: Sample) -> float:
+def largest_step(known: Distribution, now: NewDocuments) -> float:
     """Kolmogorov and Smirnov's largest difference of cumulated shares, at the cuts; NaN where there are no values."""
     then, later = known.totals[:-1], now.documents[:-1]
     if then.sum() == 0 or later.sum() == 0:
@@ -54,10 +56,10 @@ class Chance:
 
     mean: float
     variance: float
-    step: float  # about the mean of the largest difference of cumulated shares
+    step: float  # the mean of the largest difference of cumulated shares, if documents were independent; else less
 
     @classmethod
-    def of(cls, known: Distribution, known_queries: int, now: Sample) -> Chance:
+    def of(cls, known: Distribution, known_queries: int, now: NewDocuments) -> Chance:
         documents = float(now.documents[known.common].sum())
         if documents == 0.0:
             return cls(math.nan, math.nan, math.nan)
@@ -73,7 +75,7 @@ class Chance:
         )
 
 
-def distance(known: Distribution, now: Sample) -> float:
+def distance(known: Distribution, now: NewDocuments) -> float:
     """D² of the bins that enough queries hold; see ``rankforce.data.distributions``."""
     common = known.common
     then, later = known.totals[common], now.documents[common]
@@ -113,4 +115,4 @@ def _ways(held: int, counts: np.ndarray, everyone: int, drawn: int) -> np.ndarra
 
 def least_of(p_values: Sequence[float]) -> float:
     """The p-value of several tests of one thing: the least, times their number."""
-    return min(1.0, len(p_values) * min(p_values, default=1.0))
+    return min(1.0, len(p_values) * min(p_values)) if p_values else 1.0

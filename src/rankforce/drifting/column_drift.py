@@ -13,7 +13,7 @@ from rankforce.data.categories import Category
 from rankforce.data.distributions import Distribution, counts_by_query
 from rankforce.drifting.chance import (
     Chance,
-    Sample,
+    NewDocuments,
     distance,
     exceedance,
     largest_step,
@@ -105,7 +105,7 @@ class Column:
             fresh = codes == len(self._known_categories)
             unknown = _holders(values[fresh], np.repeat(np.arange(len(sizes)), sizes)[fresh], listed)
         counts = counts_by_query(self.known, codes, sizes)
-        now = Sample.of(counts)
+        now = NewDocuments.of(counts)
         chance = Chance.of(self.known, self.queries, now)
         beyond = self._beyond(values, sizes) if self.known.categories is None else (0.0, 0.0, [])
         below, above, beyond_p = beyond
@@ -169,7 +169,7 @@ class Column:
         codes[there] = table[values[there].astype(np.int64)]  # -1, which is in no list, is the last
         return codes
 
-    def _vanished(self, now: Sample) -> dict[str, float]:
+    def _vanished(self, now: NewDocuments) -> dict[str, float]:
         if self.known.categories is None:
             return {}
         lost = [b for b in range(len(self.known.categories)) if self.known.counts[b] and not now.documents[b]]

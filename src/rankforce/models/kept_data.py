@@ -85,7 +85,8 @@ def _distribution(fields: Fields) -> Distribution:
     categories = _categories(fields) if "categories" in fields.values else None
     if categories is not None and len(categories) != len(cuts):
         raise fields.error("a distribution must have as many 'categories' as 'cuts'")
-    return Distribution(tuple(cuts), counts, missing, holders, *noise, categories=categories)
+    trace, squares, spread, steps = noise
+    return Distribution(tuple(cuts), counts, missing, holders, trace, squares, spread, steps, categories)
 
 
 def _categories(fields: Fields) -> tuple[str | int, ...]:

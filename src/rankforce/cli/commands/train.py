@@ -176,8 +176,6 @@ def train(
     for option, given in (("--early-stopping", early_stopping is not None), ("--refit", refit)):
         if given and validation is None:
             raise SettingsError(f"{option} needs --validation FILE")
-    if refit and preferences is not None:
-        raise SettingsError("--refit learns from labels: leave --preferences or --refit out")
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     aimed = "measure" if "measure" in kind._get_param_names() else "validation_measure"  # MART only watches one
@@ -217,9 +215,8 @@ def train(
     held_out = None if validation is None else read_data(validation, read)
     checkpoints = _checkpoints(model, checkpoint, checkpoint_every, resume)
     documents = read_data(data, read)
-    model.fit(
-        documents, validation=held_out, **checkpoints, **_preferences(model, documents, preferences, preference_share)
-    )
+    learned_from = _preferences(model, documents, preferences, preference_share, refit)
+    model.fit(documents, validation=held_out, **checkpoints, **learned_from)
     if refit:
         model = model.refit(documents, held_out)
     model.save(out)
@@ -237,7 +234,7 @@ def _checkpoints(model: Any, path: Path | None, every: int, resume: str) -> dict
     return {"checkpoint": path, "checkpoint_every": every, "resume": resume}
 
 
-def _preferences(model: Any, documents: Dataset, path: str | None, share: float) -> dict[str, Any]:
+def _preferences(model: Any, documents: Dataset, path: str | None, share: float, refit: bool) -> dict[str, Any]:
     """What ``fit`` is told of preferences."""
     import rankforce as rf
 
@@ -245,6 +242,8 @@ def _preferences(model: Any, documents: Dataset, path: str | None, share: float)
         if share != 1.0:
             raise SettingsError("--preference-share goes with --preferences FILE")
         return {}
+    if refit:
+        raise SettingsError("--refit learns from labels: leave --preferences or --refit out")
     if "preferences" not in inspect.signature(model.fit).parameters:
         raise SettingsError(f"{type(model).__name__} cannot learn from preferences: leave --preferences out")
     pairs = rf.read_preferences(path, documents)
