@@ -23,6 +23,7 @@ GUIDES = (
     "objectives.md",
     "export.md",
     "explaining.md",
+    "drift.md",
 )
 
 
