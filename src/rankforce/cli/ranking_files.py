@@ -6,9 +6,11 @@ import contextlib
 import csv
 import gzip
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError
 from rankforce.files.atomic_writes import atomic_write
 
@@ -75,18 +77,19 @@ def ranking_of(data: Dataset, scores: np.ndarray) -> Ranking:
 
 
 def csv_text(data: Dataset, scores: np.ndarray) -> str:
-    """The ranking as CSV, for standard output."""
+    """The ranking as CSV, for standard output: ids on one line each, what a terminal would obey escaped."""
     lines = io.StringIO()
-    _write_csv(lines, ranking_of(data, scores), ",")
+    _write_csv(lines, ranking_of(data, scores), ",", displayed)
     return lines.getvalue().rstrip("\n")
 
 
-def _write_csv(text: IO[str], ranking: Ranking, delimiter: str) -> None:
+def _write_csv(text: IO[str], ranking: Ranking, delimiter: str, shown: Callable[[str], str] = str) -> None:
     """Rows with all text in quotes, so that ids may hold delimiters and line ends, and "7" is not the number 7."""
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(COLUMNS)
     columns = (ranking.qid, _documents(ranking), ranking.rank, ranking.score)
-    writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
+    for row in zip(*(column.tolist() for column in columns), strict=True):
+        writer.writerow([shown(cell) if isinstance(cell, str) else cell for cell in row])
 
 
 def _documents(ranking: Ranking) -> np.ndarray:
