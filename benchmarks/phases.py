@@ -28,7 +28,8 @@ from rankforce.forces.forces import Forces, RunningOrder
 from rankforce.threads import default_threads
 from rankforce.training.monitor import Monitor
 from rankforce.trees import grower
-from rankforce.trees.grower import Grower, Grown
+from rankforce.trees.grower import Grower
+from rankforce.trees.grown import Grown
 
 seconds: dict[str, float] = defaultdict(float)
 inside: list[str] = []  # phases that are being timed, the innermost last

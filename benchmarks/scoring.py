@@ -212,9 +212,8 @@ def benchmark(folder: Path, trees: int, leaves: int, documents: int, training: i
     for count in (1, 10, 100):
         score_few(count, test, model, booster, xgb)
     part = test[:1000]
-    roots, nodes, thresholds = model.walk
     sums = np.zeros(len(part))
-    slow = in_turns({"": lambda: tree_walk.add_scores(part, roots, nodes, thresholds, model.leaf_value, sums)}, 1)
+    slow = in_turns({"": lambda: tree_walk.add_scores(part, *model.walk, model.leaf_value, sums)}, 1)
     print(f"  with NumPy alone, {1e6 * slow[''][0] / len(part):.0f} µs per document")
     loading(folder, model, paths)
 

@@ -15,6 +15,8 @@ GUIDES = (
     "migration.md",
     "clicks.md",
     "feature_logs.md",
+    "columns.md",
+    "categories.md",
     "tutorial.md",
     "optimality.md",
     "xrank.md",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.importing.adversarial_rows import adversarial_rows
 
@@ -97,6 +98,71 @@ def test_trees_of_one_leaf(tmp_path: Path) -> None:
         np.testing.assert_array_equal(model.predict(np.zeros((3, 5))), booster.predict(np.zeros((3, 5))))
 
 
+def categorical_frame(rng: np.random.Generator, documents: int) -> Any:
+    """Two columns of categories, one of texts and one of whole numbers, beside two of numbers."""
+    frame = pd.DataFrame(rng.standard_normal((documents, 2)).astype(np.float32), columns=["bm25", "age"])
+    frame["brand"] = pd.Categorical([f"brand {k}" for k in rng.integers(0, 45, documents)])
+    frame["shop"] = pd.Categorical(rng.integers(0, 3, documents) * 10)
+    frame.loc[rng.random(documents) < 0.1, "brand"] = None
+    frame.loc[rng.random(documents) < 0.1, "age"] = None
+    return frame
+
+
+CATEGORICAL = {"objective": "regression", "min_data_per_group": 5, "cat_smooth": 1.0, "min_data_in_leaf": 5}
+
+
+def labels_of(frame: Any) -> np.ndarray:
+    return np.sin(1.7 * frame["brand"].cat.codes) + frame["bm25"] * (frame["shop"] == 10) + frame["age"].fillna(0.3)
+
+
+@pytest.mark.parametrize("form", ["text", "JSON"])
+@pytest.mark.parametrize("missing", [True, False])
+def test_categorical_splits_are_lightgbms_bit_for_bit(form: str, missing: bool, tmp_path: Path) -> None:
+    frame = categorical_frame(np.random.default_rng(1), 1200)
+    matrix = np.column_stack(
+        [frame[name].cat.codes if frame[name].dtype == "category" else frame[name] for name in frame]
+    )
+    matrix = np.where((matrix < 0) & (np.arange(4) == 2), np.nan if missing else 46, matrix).astype(np.float32)
+    data = lgb.Dataset(matrix, labels_of(frame), categorical_feature=[2, 3], params={"verbosity": -1})
+    booster = lgb.train(CATEGORICAL | {"verbosity": -1, "num_threads": 1, "num_leaves": 15}, data, 12)
+    model = read(booster, tmp_path, form)
+    assert 0.2 < (model.subset >= 0).mean() < 0.9
+    assert model.unnamed_categories == {2, 3}
+    rows = adversarial_rows(model, 2, 600)
+    np.testing.assert_array_equal(model.predict(rows), booster.predict(rows))
+    np.testing.assert_array_equal(model.leaf_indices(rows), booster.predict(rows, pred_leaf=True))
+    np.testing.assert_array_equal(model.predict(rows[:1]), booster.predict(rows[:1]))
+    model.save(tmp_path / "ours.json")
+    np.testing.assert_array_equal(rf.load(tmp_path / "ours.json").predict(rows), model.predict(rows))
+
+
+@pytest.mark.parametrize("form", ["text", "JSON"])
+def test_categories_of_pandas_keep_their_names(form: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    frame, other = categorical_frame(rng, 1200), categorical_frame(rng, 300)
+    data = lgb.Dataset(frame, labels_of(frame), params={"verbosity": -1})
+    booster = lgb.train(CATEGORICAL | {"verbosity": -1, "num_threads": 1}, data, 6)
+    model = read(booster, tmp_path, form)
+    assert model.categories == {
+        "brand": tuple(frame["brand"].cat.categories),
+        "shop": tuple(frame["shop"].cat.categories),
+    }
+    other["brand"] = other["brand"].cat.add_categories(["unheard of"]).fillna("unheard of")
+    np.testing.assert_array_equal(model.predict(other), booster.predict(other))
+    np.testing.assert_array_equal(model.predict(other[["shop", "age", "bm25", "brand"]]), booster.predict(other))
+
+
+def test_ordered_categories_of_pandas_are_nobodys(tmp_path: Path) -> None:
+    frame = categorical_frame(np.random.default_rng(3), 600)
+    target = labels_of(frame)
+    frame["size"] = pd.Categorical(np.random.default_rng(3).choice(["S", "M", "L"], 600), ["S", "M", "L"], ordered=True)
+    booster = lgb.train(CATEGORICAL | {"verbosity": -1}, lgb.Dataset(frame, target, params={"verbosity": -1}), 2)
+    model = read(booster, tmp_path, "text")
+    assert not model.categories  # which list belongs to which feature, the file does not say
+    with pytest.raises(rf.DataError, match="categories"):
+        model.predict(frame)
+
+
 def test_what_cannot_be_kept_is_refused_with_the_reason(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     features, labels = rng.integers(0, 5, (300, 2)).astype(float), rng.integers(0, 3, 300)
@@ -104,7 +170,6 @@ def test_what_cannot_be_kept_is_refused_with_the_reason(tmp_path: Path) -> None:
     for settings, categories, reason in (
         ({"objective": "multiclass", "num_class": 3}, "auto", "several outputs"),
         ({"objective": "regression", "linear_tree": True}, "auto", "linear"),
-        ({"objective": "regression"}, [0], "categorical"),
     ):
         data = lgb.Dataset(features, labels, categorical_feature=categories, params=quiet | settings)
         booster = lgb.train(quiet | settings, data, num_boost_round=2)

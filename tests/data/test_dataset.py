@@ -374,11 +374,12 @@ def test_a_frame_that_holds_the_label_too():
     assert "label" in other.feature_names
 
 
-def test_a_frame_without_y_is_told_how_to_name_it():
+def test_a_frame_is_told_how_to_name_its_label():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"a": [1.0, 2.0], "Relevance": [0, 1], "qid": [1, 1]})
-    with pytest.raises(rf.DataError, match=r"fit\(X, y='Relevance'\)"):
-        rf.LambdaMART().fit(frame)
+    assert Dataset(frame).label().tolist() == [0, 1]
+    with pytest.raises(rf.RankforceError, match=r"'target'.*rf\.Dataset\(frame, y='target'\)"):
+        rf.LambdaMART().fit(frame.rename(columns={"Relevance": "target"}))
 
 
 def test_sizes_of_queries_that_cannot_be_are_told_apart():

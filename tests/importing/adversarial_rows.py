@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankforce.data.category_sets import categories_of
 from rankforce.models.tree_ensemble import TreeEnsemble
 
 
@@ -19,5 +20,22 @@ def adversarial_rows(model: TreeEnsemble, seed: int, documents: int = 400) -> np
         with np.errstate(over="ignore"):
             beside = [np.nextafter(cuts, np.float32(side)) for side in (-np.inf, np.inf)]
         beside = [values[np.isfinite(values)] for values in beside]
-        rows[:, feature] = rng.choice(np.concatenate([cuts, *beside, odd]), documents)
+        values = np.concatenate([cuts, *beside, odd])
+        if (model.subset[model.feature == feature] >= 0).any():
+            values = odd_codes(model, feature)
+        rows[:, feature] = rng.choice(values, documents)
     return rows
+
+
+def odd_codes(model: TreeEnsemble, feature: int) -> np.ndarray:
+    """Codes of a categorical feature: those that sets list, one beside each, none at all, and missing."""
+    asking = np.flatnonzero((model.subset >= 0) & (model.feature == feature))
+    words = [model.subset_words[model.subset_starts[k] : model.subset_starts[k + 1]] for k in model.subset[asking]]
+    listed = np.unique(np.concatenate([categories_of(one) for one in words]))
+    codes = np.concatenate([listed, listed + 1, [0, 31, 32, 63, 64, 1000]])
+    unknown = [-1.0, np.nan]
+    if model.feature_names[feature] in model.categories:
+        codes = codes[codes < len(model.categories[model.feature_names[feature]])]
+    else:
+        unknown += [-2.0, 2.0**20, 2.0**31, 1e12, 3e38]
+    return np.concatenate([codes.astype(np.float32), unknown]).astype(np.float32)

@@ -54,6 +54,19 @@ parameters:
 end of parameters
 """
 
+LIGHTGBM_SETS = (
+    (
+        LIGHTGBM_TEXT.replace("num_cat=0\nsplit_feature=0 2", "num_cat=1\nsplit_feature=0 2", 1)
+        .replace("threshold=0.25 -3.5\ndecision_type=10 8", "threshold=0.25 0\ndecision_type=10 9")
+        .replace("internal_count=60 50\n", "internal_count=60 50\ncat_boundaries=0 2\ncat_threshold=5 8\n")
+        .replace("feature_infos=[0:1] [0:9] [0:99]", "feature_infos=[0:1] [0:9] -1:2:0:35")
+        .replace("[boosting: gbdt]\n", "[boosting: gbdt]\n[categorical_feature: 2]\n")
+    )
+    + "\npandas_categorical:"
+    + json.dumps([[f"colour {k}" for k in range(36)]])
+    + "\n"
+)
+
 RANKLIB_TEXT = """## LambdaMART
 ## No. of trees = 2
 ## No. of leaves = 3
@@ -125,6 +138,13 @@ LIGHTGBM_JSON: dict[str, Any] = {
     ],
 }
 
+LIGHTGBM_JSON_SETS: dict[str, Any] = json.loads(json.dumps(LIGHTGBM_JSON))
+LIGHTGBM_JSON_SETS["tree_info"][0]["tree_structure"] |= {"decision_type": "==", "threshold": "0||2||35"}
+LIGHTGBM_JSON_SETS |= {
+    "feature_infos": {"clicks": {"min_value": -1, "max_value": 35, "values": [-1, 2, 0, 35]}},
+    "pandas_categorical": [[f"colour {k}" for k in range(36)]],
+}
+
 XGBOOST_JSON: dict[str, Any] = {
     "learner": {
         "attributes": {},
@@ -155,6 +175,23 @@ XGBOOST_JSON: dict[str, Any] = {
         "objective": {"name": "rank:ndcg"},
     },
     "version": [3, 2, 0],
+}
+
+XGBOOST_SETS: dict[str, Any] = json.loads(json.dumps(XGBOOST_JSON))
+XGBOOST_SETS["learner"]["gradient_booster"]["model"]["trees"][0] |= {
+    "categories": [0, 2, 35],
+    "categories_nodes": [0],
+    "categories_segments": [0],
+    "categories_sizes": [3],
+    "split_type": [1, 0, 0],
+}
+XGBOOST_SETS["learner"]["gradient_booster"]["model"]["cats"] = {
+    "enc": [
+        {"offsets": [], "values": []},
+        {"offsets": list(range(37)), "values": [48 + k for k in range(36)]},
+    ],
+    "feature_segments": [0, 0, 36],
+    "sorted_idx": list(range(36)),
 }
 
 XGBOOST_DUMP: list[dict[str, Any]] = [
@@ -221,6 +258,9 @@ def _text(text: str) -> bytes:
 FILES: dict[str, bytes] = {
     "LightGBM text": LIGHTGBM_TEXT.encode(),
     "LightGBM JSON": json.dumps(LIGHTGBM_JSON).encode(),
+    "LightGBM text with sets": LIGHTGBM_SETS.encode(),
+    "LightGBM JSON with sets": json.dumps(LIGHTGBM_JSON_SETS).encode(),
+    "XGBoost JSON with sets": json.dumps(XGBOOST_SETS).encode(),
     "XGBoost JSON": json.dumps(XGBOOST_JSON).encode(),
     "XGBoost UBJSON": as_ubjson(XGBOOST_JSON),
     "XGBoost dump": json.dumps(XGBOOST_DUMP).encode(),

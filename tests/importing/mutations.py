@@ -101,5 +101,7 @@ def check(data: bytes, path: Path) -> bool:
         return False
     assert isinstance(model, TreeEnsemble)
     rows = np.random.default_rng(1).standard_normal((4, model.n_features)).astype(np.float32)
+    rows[:, [name in model.categories for name in model.feature_names]] = [[0.0], [-1.0], [np.nan], [0.0]]
+    rows[:, sorted(model.unnamed_categories)] = 2.0
     assert np.isfinite(model.predict(rows)).all()
     return True

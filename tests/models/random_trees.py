@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from rankforce.data import category_sets
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.trees.tree import Tree
 
@@ -36,6 +39,41 @@ def random_tree(rng: np.random.Generator, leaves: int, features: int, values: np
     )
 
 
+def with_sets(rng: np.random.Generator, tree: Tree, categories: Mapping[int, int]) -> Tree:
+    """The tree with a random set of categories, sometimes none or all, at every node of these features."""
+    numbers, sets = np.full(len(tree.feature), -1, dtype=np.int32), []
+    for node, feature in enumerate(tree.feature.tolist()):
+        if feature in categories:
+            numbers[node] = len(sets)
+            chosen = rng.random(categories[feature]) < rng.choice([0.0, 0.05, 0.5, 1.0], p=[0.1, 0.4, 0.4, 0.1])
+            sets.append(category_sets.words_of(np.flatnonzero(chosen).tolist()))
+    starts, words = category_sets.joined(sets)
+    threshold = np.where(numbers >= 0, np.float32(0), tree.threshold)
+    return dataclasses.replace(tree, threshold=threshold, subset=numbers, subset_starts=starts, subset_words=words)
+
+
+def categorical_ensemble(seed: int, leaves: list[int], counts: Mapping[int, int], **options: Any) -> TreeEnsemble:
+    """As ``random_ensemble``, with sets of categories at all nodes of some features: feature -> how many it has."""
+    rng = np.random.default_rng(seed + 1000)
+    made = random_ensemble(seed, leaves, **{n: v for n, v in options.items() if n not in KEPT})
+    trees = [with_sets(rng, tree, counts) for tree in made.trees]
+    return TreeEnsemble.from_trees(trees, made.feature_names, **{name: options[name] for name in KEPT & options.keys()})
+
+
+KEPT = {"base_score", "base_model", "provenance", "double_leaves", "categories"}
+
+
+def with_codes(seed: int, matrix: np.ndarray, categories: Mapping[int, int], unknown: float = 0.1) -> np.ndarray:
+    """The matrix with codes in the columns of these features, some of them -1; missing values stay."""
+    rng = np.random.default_rng(seed)
+    matrix = matrix.copy()
+    for feature, count in categories.items():
+        codes = rng.integers(0, count, len(matrix)).astype(np.float32)
+        codes[rng.random(len(matrix)) < unknown] = -1.0
+        matrix[:, feature] = np.where(np.isnan(matrix[:, feature]), np.nan, codes)
+    return matrix
+
+
 def random_ensemble(seed: int, leaves: list[int], features: int = 7, **options: Any) -> TreeEnsemble:
     rng = np.random.default_rng(seed)
     values = options.pop("values", None)
@@ -55,7 +93,12 @@ def leaf_of(tree: Tree, row: np.ndarray, node: int = 0) -> int:
     if len(tree.feature) == 0:
         return 0
     value = row[tree.feature[node]]
-    goes_left = tree.missing_left[node] if np.isnan(value) else value <= tree.threshold[node]
+    if np.isnan(value):
+        goes_left = tree.missing_left[node]
+    elif tree.subset[node] >= 0:
+        goes_left = value in set(category_sets.categories_of(tree.node_words(node)).tolist())
+    else:
+        goes_left = value <= tree.threshold[node]
     child = int(tree.left[node] if goes_left else tree.right[node])
     return ~child if child < 0 else leaf_of(tree, row, child)
 

@@ -43,7 +43,7 @@ def test_documents_go_to_their_places():
     assert model.predict(ROWS).tolist() == [2 - place for place in PLACES]
     out = np.empty((6, 1), dtype=np.int32)
     nodes = np.column_stack([model.feature, model.left, model.right, model.missing_left]).astype(np.int32)
-    tree_walk.find_leaves(ROWS, np.array([0], dtype=np.int32), nodes, model.threshold, out)
+    tree_walk.find_leaves(ROWS, np.array([0], dtype=np.int32), nodes, model.threshold, None, out)
     assert out[:, 0].tolist() == PLACES
 
 

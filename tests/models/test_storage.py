@@ -22,13 +22,14 @@ from rankforce.errors import ModelFileError, RankforceError
 from rankforce.models import tree_text
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
+from rankforce.models.file_versions import LATEST
 from rankforce.models.model import Model
 from rankforce.models.net import Net
 from rankforce.models.net_layout import Layout
 from rankforce.models.net_scaling import Scaling
 from rankforce.models.provenance import Provenance
 from rankforce.models.stacked import Stacked
-from rankforce.models.storage import FORMAT, VERSION, from_bytes, load, model_kinds, save, shortest, to_bytes
+from rankforce.models.storage import FORMAT, from_bytes, load, model_kinds, save, shortest, to_bytes
 from rankforce.models.tree_ensemble import LEAF_FIELDS, NODE_FIELDS, TreeEnsemble
 
 PROVENANCE = Provenance(
@@ -146,7 +147,7 @@ def test_every_kind_of_model_is_found_by_its_file() -> None:
 def test_the_file_is_json_that_anyone_can_read() -> None:
     document = json.loads(to_bytes(random_ensemble(6, [4, 1], provenance=PROVENANCE)))
     assert document["format"] == FORMAT
-    assert document["version"] == 1 <= VERSION
+    assert document["version"] == 1 <= LATEST
     assert len(document["contents"]["trees"][0]["threshold"]) == 3
     assert document["provenance"]["history"]["train NDCG@10"] == [
         0.1,
@@ -216,7 +217,7 @@ def test_any_other_bytes_are_refused(data: bytes) -> None:
         (GOOD[:-5], "truncated"),
         (GOOD.replace(b'"seed": 7', b'"seed": 8'), "damaged or edited"),
         (json.dumps(json.loads(GOOD), indent=1).encode(), "not a rankforce model"),
-        (GOOD.replace(b'"version": 1,', b'"version": 3,', 1)[:-90], "version 3.*upgrade"),
+        (GOOD.replace(b'"version": 1,', b'"version": 4,', 1)[:-90], "version 4.*upgrade"),
     ],
 )
 def test_the_error_says_what_is_wrong(tmp_path: Path, content: bytes, says: str) -> None:

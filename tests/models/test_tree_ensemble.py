@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,12 +85,16 @@ def test_threads_may_ask_one_model_for_different_numbers_of_trees() -> None:
 def test_all_ways_of_scoring_agree_on_larger_models(monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_ensemble(7, [31] * 150 + [401, 5, 1, 255], features=40)
     matrix = random_features(8, 1500, features=40)
-    roots, nodes, thresholds = model.walk
     by_numpy = np.zeros(len(matrix))
-    tree_walk.add_scores(matrix, roots, nodes, thresholds, model.leaf_value, by_numpy)
+    tree_walk.add_scores(matrix, *model.walk, model.leaf_value, by_numpy)
     np.testing.assert_array_equal(model.predict(matrix), by_numpy)  # walks: a tree is large
     monkeypatch.setattr(compiled_trees, "LARGE_TREE", 10**6)
     np.testing.assert_array_equal(model.predict(matrix), by_numpy)  # by blocks
+
+
+def signatures_without_sets(kernel: Any) -> list[Any]:
+    """What a kernel was compiled for, apart from ensembles that ask for sets of categories."""
+    return [types for types in kernel.own.signatures if "none" in map(str, types)]
 
 
 def test_kernels_are_compiled_once_whatever_array_comes_in() -> None:
@@ -105,7 +110,7 @@ def test_kernels_are_compiled_once_whatever_array_comes_in() -> None:
     for form in (locked, np.asfortranarray(matrix), matrix.astype(np.float64), matrix[::-1][::-1], matrix.tolist()):
         np.testing.assert_array_equal(model.predict(form), expected)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(matrix), expected)
-    assert len(score_by_blocks.own.signatures) == 1
+    assert len(signatures_without_sets(score_by_blocks)) == 1
 
 
 def test_leaf_indices(engine: str) -> None:
@@ -273,4 +278,4 @@ def test_one_document_of_any_kind_of_matrix_uses_one_kernel() -> None:
     for matrix in (writable, read_only, writable[1:]):
         model.predict(matrix)
         model.predict(matrix, n_trees=3)
-    assert len(score_side_by_side.own.signatures) == 1
+    assert len(signatures_without_sets(score_side_by_side)) == 1

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from tests.trees.reference_categories import divided_by, ordered_bins, sets_in_order, smoothed
 
 from rankforce.binning.binned import Binned
 
@@ -22,7 +23,7 @@ class Leaf:
 
 @dataclass
 class ReferenceTree:
-    splits: list[tuple[int, int, bool]] = field(default_factory=list)  # column, bin, missing values left
+    splits: list[tuple[int, object, bool]] = field(default_factory=list)  # column, bin or set, missing values left
     children: list[list[int]] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
@@ -49,18 +50,34 @@ def candidates(bins: list[int], n_bins: int, leaf: Leaf, q: list[int], r: list[i
             yield b, missing_left, left, [d for d in leaf.documents if d not in inside]
 
 
-def best_split(binned, leaf, q, r, *, min_documents, l2, usable, monotone, least, max_depth):
+def candidates_of(binned, column, leaf, q, r, smoothing):
+    """(forces that count, candidates) of a leaf and column."""
+    bins, n_bins = binned.bins(column).tolist(), int(binned.binning.n_bins[column])
+    if column not in binned.binning.category_bins:
+        return q, candidates(bins, n_bins, leaf, q, r)
+    order, weights, shares = ordered_bins(bins, n_bins, [leaf.documents], q, r, smoothing)
+    sets = ((*test, *divided_by(leaf.documents, bins, n_bins, *test)) for test in sets_in_order(order, weights, n_bins))
+    return smoothed(leaf.documents, bins, q, r, shares), sets
+
+
+def best_split(binned, leaf, q, r, *, min_documents, l2, usable, monotone, least, max_depth, category_smoothing):
     """(gain, column, bin, missing left, left documents, right documents) or None."""
     if leaf.depth >= max_depth:
         return None
     bounded = any(monotone)
+
+    def whole(forces):
+        qp, rp = sums(leaf.documents, forces, r)
+        return bounded_worth(qp, max(rp, 1), l2, leaf)[0] if bounded else float(qp) * qp / (max(rp, 1) + l2)
+
     best = None
     for column in range(len(binned.binning.features)):
         if not usable[column]:
             continue
-        bins = binned.bins(column).tolist()
-        for b, missing_left, left, right in candidates(bins, int(binned.binning.n_bins[column]), leaf, q, r):
-            (ql, rl), (qr, rr) = sums(left, q, r), sums(right, q, r)
+        forces, of_column = candidates_of(binned, column, leaf, q, r, category_smoothing)
+        found = None
+        for b, missing_left, left, right in of_column:
+            (ql, rl), (qr, rr) = sums(left, forces, r), sums(right, forces, r)
             if rl < least or rr < least or len(left) < min_documents or len(right) < min_documents:
                 continue
             if bounded:
@@ -72,13 +89,15 @@ def best_split(binned, leaf, q, r, *, min_documents, l2, usable, monotone, least
             else:
                 dl, dr = rl + l2, rr + l2
                 worth = (float(ql) * ql * dr + float(qr) * qr * dl) / (dl * dr)
-            if best is None or worth > best[0]:
-                best = (worth, column, b, missing_left, left, right)
+            if found is None or worth > found[0]:
+                found = (worth, column, b, missing_left, left, right)
+        if found is not None and forces is not q:
+            found = (found[0] + (whole(q) - whole(forces)), *found[1:])
+        if found is not None and (best is None or found[0] > best[0]):
+            best = found
     if best is None:
         return None
-    qp, rp = sums(leaf.documents, q, r)
-    whole = bounded_worth(qp, rp, l2, leaf)[0] if bounded else float(qp) * qp / (rp + l2)
-    gain = best[0] - whole
+    gain = best[0] - whole(q)
     return (gain, *best[1:]) if gain > ROUNDING * abs(best[0]) else None
 
 
@@ -95,6 +114,7 @@ def grow_reference(
     usable=None,
     monotone=None,
     documents=None,
+    category_smoothing=0.0,
 ) -> ReferenceTree:
     width = len(binned.binning.features)
     settings = {
@@ -104,6 +124,7 @@ def grow_reference(
         "monotone": [0] * width if monotone is None else monotone,
         "least": 1,
         "max_depth": max_depth,
+        "category_smoothing": category_smoothing,
     }
     tree = ReferenceTree()
     tree.leaves.append(Leaf(list(range(binned.n_documents)) if documents is None else list(documents)))

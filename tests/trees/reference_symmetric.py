@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
+from tests.trees.reference_categories import divided_by, ordered_bins, sets_in_order, smoothed
 from tests.trees.reference_grower import ROUNDING, Leaf, ReferenceTree, bounded_worth, sums
 
 
 def divided(leaf, bins, n_bins, b, missing_left):
+    if isinstance(b, frozenset):
+        return divided_by(leaf.documents, bins, n_bins, b, missing_left)
     left = [d for d in leaf.documents if bins[d] <= b or (missing_left and bins[d] == n_bins)]
     inside = set(left)
     return left, [d for d in leaf.documents if d not in inside]
@@ -29,7 +32,7 @@ def gain_of(leaf, left, right, q, r, *, min_documents, l2, min_gain, direction, 
 
 def grow_symmetric_reference(
     binned, q, r, *, n_leaves, min_documents, max_depth=math.inf, l2=0.0, min_gain=0.0, usable=None, monotone=None,
-    documents=None,
+    documents=None, category_smoothing=0.0,
 ):  # fmt: skip
     width = len(binned.binning.features)
     usable = [True] * width if usable is None else usable
@@ -43,18 +46,29 @@ def grow_symmetric_reference(
         best = None
         for column in range(width):
             n_bins = int(binned.binning.n_bins[column])
-            for b in range(n_bins if usable[column] else 0):
-                for missing_left in (True, False):
-                    gains = [
-                        gain_of(
-                            leaf, *divided(leaf, columns[column], n_bins, b, missing_left), q, r,
-                            direction=monotone[column], **rules,
-                        )
-                        for leaf in tree.leaves
-                    ]  # fmt: skip
-                    total = sum(gain for gain in gains if gain is not None)
-                    if total > (0 if best is None else best[0] * (1 + 1e-12)):
-                        best = (total, column, b, missing_left, gains)
+            if not usable[column]:
+                continue
+            tests = ((b, missing_left) for b in range(n_bins) for missing_left in (True, False))
+            forces = [q] * len(tree.leaves)
+            if column in binned.binning.category_bins:
+                bins = columns[column]
+                large = [leaf.documents for leaf in tree.leaves if len(leaf.documents) >= 2 * min_documents]
+                if not large:
+                    continue
+                order, weights, shares = ordered_bins(bins, n_bins, large, q, r, category_smoothing)
+                tests = sets_in_order(order, weights, n_bins)
+                forces = [smoothed(leaf.documents, bins, q, r, shares) for leaf in tree.leaves]
+            for b, missing_left in tests:
+                gains = [
+                    gain_of(
+                        leaf, *divided(leaf, columns[column], n_bins, b, missing_left), of_leaf, r,
+                        direction=monotone[column], **rules,
+                    )
+                    for leaf, of_leaf in zip(tree.leaves, forces, strict=True)
+                ]  # fmt: skip
+                total = sum(gain for gain in gains if gain is not None)
+                if total > (0 if best is None else best[0] * (1 + 1e-12)):
+                    best = (total, column, b, missing_left, gains)
         if best is None:
             break
         _, column, b, missing_left, gains = best

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.trees.test_grower import made
+from tests.trees import test_categories, test_grower
 
 from rankforce.kernels.trees.growth_state import BUILD, DEAL, DONE, following
 from rankforce.kernels.trees.leaf_table import HERE, SIZE, START
@@ -24,7 +24,15 @@ CASES = {
     "symmetric, monotone": {"growth": "symmetric", "monotone": [1, -1, 0, 1, 0, 0, 0, -1, 1, 0, 0]},
     "symmetric, one histogram": {"growth": "symmetric", "histogram_bytes": 0},
     "symmetric, least squares": {"growth": "symmetric", "split": "least_squares"},
+    "leafwise, categories": {"min_documents": 2},
+    "leafwise, categories, counted": {"min_documents": 14},
+    "symmetric, categories": {"growth": "symmetric", "min_documents": 2},
+    "symmetric, categories, one histogram": {"growth": "symmetric", "histogram_bytes": 0},
 }
+
+
+def made(case):
+    return (test_categories if "categories" in case else test_grower).made(4)
 
 
 def prepared(grower, binned, forces, curvatures):
@@ -43,11 +51,12 @@ def bytes_of(work, leaves):
         work.gain[: leaves - 1].tobytes(),
         work.bounds[:leaves].tobytes(),
         work.state[:leaves, SIZE].tobytes(),
+        work.sets[: leaves - 1].tobytes(),
     ]
 
 
 def grown_at_once(case):
-    _, binned, forces, curvatures = made(4)
+    _, binned, forces, curvatures = made(case)
     grower = Grower(binned, **SETTINGS | CASES[case])
     work, scales = prepared(grower, binned, forces, curvatures)
     leaves = grower.split_leaves(work, scales)
@@ -60,7 +69,7 @@ def grown_at_once(case):
 def test_phase_by_phase_is_at_once(case, threads, monkeypatch):
     expected, order = grown_at_once(case)
     monkeypatch.setenv("NUMBA_NUM_THREADS", str(threads))
-    _, binned, forces, curvatures = made(4)
+    _, binned, forces, curvatures = made(case)
     grower = Grower(binned, **SETTINGS | CASES[case])
     work, scales = prepared(grower, binned, forces, curvatures)
     growing = grower.growing(work, scales, threads)
@@ -76,7 +85,7 @@ def test_halves_of_the_documents_whose_histograms_are_added(case, threads, monke
     """Two processes' work: each has some of the documents; sums cross between build and scan, counts after deal."""
     expected, order = grown_at_once(case)
     monkeypatch.setenv("NUMBA_NUM_THREADS", str(threads))
-    _, binned, forces, curvatures = made(4)
+    _, binned, forces, curvatures = made(case)
     halves = []
     for here in (np.arange(0, 120, 3), np.setdiff1d(np.arange(120), np.arange(0, 120, 3))):
         part = dataclasses.replace(

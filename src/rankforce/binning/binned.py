@@ -11,7 +11,7 @@ from rankforce.binning.binning import MOST_BINS, Binning
 from rankforce.binning.packing import Packing
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
-from rankforce.kernels.binning import map_to_bins
+from rankforce.kernels.binning import map_categories, map_to_bins
 from rankforce.threads import over_queries
 
 WORD = 4  # bytes that are read at once: rows have a multiple of this
@@ -47,7 +47,7 @@ class Binned:
 
     @classmethod
     def by(cls, binning: Binning, data: Dataset, memory: str = "fast") -> Binned:
-        """Bin ``data`` at thresholds that another data set gave."""
+        """Bin ``data`` at thresholds, and by categories, that another data set gave."""
         if memory not in MEMORY:
             raise SettingsError(f"memory must be one of {', '.join(map(repr, MEMORY))}, not {memory!r}")
         if data.n_features != binning.n_features:
@@ -58,22 +58,39 @@ class Binned:
         packing = Packing.of(binning.n_bins)
         rows = np.zeros((n, -(-packing.n_bytes // WORD) * WORD), dtype=dtypes.BIN)
         columns = np.empty((len(binning.features) if memory == "fast" else 0, n), dtype=dtypes.BIN)
+        numeric = np.setdiff1d(np.arange(len(binning.features)), list(binning.category_bins)).astype(dtypes.INDEX)
 
         def fill(first: int, last: int) -> None:
+            begin, end = int(data.query_starts[first]), int(data.query_starts[last])
             map_to_bins(
                 data.features,
                 data.rows,
                 binning.features,
+                numeric,
                 binning.thresholds,
                 binning.cut_starts,
                 binning.n_bins,
                 packing.byte,
                 packing.stride,
-                int(data.query_starts[first]),
-                int(data.query_starts[last]),
+                begin,
+                end,
                 rows,
                 columns,
             )
+            for j, of_code in binning.category_bins.items():
+                map_categories(
+                    data.features,
+                    data.rows,
+                    int(binning.features[j]),
+                    of_code,
+                    int(binning.n_bins[j]),
+                    int(packing.byte[j]),
+                    int(packing.stride[j]),
+                    begin,
+                    end,
+                    rows,
+                    columns[j : j + 1],
+                )
 
         over_queries(data.query_starts, fill)
         kept = columns if memory == "fast" else None

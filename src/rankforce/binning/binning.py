@@ -1,13 +1,15 @@
-"""Thresholds that cut every feature into at most 255 bins."""
+"""Where every feature is cut into at most 255 bins: thresholds of numbers, bins of categories."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.binning.category_bins import category_bins
 from rankforce.binning.cuts import find_cuts
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
@@ -29,9 +31,11 @@ class Binning:
     cut_starts : int64 (columns + 1,)
     thresholds : float32
         ``thresholds[cut_starts[j] + b]`` is the largest value in bin b of column j; the last bin's is float32's
-        largest number.
+        largest number. A categorical column has none.
     n_features : int
         Features of the data, constant ones included.
+    category_bins : mapping of column to uint8 (categories,)
+        Of every categorical column the bin of each category; the last bin is that of all others (``CategoryBins``).
     """
 
     features: np.ndarray
@@ -39,37 +43,51 @@ class Binning:
     cut_starts: np.ndarray
     thresholds: np.ndarray
     n_features: int
+    category_bins: Mapping[int, np.ndarray] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def of(cls, data: Dataset, max_bins: int = MOST_BINS) -> Binning:
         """Cut the features of ``data``: a bin per value if there are at most ``max_bins``, else quantiles.
 
         The threshold between two bins is the float32 midpoint of the neighbouring values if that is strictly below
-        the upper one, else the lower value; ``x <= threshold`` belongs below. Nothing depends on the order of queries.
+        the upper one, else the lower value; ``x <= threshold`` belongs below. Of a categorical feature the
+        ``max_bins`` − 1 most frequent categories have a bin each, all others one together. Nothing depends on the order
+        of queries.
         """
         if isinstance(max_bins, bool) or not isinstance(max_bins, int) or not 2 <= max_bins <= MOST_BINS:
             raise SettingsError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}")
         rows = _sample_rows(data)
         n_bins, present, cuts = find_cuts(data.features, rows, max_bins)
         with_missing = present < (data.n_documents if rows is None else len(rows))
-        used = np.flatnonzero(n_bins + with_missing > 1).astype(dtypes.INDEX)
+        filled = n_bins + with_missing
+        of_features = {}
+        for j in np.flatnonzero(data.n_categories).tolist():  # their cuts, were they numbers, are not looked at
+            of_features[j], n_bins[j], filled[j] = category_bins(
+                data.features[:, j], int(data.n_categories[j]), max_bins
+            )
+        used = np.flatnonzero(filled > 1).astype(dtypes.INDEX)
         cuts[used, n_bins[used] - 1] = BEYOND
-        starts = np.concatenate([[0], np.cumsum(n_bins[used])]).astype(dtypes.OFFSET)
-        thresholds = [cuts[j, : n_bins[j]] for j in used]
+        thresholds = [cuts[j, : 0 if j in of_features else n_bins[j]] for j in used.tolist()]
         return cls(
             used,
             n_bins[used],
-            starts,
-            np.concatenate(thresholds) if thresholds else np.empty(0, dtype=dtypes.FEATURE),
+            *_joined(thresholds),
             data.n_features,
+            {column: of_features[j] for column, j in enumerate(used.tolist()) if j in of_features},
         )
 
     def only(self, columns: np.ndarray) -> Binning:
         """The binning of some columns, given by their numbers."""
         parts = [self.thresholds[self.cut_starts[j] : self.cut_starts[j + 1]] for j in columns]
-        starts = np.concatenate([[0], np.cumsum(self.n_bins[columns])]).astype(dtypes.OFFSET)
-        thresholds = np.concatenate(parts) if parts else np.empty(0, dtype=dtypes.FEATURE)
-        return Binning(self.features[columns], self.n_bins[columns], starts, thresholds, self.n_features)
+        tables = {place: self.category_bins[j] for place, j in enumerate(columns) if j in self.category_bins}
+        return Binning(self.features[columns], self.n_bins[columns], *_joined(parts), self.n_features, tables)
+
+    def split_thresholds(self, columns: np.ndarray, bins: np.ndarray) -> np.ndarray:
+        """The largest values in bins of columns; 0 for a categorical column."""
+        numeric = ~np.isin(columns, list(self.category_bins))
+        found = np.zeros(len(columns), dtype=dtypes.FEATURE)
+        found[numeric] = self.thresholds[self.cut_starts[columns[numeric]] + bins[numeric]]
+        return found
 
     def threshold(self, column: int, b: int) -> np.float32:
         """The largest value in bin ``b`` of a column."""
@@ -79,11 +97,23 @@ class Binning:
     def __eq__(self, other: Any) -> bool:
         if not isinstance(other, Binning):
             return NotImplemented
-        return self.n_features == other.n_features and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("features", "n_bins", "thresholds")
+        return (
+            self.n_features == other.n_features
+            and all(
+                np.array_equal(getattr(self, name), getattr(other, name))
+                for name in ("features", "n_bins", "thresholds")
+            )
+            and self.category_bins.keys() == other.category_bins.keys()
+            and all(np.array_equal(table, other.category_bins[j]) for j, table in self.category_bins.items())
         )
 
     __hash__ = None  # type: ignore[assignment]  # arrays inside
+
+
+def _joined(thresholds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """(where those of each column start, all of them)."""
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in thresholds])]).astype(dtypes.OFFSET)
+    return starts, np.concatenate(thresholds) if thresholds else np.empty(0, dtype=dtypes.FEATURE)
 
 
 def _sample_rows(data: Dataset) -> np.ndarray | None:

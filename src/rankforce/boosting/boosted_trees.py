@@ -18,6 +18,7 @@ from rankforce.training.base_models import checked_base
 from rankforce.training.iterative import Iterative
 from rankforce.training.refitting import unrepeatable
 from rankforce.training.settings import choice, number, setting, whole, with_settings
+from rankforce.trees.category_splits import CATEGORY_SMOOTHING
 
 FEW_DOCUMENTS = 20_000  # below, trees that fit less noise are worth more than trees that fit more detail
 
@@ -25,6 +26,10 @@ FEW_DOCUMENTS = 20_000  # below, trees that fit less noise are worth more than t
 @with_settings
 class BoostedTrees(Iterative):
     """Base of MART and LambdaMART: a subclass gives the learners, which pull at documents and value the leaves."""
+
+    @property
+    def learns_categories(self) -> bool:
+        return True
 
     n_trees: int = whole(1000, least=1)
     n_leaves: int = whole(31, least=2)
@@ -38,6 +43,7 @@ class BoostedTrees(Iterative):
     feature_fraction: float = number(1.0, above=0.0, most=1.0)
     query_fraction: float = number(1.0, above=0.0, most=1.0)
     monotone: Any = setting(None, Understood(check_directions, text_values.python_value))
+    category_smoothing: float = number(CATEGORY_SMOOTHING, least=0.0)
     base_model: Any = setting(None, Understood(checked_base))
     line_search: int | None = whole(None, least=1, after="early_stopping")
     line_search_on: Literal["train", "validation"] = choice("train")

@@ -28,7 +28,8 @@ from rankforce.training.iterative import Training
 from rankforce.training.monitor import Monitor
 from rankforce.training.monitoring import TrainingWarning
 from rankforce.trees.first_tree import expect_first_tree
-from rankforce.trees.grower import Grower, Grown
+from rankforce.trees.grower import Grower
+from rankforce.trees.grown import Grown
 from rankforce.trees.histogram_pool import HISTOGRAM_BYTES
 from rankforce.trees.tree import Tree
 
@@ -59,7 +60,7 @@ class BoostingCourse(Course):
         self.data, self.held_out = training.data, training.held_out
         self.learners = training.start(self.data)
         self.bases = BaseScores.of_outputs(settings.base_model, self.learners)
-        self.ensemble = Ensemble(self.data.feature_names, self.bases, self.learners[0].link)
+        self.ensemble = Ensemble(self.data.feature_names, self.bases, self.learners[0].link, self.data.categories)
         self.running = self._running(self.data)
         self.grower = self._grower()
         self.validating: RunningScores | None = None
@@ -91,6 +92,7 @@ class BoostingCourse(Course):
             min_gain=settings.min_gain,
             split=self.learners[0].split,
             monotone=directions_of(settings.monotone, self.data),
+            category_smoothing=settings.category_smoothing,
             seed=settings.seed,
             histogram_bytes=HISTOGRAM_BYTES[settings.memory],
         )

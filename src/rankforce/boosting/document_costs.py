@@ -20,7 +20,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.models.expected_grade import GradeLink, logistic
 from rankforce.remedies import NAME_ALONE, Setting
-from rankforce.trees.grower import Grown
+from rankforce.trees.grown import Grown
 from rankforce.trees.leaves import leaf_sums
 from rankforce.written_forms import name_of
 

@@ -20,7 +20,7 @@ from rankforce.forces.preference_forces import PreferenceForces
 from rankforce.forces.trained_forces import TrainedForces, springs_on
 from rankforce.objectives.objective import Pairs
 from rankforce.training.monitoring import Instrument, show_forces
-from rankforce.trees.grower import Grown
+from rankforce.trees.grown import Grown
 from rankforce.trees.leaves import leaf_sums
 
 

@@ -32,8 +32,12 @@ def directions_of(wanted: Any, data: Dataset) -> np.ndarray | None:
     if isinstance(wanted, Mapping):
         for feature, direction in wanted.items():
             directions[data.feature_place(feature)] = int(direction)
-        return directions
-    if len(wanted) != data.n_features:
+    elif len(wanted) != data.n_features:
         raise SettingsError(f"monotone must have one direction per feature ({data.n_features}), not {len(wanted)}")
-    directions[:] = [int(direction) for direction in wanted]
+    else:
+        directions[:] = [int(direction) for direction in wanted]
+    for place in np.flatnonzero(directions * (data.n_categories > 0)):
+        raise SettingsError(
+            f"monotone: feature {data.feature_names[place]!r} has categories, which have no order: give it no direction"
+        )
     return directions

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.data.categories import Categories
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.models.expected_grade import ExpectedGrade, GradeLink
@@ -18,7 +19,7 @@ from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.training.base_models import base_of
-from rankforce.trees.grower import Grown
+from rankforce.trees.grown import Grown
 from rankforce.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ class BaseScores:
                         f"base_model: the data has no feature {model!r} to start from, and the name of a model file "
                         "ends in .json (any other is given as a pathlib.Path)"
                     )
+                if model in data.categories:
+                    raise SettingsError(f"base_model: feature {model!r} has categories, which are no scores")
                 output[:] = data.features[:, data.feature_place(model)]
                 missing = np.flatnonzero(np.isnan(output))
                 if len(missing):
@@ -117,19 +120,31 @@ class Ensemble:
     feature_names: tuple[str, ...]
     bases: BaseScores
     link: GradeLink | None
+    categories: Categories
 
     def model(self, rounds: Sequence[tuple[Tree, ...]], provenance: Provenance) -> Model:
         """The model of these rounds."""
         outputs = zip(*rounds, strict=True) if rounds else ((),) * len(self.bases.models)
         inner = provenance if self.link is None else Provenance()
         members = [
-            TreeEnsemble.from_trees(trees, self.feature_names, base_model=base, base_score=constant, provenance=inner)
+            TreeEnsemble.from_trees(
+                trees,
+                self.feature_names,
+                base_model=base,
+                base_score=constant,
+                provenance=inner,
+                categories=self.categories,
+            )
             for trees, base, constant in zip(outputs, self.bases.models, self.bases.constants, strict=True)
         ]
         if self.link is None:
             return members[0]
         return ExpectedGrade(
-            feature_names=self.feature_names, link=self.link, members=tuple(members), provenance=provenance
+            feature_names=self.feature_names,
+            link=self.link,
+            members=tuple(members),
+            provenance=provenance,
+            categories=self.categories,
         )
 
     def rounds_of(self, model: Any) -> Rounds:
@@ -142,7 +157,8 @@ class Ensemble:
         outputs = self.bases.of(data)
         for trees in rounds:
             for output, tree in zip(outputs, trees, strict=True):
-                output += TreeEnsemble.from_trees([tree], self.feature_names).predict(data)
+                alone = TreeEnsemble.from_trees([tree], self.feature_names, categories=self.categories)
+                output += alone.predict(data)
             yield outputs
 
     def outputs_of(self, model: Any, data: Dataset) -> np.ndarray:

@@ -131,6 +131,17 @@ Reading = Annotated[
     ),
 ]
 
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categorical",
+        metavar="COLUMN,...",
+        help="Columns that hold categories, though they are numbers or hardly repeat: brand,colour; of LETOR text the "
+        "numbers of features. Columns of text that repeat are categories unasked. Repeatable.",
+        show_default=False,
+    ),
+]
+
 Writing = Annotated[
     list[str] | None,
     typer.Option(

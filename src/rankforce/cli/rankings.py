@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
+from rankforce.cli.categories_of_models import known_features
 from rankforce.cli.reading import input_file, read_data, reading_options
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed, displayed_path
@@ -41,8 +42,11 @@ class NamedRanking:
     data: Dataset
 
 
-def read_judgments(written: str, options: Sequence[str] | None = None) -> Dataset | Qrels:
-    """The data of a file; TREC qrels by their content or with the prefix ``qrels:``."""
+def read_judgments(written: str, options: Sequence[str] | None = None, rankings: Sequence[str] = ()) -> Dataset | Qrels:
+    """The data of a file; TREC qrels by their content or with the prefix ``qrels:``.
+
+    Categories are read as models among the rankings know them.
+    """
     import rankforce as rf
 
     kind, colon, what = written.partition(":")
@@ -52,7 +56,7 @@ def read_judgments(written: str, options: Sequence[str] | None = None) -> Datase
         path = Path(input_file(written))
         qrels = path.is_file() and _looks_like_qrels(path)
     if not qrels:
-        return read_data(path, options)
+        return read_data(path, options, like=known_features(rankings))
     if reading_options(options):
         raise SettingsError(f"{path} holds TREC judgments, which have no options: leave --read out")
     return rf.read_qrels(path)

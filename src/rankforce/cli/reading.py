@@ -10,6 +10,8 @@ from rankforce.cli import output
 from rankforce.cli.named_values import named_values
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed_path
+from rankforce.errors import SettingsError
+from rankforce.text_values import parts
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
@@ -18,12 +20,22 @@ STANDARD_INPUT = "/dev/stdin"
 
 
 def read_data(
-    path: str | os.PathLike[str], written: Sequence[str] | None = None, *, say_origins: bool = True
+    path: str | os.PathLike[str],
+    written: Sequence[str] | None = None,
+    *,
+    categorical: Sequence[str] | None = None,
+    like: Any = None,
+    say_origins: bool = True,
 ) -> Dataset:
-    """The data of a file, read with the options that were written after ``--read``; says which column became what."""
+    """The data of a file, read with the options that were written after ``--read``; says which column became what.
+
+    ``categorical`` is what was written after ``--categorical``; ``like`` a model whose features are read.
+    """
     from rankforce.data.files import read
 
-    options = reading_options(written)
+    options = reading_options(written, categorical)
+    if like is not None and getattr(like, "categories", None):
+        options["like"] = like
     data = read(input_file(path), **options)
     if say_origins:
         note_origins(path, data)
@@ -32,9 +44,17 @@ def read_data(
 
 def note_origins(path: str | os.PathLike[str], data: Dataset) -> None:
     """Say on standard error what was taken from which column of a table (or from a file beside it)."""
+    from rankforce.data.roles_in_words import features_in_words, left_out_in_words
+
     if data.origins:
         taken = ", ".join(f"{part} from {origin}" for part, origin in data.origins.items())
-        output.note(f"{displayed_path(path)}: {taken}; {counted(data.n_features, 'feature')}")
+        more = features_in_words(data.roles)
+        left_out = left_out_in_words(data.roles)
+        output.note(
+            f"{displayed_path(path)}: {taken}; {counted(data.n_features, 'feature')}"
+            + (f" ({more})" if more else "")
+            + (f"; left out: {left_out}" if left_out else "")
+        )
 
 
 def input_file(path: str | os.PathLike[str]) -> str:
@@ -42,9 +62,16 @@ def input_file(path: str | os.PathLike[str]) -> str:
     return STANDARD_INPUT if os.fspath(path) == "-" else os.fspath(path)
 
 
-def reading_options(written: Sequence[str] | None) -> dict[str, Any]:
-    """What was written after ``--read``, as keyword arguments of ``rankforce.read``."""
+def reading_options(written: Sequence[str] | None, categorical: Sequence[str] | None = None) -> dict[str, Any]:
+    """What was written after ``--read`` and ``--categorical``, as keyword arguments of ``rankforce.read``."""
     from rankforce.data.letor.reading import read_letor
     from rankforce.data.tables.table_files import read_table
 
-    return named_values(written, "--read", "absent=missing", read_letor, read_table)
+    options = named_values(written, "--read", "absent=missing", read_letor, read_table)
+    if "like" in options:
+        raise SettingsError("--read like: there is nothing to type for it; a model's own columns are found by it")
+    if categorical:
+        if "categorical" in options:
+            raise SettingsError("--categorical and --read categorical say the same: give one of them")
+        options["categorical"] = [name for entry in categorical for name in map(str.strip, parts(entry))]
+    return options

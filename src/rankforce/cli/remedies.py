@@ -50,6 +50,8 @@ def typed(remedy: Remedy, options: Mapping[str, str]) -> str:
         return _validation(remedy, options)
     if isinstance(remedy, Argument):
         return _argument(remedy, options)
+    if isinstance(remedy, ReadOption) and remedy.name == "categorical" and "categorical" in options:
+        return _argument(Argument(remedy.name, remedy.value), options)
     option = _PAIRS.get(type(remedy))
     if option is None:
         return remedy.python()

@@ -23,7 +23,9 @@ def learned_net(
         matrix = np.column_stack([data.by_row(one) for one in scores]).astype(dtypes.FEATURE)
     if not np.isfinite(matrix).all():
         raise DataError("a net reads scores as float32, and one of them is beyond it: divide the scores of that ranker")
-    stacked = data.replace(features=matrix, feature_names=[str(number) for number in range(1, len(scores) + 1)])
+    stacked = data.replace(
+        features=matrix, feature_names=[str(number) for number in range(1, len(scores) + 1)], categories={}
+    )
     if queries is not None:
         stacked = stacked.take_queries(queries)
     ranker = LambdaRank(

@@ -182,6 +182,84 @@ def _make_failed_tests(block: int) -> Any:
     return numba.extending.intrinsic(failed_tests)
 
 
+def _make_failed_set_tests(block: int) -> Any:
+    """``failed_set_tests(failing, places, masks, first, last, out)`` for a block of documents.
+
+    ``masks[p]`` is added to ``out[d]`` uint32 for all p in [first, last) with bit d in ``failing[places[p]]`` uint64;
+    places int32. Vectors of 8 as in ``failed_tests``: each takes 8 bits of the word.
+    """
+    if PLAIN:
+
+        def plain(failing: Any, places: Any, masks: Any, first: Any, last: Any, out: Any) -> None:
+            for p in range(first, last):
+                word = int(failing[places[p]])
+                for d in range(block):
+                    if word >> d & 1:
+                        out[d] |= masks[p]
+
+        return plain
+    numba = compiler()
+    from llvmlite import ir
+
+    lanes = 8
+    number, offset = ir.IntType(32), ir.IntType(64)
+    words, answers = ir.VectorType(number, lanes), ir.VectorType(ir.IntType(1), 64)
+
+    def failed_set_tests(
+        typing_context: Any, failing: Any, places: Any, masks: Any, first: Any, last: Any, out: Any
+    ) -> Any:
+        place = numba.types.intp
+        signature = numba.types.void(failing, places, masks, place, place, out)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            def start_of(k: int) -> Any:
+                return context.make_array(signature.args[k])(context, builder, arguments[k]).data
+
+            def lanes_at(start: Any, group: int) -> Any:
+                return builder.bitcast(builder.gep(start, [offset(group * lanes)]), words.as_pointer())
+
+            groups = range(block // lanes)
+            all_failing, all_places, all_masks, result = (start_of(k) for k in (0, 1, 2, 5))
+            begin, end = arguments[3], arguments[4]
+            so_far = [builder.load(lanes_at(result, group), align=4) for group in groups]
+            before = builder.block
+            loop, after = builder.append_basic_block("tests"), builder.append_basic_block("tested")
+            builder.cbranch(builder.icmp_signed("<", begin, end), loop, after)
+
+            builder.position_at_end(loop)
+            p = builder.phi(offset)
+            union = [builder.phi(words) for _ in groups]
+            at = builder.sext(builder.load(builder.gep(all_places, [p])), offset)
+            bits = builder.bitcast(builder.load(builder.gep(all_failing, [at])), answers)
+            nothing = ir.Constant(words, ir.Undefined)
+            mask = builder.insert_element(nothing, builder.load(builder.gep(all_masks, [p])), number(0))
+            mask = builder.shuffle_vector(mask, nothing, ir.Constant(words, [0] * lanes))
+            added = []
+            for group in groups:
+                mine = ir.Constant(words, [group * lanes + lane for lane in range(lanes)])
+                fails = builder.sext(builder.shuffle_vector(bits, ir.Constant(answers, ir.Undefined), mine), words)
+                added.append(builder.or_(union[group], builder.and_(fails, mask)))
+            next_p = builder.add(p, offset(1))
+            builder.cbranch(builder.icmp_signed("<", next_p, end), loop, after)
+            p.add_incoming(begin, before)
+            p.add_incoming(next_p, loop)
+
+            builder.position_at_end(after)
+            final = [builder.phi(words) for _ in groups]
+            for group in groups:
+                union[group].add_incoming(so_far[group], before)
+                union[group].add_incoming(added[group], loop)
+                final[group].add_incoming(so_far[group], before)
+                final[group].add_incoming(added[group], loop)
+            for group in groups:
+                builder.store(final[group], lanes_at(result, group), align=4)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return numba.extending.intrinsic(failed_set_tests)
+
+
 def _make_atomic_add() -> Any:
     """``atomic_add(counters, place, amount)``: add to an int64 that other threads add to, too; return the old one."""
     if PLAIN:
@@ -310,6 +388,8 @@ _INTRINSICS: dict[str, Callable[[], Any]] = {
     "float_of": _make_float_of,
     "failed_tests": lambda: _make_failed_tests(DOCUMENT_BLOCK),
     "failed_tests_of_few": lambda: _make_failed_tests(SMALL_BLOCK),
+    "failed_set_tests": lambda: _make_failed_set_tests(DOCUMENT_BLOCK),
+    "failed_set_tests_of_few": lambda: _make_failed_set_tests(SMALL_BLOCK),
     "atomic_add": _make_atomic_add,
     "atomic_load": _make_atomic_load,
     "wait_for_change": _make_wait_for_change,

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.data.dataset_columns import as_feature_names
 from rankforce.errors import DataError
 from rankforce.files.limits import longest_id
 from rankforce.kinds import shown
@@ -58,13 +59,13 @@ def category_list(given: Any, name: str) -> tuple[Category, ...]:
         if str(category) in listed:
             raise DataError(f"two categories of {name!r} are written {str(category)!r:.80}")
         listed[str(category)] = category
+    if not listed:
+        raise DataError(f"feature {name!r} is given an empty list of categories: leave it out")
     return tuple(listed.values())
 
 
 def _category(entry: Any, name: str, longest: int) -> Category:
     if isinstance(entry, (int, np.integer)) and not isinstance(entry, (bool, np.bool_)):
-        if abs(int(entry)) >= 10**18:
-            return str(int(entry))
         return int(entry)
     if not isinstance(entry, str) or not entry:
         raise DataError(f"a category of {name!r} must be a text or a whole number, not {shown(entry)}")
@@ -96,3 +97,11 @@ def renamed(categories: Categories, old_names: Sequence[str], new_names: Sequenc
     """Categories of features that have other names now, in the same places."""
     new_name = dict(zip(old_names, new_names, strict=True))
     return {new_name[name]: listed for name, listed in categories.items()}
+
+
+def kept(categories: Categories, old_names: Sequence[str], new_names: Any, by_place: bool) -> Categories:
+    """Categories of features after a change: of the same places under new names, or of the names that are left."""
+    if by_place:
+        return renamed(categories, old_names, as_feature_names(new_names, len(old_names)))
+    names = set(map(str, new_names)) if isinstance(new_names, Iterable) else set()
+    return {name: listed for name, listed in categories.items() if name in names}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,12 @@ def concatenated(parts: Any, same_query: str, features: str) -> Dataset:
         feature_names=names,
         document_ids=_document_ids(sets),
         categories=categories,
-    ).with_origins(sets[0].origins if all(one.origins == sets[0].origins for one in sets) else {})
+    ).with_origins(_common([one.origins for one in sets]), _common([one.roles for one in sets]))
+
+
+def _common(remembered: Sequence[Mapping[str, str]]) -> Mapping[str, str]:
+    """What all sets remember alike, if they do."""
+    return remembered[0] if all(one == remembered[0] for one in remembered) else {}
 
 
 def _checked(parts: Any) -> list[Dataset]:

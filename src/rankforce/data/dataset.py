@@ -11,36 +11,35 @@ from typing import Any, Literal
 import numpy as np
 
 from rankforce.cached_properties import cached_property
-from rankforce.console.result_tables import ResultTable
 from rankforce.console.wording import counted
 from rankforce.data import frames
-from rankforce.data.categories import Categories, as_categories, category_counts, check_codes, renamed
+from rankforce.data.categories import Categories, as_categories, category_counts, check_codes, kept
 from rankforce.data.dataset_columns import MAIN_LABEL as MAIN_LABEL
 from rankforce.data.dataset_columns import (
-    as_feature_names,
     as_labels,
     as_query_weights,
     as_weights,
     frozen,
-    origins_of,
+    missing_label,
     refuse_label_among_features,
 )
 from rankforce.data.document_hashes import document_hashes as document_hashes
 from rankforce.data.document_hashes import tie_breakers as tie_breakers
 from rankforce.data.fingerprints import fingerprint_of
+from rankforce.data.given_columns import FeatureChoice, given_columns
 from rankforce.data.hashing import hash_ids
 from rankforce.data.identifiers import as_ids
+from rankforce.data.notebook_view import html_of
 from rankforce.data.query_groups import Numbered, grouped_by_query, query_mask
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.kinds import shown
 
-_NAMES_SHOWN = 20  # of features, in a notebook
 _PARTS = frozenset(
     {"features", "feature_names", "query_ids", "rows", "query_starts", "labels"}
-    | {"weights", "query_weights", "document_ids", "origins", "categories"}
+    | {"weights", "query_weights", "document_ids", "origins", "categories", "roles"}
 )
-_MAPPINGS = ("labels", "origins", "categories")  # which pickle does not take as they are
+_MAPPINGS = ("labels", "origins", "categories", "roles")  # which pickle does not take as they are
 
 LABELS_WANTED = 'labels must map names to columns: labels={"clicks": clicks}'
 
@@ -57,8 +56,10 @@ class Dataset:
         The main label, called ``"grades"``. Any real number; NaN is an unlabelled document. A column of X that holds
         it is named, not given again: it would be a feature.
     qid : array of shape (documents,), or the name of a column of X
-        The query of every document: whole numbers or text, in any order. Without ``qid`` and ``group``, the column
-        ``qid`` of a data frame.
+        The query of every document: whole numbers or text, in any order.
+
+        Of a data frame, label, queries and document ids that are not given are found by the names of columns, as
+        ``rf.read`` finds them; ``False`` in place of ``y``, ``weights``, ``document_ids``: there is none.
     group : sequence of whole numbers
         Instead of ``qid``: how many consecutive documents each query has.
     labels : mapping of name to array or column name
@@ -69,9 +70,16 @@ class Dataset:
     feature_names : sequence of text
         Names for people and for export; by default those of the columns, else "1", "2", ... as LETOR files count.
     document_ids : array of whole numbers or text, or the name of a column of X
+    features, ignore : sequences of names of columns of X
+        The columns that are features, by default all that have no other role; columns to leave out.
+    categorical : sequence of names of columns, of a matrix also of their numbers (from 0)
+        Columns whose entries name categories, besides those whose type says it, and texts that repeat.
     categories : mapping of feature name to list of categories (texts or whole numbers)
-        Features that are categories: their columns hold numbers of the list (0, 1, ...), -1 for a category that is not
-        in it, NaN for a missing one.
+        Known categories. A matrix of numbers holds their numbers in the list (0, 1, ...), -1 for one that is not in it,
+        NaN for a missing one; a data frame holds the categories themselves.
+    like : Dataset, model or fitted ranker
+        Its categories are those of the features here, which must be numbers where its own are. Columns of a data frame
+        that it does not know, and that are no numbers, are left out.
 
     Attributes
     ----------
@@ -85,6 +93,9 @@ class Dataset:
     origins
         What was taken from where, in words: ``{"queries": "column 'qid'", "label": "column 'grade'"}`` for a table or
         a data frame; empty for arrays.
+    roles
+        What became of the columns of a table or data frame, by name: ``{"brand": "category", "title": "left out (as
+        asked)"}``; plain numeric features are not in it.
     """
 
     def __init__(
@@ -99,33 +110,33 @@ class Dataset:
         query_weights: Any = None,
         feature_names: Sequence[str] | None = None,
         document_ids: Any = None,
+        features: Sequence[str] | None = None,
+        ignore: Sequence[str] = (),
+        categorical: Sequence[str | int] = (),
         categories: Mapping[str, Sequence[str | int]] | None = None,
+        like: Any = None,
     ) -> None:
         if labels is not None and not isinstance(labels, Mapping):
             raise DataError(LABELS_WANTED)
-        if qid is None and group is None and frames.is_frame(X) and "qid" in frames.column_names(X):
-            qid = "qid"
-        roles = {"y": y, "qid": qid, "weights": weights, "query_weights": query_weights, "document_ids": document_ids}
-        sources = {f"labels[{name!r}]": values for name, values in (labels or {}).items()}
-        X, taken = frames.without_columns(X, roles | sources)
-        further = dict(zip(labels or {}, (taken[source] for source in sources), strict=True))
-        matrix, names = frames.as_matrix(X)
+        parts = {"y": y, "qid": qid, "weights": weights, "query_weights": query_weights, "document_ids": document_ids}
+        choice = FeatureChoice(features, ignore, categorical, categories, like)
+        given = given_columns(X, parts, labels or {}, feature_names, group, choice)
+        matrix, taken = given.matrix, given.parts
         n = matrix.shape[0]
         if n == 0:
             raise DataError("a data set needs at least one document")
         self.features = frozen(matrix)
-        self.feature_names = as_feature_names(feature_names if feature_names is not None else names, matrix.shape[1])
-        self.categories: Categories = as_categories(categories, self.feature_names)
+        self.feature_names = given.feature_names
+        self.categories: Categories = as_categories(given.categories, self.feature_names)
         check_codes(self.features, self.feature_names, self.categories)
         self.query_ids, self.rows, self.query_starts = map(frozen, grouped_by_query(taken["qid"], group, n))
-        self.labels: Mapping[str, np.ndarray] = MappingProxyType(as_labels(taken["y"], further, n))
+        self.labels: Mapping[str, np.ndarray] = MappingProxyType(as_labels(taken["y"], given.labels, n))
         self.weights = None if taken["weights"] is None else frozen(as_weights(taken["weights"], n, "weights"))
         self.query_weights = as_query_weights(taken["query_weights"], self)
-        if names is not None and y is not None:
+        if given.named and MAIN_LABEL in self.labels:
             refuse_label_among_features(self, getattr(y, "name", None))
-        self.origins: Mapping[str, str] = MappingProxyType(
-            origins_of(qid, y, labels or {}, document_ids, weights, query_weights)
-        )
+        self.origins: Mapping[str, str] = MappingProxyType(given.origins)
+        self.roles: Mapping[str, str] = MappingProxyType(given.roles)
         documents = taken["document_ids"]
         self.document_ids = None if documents is None else frozen(as_ids(documents, n, "document_ids"))
 
@@ -162,16 +173,7 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         """What notebooks show: sizes, and the range of each label source."""
-        rows = []
-        for name, values in self.labels.items():
-            labelled = values[~np.isnan(values)]
-            ends = [f"{labelled.min():g}", f"{labelled.max():g}"] if len(labelled) else ["–", "–"]
-            rows.append([name, *ends, f"{len(values) - len(labelled):,}"])
-        names = ", ".join(self.feature_names[:_NAMES_SHOWN]) + (", ..." if self.n_features > _NAMES_SHOWN else "")
-        title = repr(self).partition(", labels:")[0] + ")"
-        return ResultTable(
-            title, ["label", "lowest", "highest", "unlabelled"], rows, [f"features: {names or 'none'}"]
-        ).html()
+        return html_of(self)
 
     @cached_property
     def contiguous(self) -> bool:
@@ -222,8 +224,7 @@ class Dataset:
     def label(self, name: str = MAIN_LABEL) -> np.ndarray:
         """One label source, or an error that says which there are."""
         if not isinstance(name, str) or name not in self.labels:
-            known = ", ".join(map(repr, self.labels)) or "none"
-            raise DataError(f"the data has no label source {name!r} (it has: {known})")
+            raise missing_label(name, self)
         return self.labels[name]
 
     def take_queries(self, queries: Any) -> Dataset:
@@ -251,9 +252,11 @@ class Dataset:
             raise DataError(f"a label source is named by text, not {shown(name)}")
         return self.replace(labels={**self.labels, name: values})
 
-    def with_origins(self, origins: Mapping[str, str]) -> Dataset:
+    def with_origins(self, origins: Mapping[str, str], roles: Mapping[str, str] | None = None) -> Dataset:
         """This data set, remembering where its parts were taken from; for those who read files."""
         object.__setattr__(self, "origins", MappingProxyType(dict(origins)))
+        if roles is not None:
+            object.__setattr__(self, "roles", MappingProxyType(dict(roles)))
         return self
 
     def replace(self, **changes: Any) -> Dataset:
@@ -279,7 +282,8 @@ class Dataset:
             raise DataError(LABELS_WANTED)
         labels = dict(parts["labels"])
         if "categories" not in changes and self.categories:
-            parts["categories"] = self._categories_with(parts["feature_names"], by_place="features" not in changes)
+            by_place = "features" not in changes
+            parts["categories"] = kept(self.categories, self.feature_names, parts["feature_names"], by_place)
         return Dataset(
             parts["features"],
             labels.pop(MAIN_LABEL, None),
@@ -290,13 +294,7 @@ class Dataset:
             feature_names=parts["feature_names"],
             document_ids=parts["document_ids"],
             categories=parts["categories"],
-        ).with_origins(self.origins)
-
-    def _categories_with(self, names: Any, by_place: bool) -> Categories:
-        if by_place:
-            return renamed(self.categories, self.feature_names, as_feature_names(names, self.n_features))
-        known = set(map(str, names)) if isinstance(names, Iterable) else set()
-        return {name: listed for name, listed in self.categories.items() if name in known}
+        ).with_origins(self.origins, self.roles)
 
     def _take_rows(self, rows: np.ndarray) -> Dataset:
         labels = {name: values[rows] for name, values in self.labels.items()}
@@ -311,7 +309,7 @@ class Dataset:
             feature_names=self.feature_names,
             document_ids=None if self.document_ids is None else self.document_ids[rows],
             categories=self.categories,
-        ).with_origins(self.origins)
+        ).with_origins(self.origins, self.roles)
 
     @staticmethod
     def concat(

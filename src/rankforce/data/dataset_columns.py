@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,41 @@ from rankforce import dtypes
 from rankforce.data import frames
 from rankforce.errors import DataError
 from rankforce.files.limits import longest_id
+from rankforce.kinds import shown
+from rankforce.remedies import Phrase, Remedy
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
 
 MAIN_LABEL = "grades"
 LABEL_NAMES = ("label", "grade", "grades", "relevance")  # what columns of tables are called that hold it
+
+
+# what else such a column may be called, which is not taken for the label unasked
+LABEL_LIKE = (
+    *("y", "target", "rating", "rel", "relevancy", "judgment", "judgement", "gain", "score"),
+    *("click", "clicks", "clicked", "is_clicked", "purchase", "purchased", "ordered", "is_relevant", "relevant"),
+)
+
+
+def missing_label(name: Any, data: Dataset) -> DataError:
+    """The error for a label source that there is not."""
+    known = ", ".join(map(repr, data.labels)) or "none"
+    return DataError(f"the data has no label source {shown(name)} (it has: {known})", *label_remedy(name, data))
+
+
+def label_remedy(name: Any, data: Dataset) -> list[str | Remedy]:
+    """What to write where the main label is missing and columns are called as labels are."""
+    likely = (*LABEL_LIKE, *LABEL_NAMES)
+    columns = [column for column in (*data.feature_names, *data.roles) if column.lower() in likely]
+    if name != MAIN_LABEL or not columns:
+        return []
+    first = columns[0]
+    others = "" if len(columns) == 1 else f", or in {', '.join(map(repr, columns[1:4]))}"
+    remedy = Phrase(
+        f"rf.read(path, label={first!r}), rf.Dataset(frame, y={first!r})", shlex.join(["--read", f"label={first}"])
+    )
+    return [f"; if it is in the column {first!r}{others}, name it: ", remedy]
 
 
 def _vector(values: Any, n: int, what: str, dtype: Any) -> np.ndarray:

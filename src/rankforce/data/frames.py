@@ -25,7 +25,7 @@ _ROWS_AT_A_TIME = 4096  # a block of the row-major matrix that stays in the cach
 _FEW_ENTRIES = 1 << 14  # of which a mask is made faster than both extremes are found
 
 
-def _family(value: Any) -> str:
+def family(value: Any) -> str:
     """Which library an object comes from: ``numpy``, ``pandas``, ``polars``, ``pyarrow``, ``scipy`` or other."""
     return type(value).__module__.partition(".")[0]
 
@@ -38,24 +38,24 @@ def is_frame(value: Any) -> bool:
 
 
 def column_names(frame: Any) -> list[str]:
-    return [str(name) for name in (frame.column_names if _family(frame) == "pyarrow" else frame.columns)]
+    return [str(name) for name in (frame.column_names if family(frame) == "pyarrow" else frame.columns)]
 
 
-def _column_at(frame: Any, place: int) -> Any:
-    if _family(frame) == "pyarrow":
+def column_at(frame: Any, place: int) -> Any:
+    if family(frame) == "pyarrow":
         return frame.column(place)
-    return frame.to_series(place) if _family(frame) == "polars" else frame.iloc[:, place]
+    return frame.to_series(place) if family(frame) == "polars" else frame.iloc[:, place]
 
 
-def _columns_at(frame: Any, places: list[int]) -> Any:
-    if _family(frame) == "pyarrow":
+def columns_at(frame: Any, places: list[int]) -> Any:
+    if family(frame) == "pyarrow":
         return frame.select(places)
-    return frame[:, places] if _family(frame) == "polars" else frame.iloc[:, places]
+    return frame[:, places] if family(frame) == "polars" else frame.iloc[:, places]
 
 
 def is_missing(value: Any) -> bool:
     """Whether an entry of a column of objects is None, NaN, NaT or pandas' NA."""
-    if value is None or type(value).__name__ == "NAType":
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating, np.datetime64)) and bool(value != value)
 
@@ -65,14 +65,14 @@ def as_vector(values: Any) -> np.ndarray:
 
     Categories are replaced by what they stand for.
     """
-    family = _family(values)
+    library = family(values)
     if isinstance(values, np.ma.MaskedArray):
         return _without_mask(values)
-    if family == "pyarrow" and hasattr(values, "type"):
+    if library == "pyarrow" and hasattr(values, "type"):
         return _from_arrow(values)
-    if family == "polars" and type(values).__name__ == "Series":
+    if library == "polars" and type(values).__name__ == "Series":
         return (values.cast(float) if values.dtype.is_decimal() else values).to_numpy()
-    if family == "pandas" and hasattr(values, "dtype"):
+    if library == "pandas" and hasattr(values, "dtype"):
         return _from_pandas(values)
     return _array(values, "a column must be a flat sequence")
 
@@ -118,26 +118,26 @@ def _from_pandas(values: Any) -> np.ndarray:
     return np.asarray(values.to_numpy(dtype=getattr(dtype, "numpy_dtype", None) or getattr(dtype, "subtype", None)))
 
 
-def _is_categorical(values: Any) -> bool:
-    kind = getattr(values, "dtype", None) if _family(values) in ("pandas", "polars") else None
+def is_categorical(values: Any) -> bool:
+    kind = getattr(values, "dtype", None) if family(values) in ("pandas", "polars") else None
     if kind is not None:
         return str(kind).lower().startswith(("category", "categorical", "enum"))
-    return _family(values) == "pyarrow" and str(getattr(values, "type", "")).startswith("dictionary")
+    return family(values) == "pyarrow" and str(getattr(values, "type", "")).startswith("dictionary")
 
 
 def as_numbers(values: Any, what: str, remedy: str = "") -> np.ndarray:
     """A column of numbers as a NumPy array of numbers or truth values; None and NA become NaN."""
-    if _is_categorical(values):
+    if is_categorical(values):
         raise DataError(f"{what} is categorical, and categories have no order{remedy or '; convert them to numbers'}")
     array = as_vector(values)
     if array.dtype == object:
-        array = _from_objects(array)
+        array = from_objects(array)
     if array.dtype.kind not in "iufb":
         raise DataError(f"{what} must hold numbers{remedy}")
     return array
 
 
-def _from_objects(array: np.ndarray) -> np.ndarray:
+def from_objects(array: np.ndarray) -> np.ndarray:
     """An array of Python objects as numbers if they are numbers; unchanged otherwise."""
     flat: list[Any] = [np.nan if is_missing(value) else value for value in array.ravel().tolist()]
     if not all(isinstance(value, numbers.Number) and not isinstance(value, complex) for value in flat):
@@ -168,9 +168,9 @@ def without_columns(frame: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str
             raise DataError(f"{role}={name!r}: there is no such column (there are: {listing})")
         if columns.count(name) > 1:
             raise DataError(f"{role}={name!r}: {columns.count(name)} columns have this name; rename all but one")
-        values[role] = _column_at(frame, columns.index(name))
+        values[role] = column_at(frame, columns.index(name))
     dropped = set(column_of.values())
-    return _columns_at(frame, [index for index, name in enumerate(columns) if name not in dropped]), values
+    return columns_at(frame, [index for index, name in enumerate(columns) if name not in dropped]), values
 
 
 def as_matrix(X: Any) -> tuple[np.ndarray, list[str] | None]:
@@ -182,15 +182,9 @@ def as_matrix(X: Any) -> tuple[np.ndarray, list[str] | None]:
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         matrix = _from_sparse(X)
     elif names is not None:
-        remedy = "; encode it as numbers, drop it, or name it as qid=, labels= or document_ids="
-        columns = [
-            as_numbers(_column_at(X, index), f"column {name!r}", remedy=remedy) for index, name in enumerate(names)
-        ]
-        for name, values in zip(names, columns, strict=True):
-            if values.ndim != 1:
-                raise DataError(
-                    f"column {name!r} holds several numbers in a row: give each of them a column of its own"
-                )
+        from rankforce.data.feature_columns import feature_numbers
+
+        columns = [feature_numbers(column_at(X, index), f"column {name!r}") for index, name in enumerate(names)]
         matrix = stack(columns, X.shape[0])
     else:
         matrix = _from_array(X)
@@ -227,7 +221,7 @@ def _from_array(X: Any) -> np.ndarray:
         X = _without_mask(X)
     array = _array(X, "X must be a matrix of numbers")
     if array.dtype == object:
-        array = _from_objects(array)
+        array = from_objects(array)
     if array.dtype.kind not in "iufb":
         raise DataError(f"X must be a matrix of numbers, not of {array.dtype}")
     with np.errstate(over="ignore"):
@@ -280,4 +274,7 @@ def to_pandas(data: Dataset) -> Any:
             "data.replace(feature_names=...), data.replace(labels=...)"
         )
     features = pandas.DataFrame(data.features, columns=list(data.feature_names))
+    for name, categories in data.categories.items():  # -1 is a missing value there
+        codes = np.nan_to_num(data.features[:, data.feature_place(name)], nan=-1).astype(np.int64)
+        features[name] = pandas.Categorical.from_codes(codes, list(categories))
     return pandas.concat([pandas.DataFrame(dict(head)), features], axis=1)

@@ -23,6 +23,8 @@ def scores_of(ranking: Any, data: Dataset) -> np.ndarray:
     """The scores of a model, an array or a feature, checked, in ``by_query`` order: a new float64 array."""
     if isinstance(ranking, (str, os.PathLike)):
         name = _feature(os.fspath(ranking), data)
+        if name in data.categories:
+            raise DataError(f"feature {name!r} holds categories, which have no order: nothing can be ranked by it")
         return _checked(f"feature {name!r}", data.features[:, data.feature_names.index(name)], data)
     if isinstance(ranking, type):
         raise DataError(f"{ranking.__name__} is a class, and ranks nothing: make a model of it, and fit it")

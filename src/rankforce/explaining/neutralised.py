@@ -14,6 +14,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.explaining.tree_contributions import check_counts, shares_left
+from rankforce.models import tree_sets
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination, weighted_sum
 from rankforce.models.expected_grade import ExpectedGrade
@@ -102,11 +103,11 @@ def _add_trees_without(model: TreeEnsemble, rows: np.ndarray, place: int, scores
     from rankforce.kernels.trees.references import add_scores_without
 
     check_counts(model)
-    roots, nodes, thresholds = model.walk
+    roots, nodes, thresholds, sets = model.walk
     shares = shares_left(model)
 
     def work(first: int, last: int) -> None:
-        add_scores_without(rows, place, roots, nodes, thresholds, shares, model.leaf_value, first, last, scores)
+        add_scores_without(rows, place, roots, nodes, thresholds, sets, shares, model.leaf_value, first, last, scores)
 
     over_ranges(len(rows), work)
 
@@ -123,4 +124,5 @@ def _taking(model: TreeEnsemble, trees: np.ndarray) -> TreeEnsemble:
     masks = {True: np.repeat(trees, sizes), False: np.repeat(trees, sizes + 1)}
     fields: dict[str, Any] = {name: getattr(model, name)[masks[True]] for name in NODE_FIELDS}
     fields |= {name: getattr(model, name)[masks[False]] for name in LEAF_FIELDS}
+    fields |= tree_sets.of_nodes(model, masks[True])
     return dataclasses.replace(model, node_starts=np.concatenate([[0], np.cumsum(sizes[trees])]), **fields)

@@ -13,8 +13,10 @@ import numpy as np
 
 from rankforce.console.wording import counted
 from rankforce.errors import SettingsError
+from rankforce.models.compiled_trees import ValueRows
 from rankforce.models.dag import RankingGraph
 from rankforce.models.model import frozen
+from rankforce.models.set_tables import SetPlaces
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.remedies import Argument
 from rankforce.threads import over_pieces, over_ranges, thread_count
@@ -46,22 +48,22 @@ def path_dependent(model: TreeEnsemble, matrix: np.ndarray) -> tuple[float, np.n
     counts = (sizes[:, 0] + 1) // 2
     starts = np.concatenate([[0], np.cumsum(CONSTANTS_PER_NODE * np.diff(model.node_starts) * counts)])
     points, weights = _gauss_rules(int(counts.max(initial=0)))
-    kinds, node_rows = np.unique(model.feature.astype(np.int64) * 2 + model.missing_left, return_inverse=True)
+    places = SetPlaces(model) if model.has_sets else None
+    rows = ValueRows(model, places)
+    set_rows = None if places is None else places.rows
     steps = np.zeros((STEPS_PER_NODE * nodes, COLUMNS), dtype=np.int64)
     ends, expected = np.zeros(model.n_trees, dtype=np.int64), np.zeros(model.n_trees)
     constants = np.zeros(int(starts[-1]))
     plan_steps(
-        model.node_starts, model.leaf_starts, model.feature, frozen(node_rows, np.int32), model.left, model.right,
+        model.node_starts, model.leaf_starts, model.feature, rows.of_nodes, model.left, model.right,
         shares_left(model), model.leaf_value, points, weights, counts, starts, steps, ends, constants, expected,
     )  # fmt: skip
-    rows = frozen(kinds // 2, np.int32)
-    fills = frozen(np.where(kinds % 2, -np.inf, np.inf), np.float32)
     deepest = int(sizes[:, 1].max(initial=0))
 
     def work(first: int, last: int) -> None:
         add_contributions(
-            matrix, rows, fills, model.node_starts, model.threshold, steps, ends, constants, counts, deepest,
-            first, last, out,
+            matrix, rows.features, rows.fills, set_rows, model.node_starts, model.threshold, steps, ends, constants,
+            counts, deepest, first, last, out,
         )  # fmt: skip
 
     _over_blocks(len(matrix), work)
@@ -81,17 +83,17 @@ def against_references(model: TreeEnsemble, matrix: np.ndarray, references: np.n
     sizes = np.zeros((model.n_trees, 2), dtype=np.int64)
     path_sizes(model.node_starts, model.feature, model.left, model.right, sizes)
     weights = _leaf_weights(int(sizes[:, 0].max(initial=0)))
-    roots, nodes, thresholds = model.walk
+    roots, nodes, thresholds, sets = model.walk
 
     def walk(first: int, last: int) -> None:
         add_reference_contributions(
-            matrix, references, roots, nodes, thresholds, model.leaf_value, weights, first, last, out
+            matrix, references, roots, nodes, thresholds, sets, model.leaf_value, weights, first, last, out
         )
 
     def by_patterns(first: int, last: int) -> None:
         add_pattern_contributions(
-            matrix, references, model.node_starts, model.leaf_starts, nodes, thresholds, model.leaf_value, weights,
-            int(sizes[:, 1].max()), int(2 * len(references) - 1).bit_length(), first, last, out,
+            matrix, references, model.node_starts, model.leaf_starts, nodes, thresholds, sets, model.leaf_value,
+            weights, int(sizes[:, 1].max()), int(2 * len(references) - 1).bit_length(), first, last, out,
         )  # fmt: skip
 
     if len(references) <= FEW_REFERENCES or sizes[:, 0].max(initial=0) > MOST_FEATURES:

@@ -26,7 +26,8 @@ def check_written(
     changed, made = None, 0
     if isinstance(prepared.form, AdditiveTrees) and isinstance(emulated, EmulatedTrees):
         changed, made = _changed_leaves(prepared.form, emulated, model.n_features, target.DOUBLE)
-    mixed = mixed_rows(prepared.form, model.n_features, MIXED_ROWS)
+    counts = {place: len(model.categories.get(model.feature_names[place], ())) for place in prepared.categorical}
+    mixed = mixed_rows(prepared.form, model.n_features, MIXED_ROWS, counts)
     difference, largest = _difference(model, target, prepared, mixed, emulated.scores(mixed))
     reordered = tied = neighbours = given_rows = 0
     if rows is not None:
@@ -57,7 +58,11 @@ def check_written(
 def _model_scores(model: Model, prepared: Prepared, rows: np.ndarray) -> np.ndarray:
     """The model's own scores, of rows whose missing values are what they mean."""
     rows = rows.astype(np.float32)
-    return model.predict(np.nan_to_num(rows, nan=0.0) if prepared.missing == "zero" else rows)
+    if prepared.missing == "zero":
+        known = np.nan_to_num(rows, nan=0.0)
+        known[:, prepared.categorical] = rows[:, prepared.categorical]  # a missing category is not category 0
+        rows = known
+    return model.predict(rows)
 
 
 def _difference(
@@ -78,7 +83,9 @@ def _tolerance(form: Form, largest: float) -> float:
 
 def own_tree(tree: ScaledTree) -> EmulatedTree:
     """A tree of the model as it is walked here."""
-    return EmulatedTree(tree.feature, tree.threshold, tree.missing_left, tree.left, tree.right, tree.leaf_value)
+    return EmulatedTree(
+        tree.feature, tree.threshold, tree.missing_left, tree.left, tree.right, tree.leaf_value, tree.listed
+    )
 
 
 def _changed_leaves(form: AdditiveTrees, emulated: Any, n_features: int, double: bool) -> tuple[int, int]:

@@ -13,6 +13,8 @@ import numpy as np
 
 from rankforce.export.engines import MissingAs
 
+# values as an engine has them -> the categories that it takes them for, -1: none; values are not NaN
+Coding = Callable[[np.ndarray], np.ndarray]
 # (values, thresholds) of the same dtype -> which go left; values are not NaN
 Comparison = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -35,6 +37,7 @@ class EmulatedTree:
     left: np.ndarray
     right: np.ndarray
     value: np.ndarray  # of the leaves, in the engine's type
+    listed: tuple[np.ndarray | None, ...] = ()  # codes that go left, of nodes that ask for a set
 
     @classmethod
     def of(
@@ -43,6 +46,7 @@ class EmulatedTree:
         values: Sequence[float],
         dtype: type[np.floating],
         value_dtype: type[np.floating] | None = None,
+        listed: Sequence[np.ndarray | None] = (),
     ) -> EmulatedTree:
         """From (feature, threshold, missing goes left, left, right) per node."""
         feature, threshold, missing_left, left, right = zip(*nodes, strict=True) if nodes else ((),) * 5
@@ -53,6 +57,7 @@ class EmulatedTree:
             np.array(left, dtype=np.int64),
             np.array(right, dtype=np.int64),
             np.array(values, dtype=value_dtype or dtype),
+            tuple(listed) if any(codes is not None for codes in listed) else (),
         )
 
     @property
@@ -73,8 +78,23 @@ class EmulatedTree:
         return order
 
 
-def reached(tree: EmulatedTree, rows: np.ndarray, comparison: Comparison, missing: MissingAs) -> np.ndarray:
+def whole_codes(values: np.ndarray) -> np.ndarray:
+    """Whole numbers are codes, all else none: as the model has it."""
+    codes = truncated_codes(values)
+    return np.where(codes == values, codes, -1)
+
+
+def truncated_codes(values: np.ndarray) -> np.ndarray:
+    """The fraction is cut off; what is no 32-bit number then is no code: as a cast in C has it."""
+    inside = (values > -1) & (values < 2**31)
+    return np.where(inside, np.where(inside, values, 0), -1).astype(np.int64)
+
+
+def reached(
+    tree: EmulatedTree, rows: np.ndarray, comparison: Comparison, missing: MissingAs, coding: Coding = whole_codes
+) -> np.ndarray:
     """The leaf that each row comes to."""
+    asks_set = np.array([codes is not None for codes in tree.listed] or [False] * len(tree.feature), dtype=bool)
     place = np.full(len(rows), tree.root)
     dtype = tree.threshold.dtype
     pending = np.flatnonzero(place >= 0)
@@ -86,6 +106,9 @@ def reached(tree: EmulatedTree, rows: np.ndarray, comparison: Comparison, missin
             values[absent] = 0
         known = np.where(absent, 0, values).astype(dtype)
         left = comparison(known, tree.threshold[node])
+        for number in np.unique(node[asks_set[node]]):
+            mine = node == number
+            left[mine] = np.isin(coding(known[mine]), tree.listed[number])
         if missing is MissingAs.RIGHT:
             left &= ~absent
         elif missing is not MissingAs.ZERO:
@@ -103,6 +126,7 @@ class EmulatedTrees(Emulated):
     missing : what becomes of NaN
     dtype : of the running sum
     start : what the sum starts from
+    coding : which category a value is
     """
 
     trees: tuple[EmulatedTree, ...]
@@ -110,10 +134,11 @@ class EmulatedTrees(Emulated):
     missing: MissingAs
     dtype: type[np.floating]
     start: float = 0.0
+    coding: Coding = whole_codes
 
     def leaves(self, number: int, rows: np.ndarray) -> np.ndarray:
         """The leaf of one tree that each row comes to."""
-        return reached(self.trees[number], rows, self.comparison, self.missing)
+        return reached(self.trees[number], rows, self.comparison, self.missing, self.coding)
 
     def scores(self, rows: np.ndarray) -> np.ndarray:
         total = np.full(len(rows), self.start, dtype=self.dtype)

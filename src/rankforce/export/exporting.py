@@ -11,12 +11,21 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console.wording import counted
+from rankforce.displayed_text import displayed
 from rankforce.errors import RankforceWarning, SettingsError, warn
 from rankforce.export.checking import check_written
 from rankforce.export.engines import MissingAs, Reader, reader_named, readers_of
-from rankforce.export.feature_sets import feature_set
+from rankforce.export.feature_sets import categories_in_engine, feature_set
 from rankforce.export.format import Format, Prepared, format_classes, format_named
-from rankforce.export.forms import AdditiveTrees, Form, LinearForm, used_features, with_missing_as_zero
+from rankforce.export.forms import (
+    AdditiveTrees,
+    Form,
+    LinearForm,
+    set_features,
+    used_features,
+    with_missing_as_zero,
+)
 from rankforce.export.missing_right import with_missing_right
 from rankforce.export.missing_values import MEANINGS, agrees, meaning_of, refusal
 from rankforce.export.model_forms import form_of
@@ -118,12 +127,20 @@ def _prepared(
     missing = missing or meaning_of(model)
     if missing == "zero":
         form = with_missing_as_zero(form)
-    known = readers_of(target.NAME)
+    asked = set_features(form)
+    known = [one for one in readers_of(target.NAME) if not len(asked) or one.engine in target.SETS]
+    if reader is not None and reader not in known:
+        raise SettingsError(
+            f"the model asks whether categories are in sets, which {target.NAME!r} says to "
+            f"{' and '.join(target.SETS)}, not to {reader.engine}"
+        )
+    form, suited = target.suited(form)
     right = [one for one in known if agrees(form, one.missing)]
     wrong = [one for one in known if one not in right]
-    remarks: tuple[str, ...] = ()
+    remarks = suited
     if reader in wrong and reader.missing is MissingAs.RIGHT and isinstance(form, AdditiveTrees):
-        form, remarks = _all_right(form, missing)
+        form, rebuilt = _all_right(form, missing)
+        remarks = (*suited, *rebuilt)
         right, wrong = [*right, reader], [one for one in wrong if one is not reader]
         target.refuse(form)
     if reader in wrong or not right:
@@ -144,7 +161,31 @@ def _prepared(
     if isinstance(form, (AdditiveTrees, LinearForm)) and not target.keeps_constant(form):
         offset -= form.constant
         form = dataclasses.replace(form, constant=0.0)
-    return Prepared(form, available, missing, reader, name, offset, remarks), right, wrong
+    listed = [model.feature_names.index(one) for one in model.categories]
+    categorical = tuple(sorted({*asked.tolist(), *model.unnamed_categories, *listed}))
+    return (
+        Prepared(
+            form, available, missing, reader, name, offset, (*remarks, *_categories_remark(model, asked)),
+            categories_in_engine(model, available, categorical), categorical,
+        ),
+        right,
+        wrong,
+    )  # fmt: skip
+
+
+def _categories_remark(model: Model, asked: np.ndarray) -> tuple[str, ...]:
+    """What to give an engine for a category."""
+    if not len(asked):
+        return ()
+    names = [model.feature_names[place] for place in asked]
+    listing = ", ".join(map(displayed, names[:5])) + (", ..." if len(names) > 5 else "")
+    numbers = "from 0, in the order of the model's categories, -1 for one that is not among them"
+    if model.unnamed_categories:
+        numbers = "which are whole numbers"
+    return (
+        f"{counted(len(names), 'feature')} with categories ({listing}): give the engine their numbers, {numbers}; NaN "
+        "for a missing one",
+    )
 
 
 def _all_right(form: AdditiveTrees, missing: str) -> tuple[AdditiveTrees, tuple[str, ...]]:

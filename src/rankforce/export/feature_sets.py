@@ -5,15 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rankforce.data.categories import Category
 from rankforce.data.feature_matching import are_numbered
 from rankforce.errors import DataError, FileFormatError
 from rankforce.files.streams import file_name
 from rankforce.kinds import shown
+from rankforce.models.model import Model
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -70,6 +73,17 @@ def feature_set(given: Any, feature_names: tuple[str, ...], used: np.ndarray) ->
         unknown = f"; it has {', '.join(map(repr, strangers[:5]))}, which the model does not know" if strangers else ""
         raise DataError(f"the engine's {len(names)} features lack what the model uses: {listing}{unknown}")
     return FeatureSet(tuple(names), places)
+
+
+def categories_in_engine(
+    model: Model, features: FeatureSet, categorical: Iterable[int]
+) -> tuple[tuple[Category, ...] | None, ...]:
+    """The categories of each of the engine's features; None for a numeric one, empty where nobody listed them."""
+    found: list[tuple[Category, ...] | None] = [None] * len(features.names)
+    for feature in categorical:
+        if features.places[feature] >= 0:
+            found[features.places[feature]] = model.categories.get(model.feature_names[feature], ())
+    return tuple(found)
 
 
 def _renamed(names: dict[str, str], feature_names: tuple[str, ...]) -> FeatureSet:

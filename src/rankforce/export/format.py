@@ -15,12 +15,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankforce.data.categories import Category
 from rankforce.errors import SettingsError
 from rankforce.export import formats
 from rankforce.export.emulation import Emulated
 from rankforce.export.engines import MissingAs, Reader
 from rankforce.export.feature_sets import FeatureSet
-from rankforce.export.forms import AdditiveTrees, Form
+from rankforce.export.forms import AdditiveTrees, Form, set_features
 from rankforce.kinds import check_choice
 
 
@@ -33,6 +34,8 @@ class Prepared:
     reader : the engine that it is for; None: any
     name : of the model in the engine
     offset : what the engine's scores have more than the model's
+    categories : of the engine's features, by their place; None for a numeric one, empty where nobody listed them
+    categorical : the model's features that are categories
     remarks : what the user should know of how it was prepared
     """
 
@@ -43,6 +46,8 @@ class Prepared:
     name: str
     offset: float = 0.0
     remarks: tuple[str, ...] = ()
+    categories: tuple[tuple[Category, ...] | None, ...] = ()
+    categorical: tuple[int, ...] = ()
 
     @property
     def behaviour(self) -> MissingAs:
@@ -59,6 +64,7 @@ class Format(abc.ABC):
     FORMS: ClassVar[tuple[Any, ...]] = (AdditiveTrees,)  # what it can hold
     BINARY: ClassVar[bool] = False
     DOUBLE: ClassVar[bool] = False  # whether engines feed it doubles, not float32
+    SETS: ClassVar[tuple[str, ...]] = ()  # engines to which it can say that a category is in a set
 
     def refuse(self, form: Form) -> None:
         """Raise if the format cannot hold a form. More than ``FORMS`` says: a net may be too deep."""
@@ -67,6 +73,16 @@ class Format(abc.ABC):
             held = ", ".join(kind.CALLED for kind in self.FORMS)
             others = f"; it can be written as {', '.join(map(repr, able))}" if able else ""
             raise SettingsError(f"the model is {form.CALLED}, and {self.NAME!r} holds {held}{others}")
+        if not self.SETS and len(set_features(form)):
+            able = [kind.NAME for kind in format_classes().values() if kind.SETS and isinstance(form, kind.FORMS)]
+            raise SettingsError(
+                f"the model asks whether categories are in sets, and {self.NAME!r} can only compare numbers: write it "
+                f"as {', '.join(map(repr, able))}, or train it on numbers, for example a column of 0 and 1 per category"
+            )
+
+    def suited(self, form: Form) -> tuple[Form, tuple[str, ...]]:
+        """The form as the format can say it, where there are several ways to say a thing; and what to tell of it."""
+        return form, ()
 
     def keeps_constant(self, form: Form) -> bool:
         """Whether the format has a place for the constant; if not, scores are those of the model less it."""

@@ -20,7 +20,7 @@ class ScaledTree:
     """A tree of the model with the weight it has in the score multiplied into its leaves.
 
     Children: c >= 0 is an internal node, later than its parent; c < 0 is the leaf ~c. ``x <= threshold`` goes left, a
-    missing value by ``missing_left``.
+    missing value by ``missing_left``. A node with ``listed`` codes of categories asks instead whether x is one of them.
     """
 
     feature: np.ndarray  # int32
@@ -31,6 +31,18 @@ class ScaledTree:
     gain: np.ndarray  # float64
     leaf_value: np.ndarray  # float64
     leaf_documents: np.ndarray  # int64
+    listed: tuple[np.ndarray | None, ...] = ()  # int64, rising and not empty, per node; empty if no node asks for a set
+
+    @property
+    def asks_set(self) -> np.ndarray:
+        """Whether each node asks for a set of categories."""
+        if not self.listed:
+            return np.zeros(self.n_nodes, dtype=bool)
+        return np.array([codes is not None for codes in self.listed], dtype=bool)
+
+    def codes(self, node: int) -> np.ndarray | None:
+        """The codes that go left at a node; None where it compares."""
+        return self.listed[node] if self.listed else None
 
     @property
     def n_nodes(self) -> int:
@@ -197,8 +209,7 @@ def parts_of(form: Form) -> list[Form]:
 def with_missing_as_zero(form: Form) -> Form:
     """The form that sends a missing value where it sends 0."""
     if isinstance(form, AdditiveTrees):
-        trees = tuple(dataclasses.replace(tree, missing_left=tree.zero_left) for tree in form.trees)
-        return dataclasses.replace(form, trees=trees)
+        return dataclasses.replace(form, trees=tuple(map(_tree_with_missing_as_zero, form.trees)))
     if isinstance(form, LinearForm):
         return dataclasses.replace(form, fills=np.zeros_like(form.fills))
     if isinstance(form, GradeForm):
@@ -208,6 +219,20 @@ def with_missing_as_zero(form: Form) -> Form:
     if isinstance(form, MixedForm):
         return dataclasses.replace(form, terms=tuple(map(with_missing_as_zero, form.terms)))
     return dataclasses.replace(form, missing_as_zero=True)
+
+
+def _tree_with_missing_as_zero(tree: ScaledTree) -> ScaledTree:
+    """A missing number is 0; a missing category is none, and goes where the model sends it."""
+    return dataclasses.replace(tree, missing_left=np.where(tree.asks_set, tree.missing_left, tree.zero_left))
+
+
+def set_features(form: Form) -> np.ndarray:
+    """The model's features that are asked for sets of categories, rising."""
+    found = [np.empty(0, dtype=np.int64)]
+    for part in parts_of(form):
+        if isinstance(part, AdditiveTrees):
+            found += [tree.feature[tree.asks_set].astype(np.int64) for tree in part.trees]
+    return np.unique(np.concatenate(found))
 
 
 def used_features(form: Form) -> np.ndarray:

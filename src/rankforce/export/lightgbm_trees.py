@@ -12,7 +12,8 @@ import numpy as np
 from rankforce.errors import ModelFileError
 from rankforce.export.emulation import EmulatedTree
 from rankforce.export.format import Prepared
-from rankforce.export.forms import AdditiveTrees, ScaledTree
+from rankforce.export.forms import AdditiveTrees, Form, ScaledTree
+from rankforce.export.missing_right import with_missing_categories_right
 from rankforce.export.thresholds import written
 from rankforce.export.tree_text import nested
 
@@ -55,6 +56,35 @@ def without_start(trees: list[EmulatedTree], form: AdditiveTrees) -> tuple[tuple
     return tuple(trees), 0.0
 
 
+def with_lightgbms_sets(form: Form) -> tuple[Form, tuple[str, ...]]:
+    """Trees whose sets of categories send missing ones right, as LightGBM does, and what to say of them."""
+    if not isinstance(form, AdditiveTrees):
+        return form, ()
+    rebuilt = with_missing_categories_right(form)
+    before, after = (sum(tree.n_leaves for tree in one.trees) for one in (form, rebuilt))
+    if after == before:
+        return rebuilt, ()
+    said = f"LightGBM sends every missing category right: trees ask for them, with {after:,} leaves for {before:,}"
+    return rebuilt, (said,)
+
+
+def set_codes(trees: tuple[ScaledTree, ...], prepared: Prepared) -> dict[int, list[int]]:
+    """The categories of each of the engine's features that is asked for sets: all that are known, or those in sets."""
+    found: dict[int, set[int]] = {}
+    for tree in trees:
+        for node, codes in enumerate(tree.listed):
+            if codes is not None:
+                place = int(prepared.features.places[tree.feature[node]])
+                found.setdefault(place, set(range(len(prepared.categories[place] or ())))).update(codes.tolist())
+    return {place: sorted(codes) for place, codes in found.items()}
+
+
+def pandas_lists(trees: tuple[ScaledTree, ...], prepared: Prepared) -> list[list[Any]]:
+    """The names of categories for frames of pandas; none unless all of them are known."""
+    lists = [list(listed) for listed in prepared.categories if listed is not None]
+    return lists if all(lists) else []
+
+
 def refused_name(name: str) -> str | None:
     """Why LightGBM does not take a name."""
     return 'LightGBM takes no names with white space or one of ",:[]{}' if _REFUSED.search(name) else None
@@ -93,24 +123,34 @@ def json_document(prepared: Prepared, thresholds: Any) -> bytes:
             name: {"min_value": ends[0], "max_value": ends[1], "values": []}
             for name, ends in zip(names, feature_ranges(trees, prepared), strict=True)
             if ends is not None
+        }
+        | {
+            names[place]: {"min_value": -1, "max_value": codes[-1], "values": [-1, *codes]}
+            for place, codes in set_codes(trees, prepared).items()
         },
     }
     opening = json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1]
     infos = ",\n".join(
-        f'{{"tree_index":{number},"num_leaves":{tree.n_leaves},"num_cat":0,"shrinkage":1,"tree_structure":'
+        f'{{"tree_index":{number},"num_leaves":{tree.n_leaves},"num_cat":{int(tree.asks_set.sum())},'
+        f'"shrinkage":1,"tree_structure":'
         f"{_structure(LightgbmTree.of(tree, prepared), thresholds(tree.threshold))}}}"
         for number, tree in enumerate(trees)
     )
-    return f'{opening},\n"tree_info":[\n{infos}\n],"feature_importances":{{}},"pandas_categorical":[]}}\n'.encode()
+    lists = json.dumps(pandas_lists(trees, prepared), ensure_ascii=False)
+    return f'{opening},\n"tree_info":[\n{infos}\n],"feature_importances":{{}},"pandas_categorical":{lists}}}\n'.encode()
 
 
 def _structure(stated: LightgbmTree, thresholds: np.ndarray) -> str:
     tree = stated.tree
 
     def node(number: int, depth: int) -> tuple[str, str, str]:
+        codes = tree.codes(number)
+        asked = f'{written(thresholds[number])},"decision_type":"<="'
+        if codes is not None:
+            asked = f'"{"||".join(map(str, codes.tolist()))}","decision_type":"=="'
         return (
             f'{{"split_index":{number},"split_feature":{stated.places[number]},'
-            f'"split_gain":{written(tree.gain[number])},"threshold":{written(thresholds[number])},"decision_type":"<=",'
+            f'"split_gain":{written(tree.gain[number])},"threshold":{asked},'
             f'"default_left":{"true" if tree.missing_left[number] else "false"},"missing_type":"NaN",'
             f'"internal_value":{written(stated.node_value[number])},"internal_weight":{stated.node_count[number]},'
             f'"internal_count":{stated.node_count[number]},"left_child":',
@@ -130,7 +170,7 @@ def _structure(stated: LightgbmTree, thresholds: np.ndarray) -> str:
 def read_document(document: Any, columns: dict[str, int], dtype: type[np.floating]) -> list[EmulatedTree]:
     """The trees of a dump, strictly."""
     if document["objective"] != OBJECTIVE or not isinstance(document["pandas_categorical"], list):
-        raise ModelFileError("the file is no dump of LightGBM for ranking without categories")
+        raise ModelFileError("the file is no dump of LightGBM for ranking")
     names = document["feature_names"]
     if document["max_feature_idx"] != len(names) - 1:
         raise ModelFileError("max_feature_idx is not the number of features less 1")
@@ -139,6 +179,7 @@ def read_document(document: Any, columns: dict[str, int], dtype: type[np.floatin
 
 def _parsed(info: Any, names: list[str], columns: dict[str, int], dtype: type[np.floating]) -> EmulatedTree:
     nodes: list[list[Any]] = []
+    listed: list[np.ndarray | None] = []
     values: list[float] = []
     waiting: list[tuple[Any, int, int]] = [(info["tree_structure"], -1, 0)]
     while waiting:
@@ -146,12 +187,16 @@ def _parsed(info: Any, names: list[str], columns: dict[str, int], dtype: type[np
         if entry.keys() == _LEAF:
             number = ~len(values)
             values.append(float(entry["leaf_value"]))
-        elif entry.keys() == _NODE and entry["decision_type"] == "<=" and entry["missing_type"] == "NaN":
+        elif entry.keys() == _NODE and entry["decision_type"] in ("<=", "==") and entry["missing_type"] == "NaN":
             name = names[entry["split_feature"]]
             if name not in columns:
                 raise ModelFileError(f"there is no feature {name!r}")
             number = len(nodes)
-            nodes.append([columns[name], float(entry["threshold"]), entry["default_left"] is True, 0, 0])
+            categorical = entry["decision_type"] == "=="
+            codes = [int(code) for code in entry["threshold"].split("||")] if categorical else None
+            listed.append(None if codes is None else np.array(codes))
+            missing_left = entry["default_left"] is True and not categorical
+            nodes.append([columns[name], 0.0 if categorical else float(entry["threshold"]), missing_left, 0, 0])
             waiting += [(entry["right_child"], number, 4), (entry["left_child"], number, 3)]
         else:
             raise ModelFileError(f"neither a node nor a leaf: {', '.join(sorted(entry))}")
@@ -160,4 +205,4 @@ def _parsed(info: Any, names: list[str], columns: dict[str, int], dtype: type[np
     if len(values) != info["num_leaves"]:
         raise ModelFileError(f"tree {info['tree_index']} has {len(values)} leaves, and says {info['num_leaves']}")
     with np.errstate(over="ignore"):  # the largest double is infinite in float32: everything goes left
-        return EmulatedTree.of([tuple(node) for node in nodes], values, dtype)
+        return EmulatedTree.of([tuple(node) for node in nodes], values, dtype, listed=listed)

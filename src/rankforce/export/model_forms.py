@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from rankforce.data.category_sets import categories_of
 from rankforce.errors import SettingsError
 from rankforce.export.forms import (
     AdditiveTrees,
@@ -16,6 +19,7 @@ from rankforce.export.forms import (
     ScaledTree,
     StackedForm,
 )
+from rankforce.export.thresholds import LARGEST
 from rankforce.export.unrolling import unrolled
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
@@ -70,25 +74,32 @@ def _form(model: Model, places: np.ndarray, n_features: int) -> Form:
 
 
 def _of_ensemble(model: TreeEnsemble, places: np.ndarray, n_features: int, base: Form | None) -> Form:
-    trees = tuple(
-        ScaledTree(
-            feature=places[tree.feature].astype(np.int32),
-            threshold=tree.threshold,
-            missing_left=tree.missing_left,
-            left=tree.left,
-            right=tree.right,
-            gain=tree.gain,
-            leaf_value=tree.leaf_value.astype(np.float64),
-            leaf_documents=tree.leaf_documents,
-        )
-        for tree in model.trees
-    )
+    trees = tuple(_scaled_tree(tree, places) for tree in model.trees)
     terms: list[Form] = [] if base is None else [base]
     if model.base_feature is not None:
         weights = np.zeros(n_features)
         weights[places[model.feature_names.index(model.base_feature)]] = 1.0
         terms.append(LinearForm(0.0, weights, np.where(weights != 0, np.nan, 0.0)))
     return _sum([*terms, AdditiveTrees(model.base_score, trees)], [1.0] * (len(terms) + 1))
+
+
+def _scaled_tree(tree: Any, places: np.ndarray) -> ScaledTree:
+    listed: list[np.ndarray | None] = [
+        categories_of(tree.node_words(node)) if tree.subset[node] >= 0 else None for node in range(tree.n_nodes)
+    ]
+    empty = np.array([codes is not None and not len(codes) for codes in listed], dtype=bool)
+    kept = tuple(None if nothing else codes for nothing, codes in zip(empty, listed, strict=True))
+    return ScaledTree(
+        feature=places[tree.feature].astype(np.int32),
+        threshold=np.where(empty, -LARGEST, tree.threshold).astype(np.float32),  # what nothing passes that is no set
+        missing_left=tree.missing_left,
+        left=tree.left,
+        right=tree.right,
+        gain=tree.gain,
+        leaf_value=tree.leaf_value.astype(np.float64),
+        leaf_documents=tree.leaf_documents,
+        listed=kept if any(codes is not None for codes in kept) else (),
+    )
 
 
 def _of_perceptron(model: Perceptron, places: np.ndarray, n_features: int) -> Form:

@@ -12,7 +12,7 @@ from rankforce.export.feature_sets import FeatureSet
 from rankforce.export.forms import ScaledTree
 from rankforce.export.thresholds import for_less_or_equal_in_double
 
-LESS_OR_EQUAL = 0  # of nodes_modes
+LESS_OR_EQUAL, MEMBER = 0, 6  # of nodes_modes
 SUM = 1  # of aggregate_function
 
 
@@ -20,7 +20,8 @@ def tree_attributes(trees: Sequence[ScaledTree], features: FeatureSet) -> dict[s
     """Attributes of TreeEnsemble. A tree of one leaf is a node both of whose sides are that leaf."""
     from onnx import numpy_helper
 
-    columns: dict[str, list[np.ndarray]] = {name: [] for name in (*_NODE_FIELDS, "splits", "leaves")}
+    columns: dict[str, list[np.ndarray]] = {name: [] for name in (*_NODE_FIELDS, "splits", "leaves", "modes")}
+    members: list[float] = []  # the codes of each set, with NaN behind them
     roots, nodes, leaves = [], 0, 0
     for tree in trees:
         roots.append(nodes)
@@ -36,15 +37,20 @@ def tree_attributes(trees: Sequence[ScaledTree], features: FeatureSet) -> dict[s
         for side, child in (("true", left), ("false", right)):
             columns[f"nodes_{side}leafs"].append(child < 0)
             columns[f"nodes_{side}nodeids"].append(np.where(child < 0, ~child + leaves, child + nodes))
+        for codes in tree.listed:
+            members += [] if codes is None else [*map(float, codes.tolist()), float("nan")]
+        columns["modes"].append(np.where(tree.asks_set, MEMBER, LESS_OR_EQUAL) if tree.n_nodes else np.array([0]))
         columns["splits"].append(splits)
         columns["leaves"].append(tree.leaf_value)
         nodes += len(feature)
         leaves += tree.n_leaves
     joined = {name: np.concatenate(parts) for name, parts in columns.items()}
+    sets = {"membership_values": numpy_helper.from_array(np.array(members), "membership_values")} if members else {}
     return {name: joined[name].astype(int).tolist() for name in _NODE_FIELDS} | {
         "tree_roots": roots,
         "nodes_splits": numpy_helper.from_array(joined["splits"].astype(np.float64), "nodes_splits"),
-        "nodes_modes": numpy_helper.from_array(np.full(nodes, LESS_OR_EQUAL, dtype=np.uint8), "nodes_modes"),
+        "nodes_modes": numpy_helper.from_array(joined["modes"].astype(np.uint8), "nodes_modes"),
+        **sets,
         "leaf_weights": numpy_helper.from_array(joined["leaves"].astype(np.float64), "leaf_weights"),
         "leaf_targetids": [0] * leaves,
         "n_targets": 1,
@@ -70,7 +76,8 @@ def parsed_ensemble(given: dict[str, Any], column_of: dict[int, int]) -> list[Em
     splits, modes = (numpy_helper.to_array(given[name]) for name in ("nodes_splits", "nodes_modes"))
     weights = numpy_helper.to_array(given["leaf_weights"])
     constants = given["n_targets"], given["aggregate_function"], given["post_transform"]
-    assert not modes.any(), "all comparisons are <="
+    assert np.isin(modes, (LESS_OR_EQUAL, MEMBER)).all(), "comparisons are <=, or sets"
+    sets = _sets_of_nodes(given, modes)
     assert constants == (1, SUM, 0), constants
     trees = []
     for root in given["tree_roots"]:
@@ -80,6 +87,7 @@ def parsed_ensemble(given: dict[str, Any], column_of: dict[int, int]) -> list[Em
                 trees.append(EmulatedTree.of([], [float(weights[both[0]])], np.float64))
                 continue
         nodes: list[list[Any]] = []
+        listed: list[np.ndarray | None] = []
         values: list[float] = []
         waiting: list[tuple[bool, int, int, int]] = [(False, root, -1, 0)]
         while waiting:
@@ -91,13 +99,26 @@ def parsed_ensemble(given: dict[str, Any], column_of: dict[int, int]) -> list[Em
                 number = len(nodes)
                 tracks = bool(given["nodes_missing_value_tracks_true"][at])
                 nodes.append([column_of[given["nodes_featureids"][at]], float(splits[at]), tracks, 0, 0])
+                listed.append(sets.get(at))
                 for field, place in (("false", 4), ("true", 3)):
                     leaf, child = given[f"nodes_{field}leafs"][at], given[f"nodes_{field}nodeids"][at]
                     waiting.append((bool(leaf), child, number, place))
             if parent >= 0:
                 nodes[parent][side] = number
-        trees.append(EmulatedTree.of([tuple(node) for node in nodes], values, np.float64))
+        trees.append(EmulatedTree.of([tuple(node) for node in nodes], values, np.float64, listed=listed))
     return trees
+
+
+def _sets_of_nodes(given: dict[str, Any], modes: np.ndarray) -> dict[int, np.ndarray]:
+    """The codes of each node that asks for a set: sets follow the order of these nodes, with NaN behind each."""
+    from onnx import numpy_helper
+
+    asking = np.flatnonzero(modes == MEMBER)
+    values = numpy_helper.to_array(given["membership_values"]) if len(asking) else np.empty(0)
+    ends = np.flatnonzero(np.isnan(values))
+    assert len(ends) == len(asking), "a set for every node that asks for one"
+    starts = np.append(0, ends[:-1] + 1)
+    return {int(at): values[first:last] for at, first, last in zip(asking, starts, ends, strict=False)}
 
 
 def tree_attributes_of_regressor(trees: Sequence[ScaledTree], features: FeatureSet) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 Left if x < split_condition, in float32. The right child of a node is the one after its left child, which XGBoost takes
 for granted when it explains scores; node counts are ``sum_hessian`` and node means ``base_weights``, which explanations
 weigh by. Leaves are split conditions of nodes without children, and base weights, too: the plugins read them there.
+
+Of a node with a set of categories, those that are listed go right and all else left: its children change places.
 """
 
 from __future__ import annotations
@@ -22,14 +24,16 @@ VERSION = (2, 1, 0)  # of XGBoost, whose files all later ones read
 NO_PARENT = 2**31 - 1
 
 
-def document_of(trees: tuple[ScaledTree, ...], features: FeatureSet, base_score: float) -> dict[str, Any]:
-    """The model as ``Booster.save_model`` has it; arrays are NumPy's."""
+def document_of(
+    trees: tuple[ScaledTree, ...], features: FeatureSet, base_score: float, types: list[str] | None = None
+) -> dict[str, Any]:
+    """The model as ``Booster.save_model`` has it; arrays are NumPy's. ``types`` of features; None: all are numbers."""
     count = len(features.names)
     return {
         "learner": {
             "attributes": {},
             "feature_names": list(features.names),
-            "feature_types": ["float"] * count,
+            "feature_types": types or ["float"] * count,
             "gradient_booster": {
                 "model": {
                     "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(len(trees))},
@@ -71,14 +75,18 @@ def _tree(tree: ScaledTree, number: int, features: FeatureSet) -> dict[str, Any]
     gains[inner] = tree.gain[nodes]
     indices, default_left = np.zeros(size, dtype=np.int32), np.zeros(size, dtype=np.uint8)
     indices[inner] = features.places[tree.feature[nodes]]
-    default_left[inner] = tree.missing_left[nodes]
-    nothing = np.empty(0, dtype=np.int32)
+    default_left[inner] = (tree.missing_left ^ tree.asks_set)[nodes]
+    types = np.zeros(size, dtype=np.uint8)
+    types[inner] = tree.asks_set[nodes]
+    asking = np.flatnonzero(types)
+    sets = [codes for codes in (tree.codes(int(children[place])) for place in asking) if codes is not None]
+    sizes = np.array([len(codes) for codes in sets], dtype=np.int64)
     return {
         "base_weights": weights,
-        "categories": nothing,
-        "categories_nodes": nothing,
-        "categories_segments": nothing.astype(np.int64),
-        "categories_sizes": nothing.astype(np.int64),
+        "categories": np.concatenate([np.empty(0), *sets]).astype(np.int32),
+        "categories_nodes": asking.astype(np.int32),
+        "categories_segments": np.cumsum(sizes) - sizes,
+        "categories_sizes": sizes,
         "default_left": default_left,
         "id": number,
         "left_children": left,
@@ -87,7 +95,7 @@ def _tree(tree: ScaledTree, number: int, features: FeatureSet) -> dict[str, Any]
         "right_children": right,
         "split_conditions": conditions,
         "split_indices": indices,
-        "split_type": np.zeros(size, dtype=np.uint8),
+        "split_type": types,
         "sum_hessian": counts,
         "tree_param": {
             "num_deleted": "0",
@@ -101,9 +109,11 @@ def _tree(tree: ScaledTree, number: int, features: FeatureSet) -> dict[str, Any]
 def _numbered(tree: ScaledTree) -> tuple[np.ndarray, np.ndarray]:
     """(child, place of the parent) of every place of XGBoost's, level by level: the two children of a node adjacent."""
     children, parents = [tree.root], [-1]
+    asks_set = tree.asks_set
     for place, child in enumerate(children):  # grows while it is walked
         if child >= 0:
-            children += [int(tree.left[child]), int(tree.right[child])]
+            sides = [int(tree.left[child]), int(tree.right[child])]
+            children += sides[::-1] if asks_set[child] else sides
             parents += [place, place]
     return np.array(children), np.array(parents)
 
@@ -112,7 +122,8 @@ def parsed_trees(document: Any, features: FeatureSet, leaves_in: str) -> tuple[E
     """The trees of a document, checked; ``leaves_in``: "split_conditions" (XGBoost) or "base_weights" (the plugins)."""
     learner = document["learner"]
     names = learner["feature_names"]
-    if learner["objective"]["name"] != OBJECTIVE or learner["feature_types"] != ["float"] * len(names):
+    types = learner["feature_types"]
+    if learner["objective"]["name"] != OBJECTIVE or len(types) != len(names) or not {"float", "c"}.issuperset(types):
         raise ModelFileError("the objective or the types of features are not what was to be written")
     columns = features.columns()
     trees = learner["gradient_booster"]["model"]["trees"]
@@ -128,9 +139,20 @@ def _parsed(tree: Any, number: int, names: list[str], columns: dict[str, int], l
     if wrong or tree["id"] != number or (right[inner] != left[inner] + 1).any() or (right[~inner] != -1).any():
         raise ModelFileError(f"tree {number}: its arrays do not fit each other")
     place = np.where(inner, np.cumsum(inner) - 1, ~(np.cumsum(~inner) - 1))
-    nodes = [
-        (columns[names[arrays["split_indices"][at]]], arrays["split_conditions"][at], bool(arrays["default_left"][at]),
-         int(place[left[at]]), int(place[right[at]]))
-        for at in np.flatnonzero(inner)
-    ]  # fmt: skip
-    return EmulatedTree.of(nodes, arrays[leaves_in][~inner].tolist(), np.float32)
+    ends = arrays["categories_segments"] + arrays["categories_sizes"]
+    sets = {
+        int(at): arrays["categories"][first:last]
+        for at, first, last in zip(arrays["categories_nodes"], arrays["categories_segments"], ends, strict=True)
+    }
+    if sorted(sets) != np.flatnonzero(arrays["split_type"]).tolist():
+        raise ModelFileError(f"tree {number}: its sets of categories do not fit its nodes")
+    nodes, listed = [], []
+    for at in np.flatnonzero(inner).tolist():
+        asks_set = at in sets
+        first, second = (right, left) if asks_set else (left, right)
+        nodes.append((
+            columns[names[arrays["split_indices"][at]]], arrays["split_conditions"][at],
+            bool(arrays["default_left"][at]) ^ asks_set, int(place[first[at]]), int(place[second[at]]),
+        ))  # fmt: skip
+        listed.append(sets.get(at))
+    return EmulatedTree.of(nodes, arrays[leaves_in][~inner].tolist(), np.float32, listed=listed)

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.data import category_sets
+from rankforce.data.categories import Categories
 from rankforce.errors import ModelFileError
 from rankforce.models.provenance import Provenance
 from rankforce.models.tree_ensemble import TreeEnsemble
@@ -36,7 +38,7 @@ class ForeignLeaf:
 
 @dataclasses.dataclass(frozen=True)
 class ForeignSplit:
-    """``x <= threshold`` goes left, a missing value by ``missing_left``."""
+    """``x <= threshold`` goes left, or a category of a set given by its words; a missing value by ``missing_left``."""
 
     feature: int
     threshold: np.float32
@@ -44,6 +46,7 @@ class ForeignSplit:
     left: Any
     right: Any
     gain: float = 0.0
+    words: np.ndarray | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +102,7 @@ def ensemble(
     source: Mapping[str, Any],
     base_score: float = 0.0,
     scale: float = 1.0,
+    categories: Categories | None = None,
 ) -> TreeEnsemble:
     """The model of these trees, their leaves times ``scale``. ``source`` says what it was read from."""
     values = np.array([leaf.value for tree in trees for leaf in tree.leaves], dtype=np.float64) * scale
@@ -122,12 +126,15 @@ def ensemble(
         base_score=base_score,
         provenance=Provenance(settings={"imported": dict(source)}),
         double_leaves=double,
+        categories=categories,
     )
 
 
 def _tree(tree: ForeignTree, values: np.ndarray, documents: np.ndarray) -> Tree:
     children = np.array(tree.children, dtype=np.int32).reshape(-1, 2)
     gains = np.array([split.gain for split in tree.splits], dtype=np.float64)
+    asking = np.array([split.words is not None for split in tree.splits], dtype=np.bool_)
+    starts, words = category_sets.joined([split.words for split in tree.splits if split.words is not None])
     return Tree(
         feature=np.array([split.feature for split in tree.splits], dtype=np.int32),
         threshold=np.array([split.threshold for split in tree.splits], dtype=np.float32),
@@ -137,6 +144,9 @@ def _tree(tree: ForeignTree, values: np.ndarray, documents: np.ndarray) -> Tree:
         gain=np.where(np.isfinite(gains), gains, 0.0),
         leaf_value=values,
         leaf_documents=documents,
+        subset=np.where(asking, np.cumsum(asking) - 1, -1).astype(np.int32),
+        subset_starts=starts,
+        subset_words=words,
     )
 
 

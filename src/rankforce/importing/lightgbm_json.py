@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rankforce.data.categories import Categories
 from rankforce.errors import ModelFileError
+from rankforce.importing.foreign_categories import named_categories, pandas_features, set_of_codes
 from rankforce.importing.foreign_trees import (
     ForeignLeaf,
     ForeignSplit,
     ForeignTree,
     member,
     number,
+    own_names,
     read_tree,
     whole,
 )
-from rankforce.importing.lightgbm_splits import MISSING_TYPES, LightGBMSplit, Within
+from rankforce.importing.lightgbm_splits import MISSING_TYPES, LightGBMSetSplit, LightGBMSplit, Within
 from rankforce.importing.lightgbm_text import lightgbm_ensemble, refuse_outputs
 from rankforce.models.tree_ensemble import TreeEnsemble
 
@@ -32,6 +35,7 @@ def read_lightgbm_json(document: Mapping[str, Any], name: str) -> TreeEnsemble:
         _tree(info, features, f"{name}: tree {place}")
         for place, info in enumerate(member(document, "tree_info", list, name))
     ]
+    names = list(own_names(names, "Column_{}"))
     return lightgbm_ensemble(
         trees,
         names,
@@ -40,13 +44,30 @@ def read_lightgbm_json(document: Mapping[str, Any], name: str) -> TreeEnsemble:
         str(document.get("version", "")),
         str(document.get("objective", "")),
         document.get("average_output") is True,
+        _categories(document, names, name),
     )
+
+
+def _categories(document: Mapping[str, Any], names: list[str], name: str) -> Categories:
+    """The categories that pandas had, where the file says of which features they are."""
+    infos = document.get("feature_infos", {})
+    given = document.get("feature_names", [])
+    if not isinstance(infos, Mapping) or document.get("pandas_categorical") is None:
+        return {}
+    found: dict[int, list[int]] = {}
+    for place, feature in enumerate(given):
+        info = infos.get(feature, {})
+        codes = info.get("values") if isinstance(info, Mapping) else None
+        if isinstance(codes, list) and codes:
+            found[place] = [whole(code, "feature_infos", name, least=-1) for code in codes]
+    features = pandas_features(document["pandas_categorical"], None, found, name)
+    if features is None:
+        return {}
+    return named_categories(document["pandas_categorical"], [names[place] for place in features], name)
 
 
 def _tree(info: Any, features: int, where: str) -> ForeignTree:
     root = member(info, "tree_structure", Mapping, where)
-    if whole(info.get("num_cat", 0), "num_cat", where):
-        raise ModelFileError(f"{where}: categorical splits are not read: encode categories as numbers")
     leaves_seen: set[int] = set()
 
     def describe(place: Any) -> ForeignLeaf | ForeignSplit:
@@ -71,10 +92,20 @@ def _tree(info: Any, features: int, where: str) -> ForeignTree:
     return tree
 
 
-def _split(node: Mapping[str, Any], features: int, where: str) -> LightGBMSplit:
+def _split(node: Mapping[str, Any], features: int, where: str) -> LightGBMSplit | LightGBMSetSplit:
     where = f"{where}, node {node.get('split_index')}"
+    if node.get("decision_type") == "==":
+        return LightGBMSetSplit(
+            feature=whole(node.get("split_feature"), "split_feature", where, most=features - 1),
+            words=set_of_codes(member(node, "threshold", str, where).split("||"), where),
+            left=node.get("left_child"),
+            right=node.get("right_child"),
+            gain=number(node.get("split_gain", 0.0), "split_gain", where),
+        )
     if node.get("decision_type") != "<=":
-        raise ModelFileError(f"{where}: splits by {node.get('decision_type')!r} are not read, only those by '<='")
+        raise ModelFileError(
+            f"{where}: splits by {node.get('decision_type')!r} are not read, only those by '<=' and '=='"
+        )
     missing = node.get("missing_type")
     if missing not in MISSING_TYPES:
         raise ModelFileError(f"{where}: there is no missing type {missing!r}")

@@ -12,6 +12,9 @@ All else goes left if x <= t. Before that, whatever lies in [-z, z] is made 0: L
 number, so that a threshold within is one at the end of the interval. What type Zero does is one threshold of ours
 where the side of [-z, z] touches the other values of its side, and else three, with copies of what is below: the scores
 are exact, the leaves have other numbers.
+
+A categorical split has a set: what is in it goes left, all else right, missing values, negative numbers and unknown
+categories, too, whatever its missing type.
 """
 
 from __future__ import annotations
@@ -91,3 +94,19 @@ class LightGBMSplit:
         self, threshold: np.float32, missing_left: bool, left: Any, right: Any, gain: float | None = None
     ) -> ForeignSplit:
         return ForeignSplit(self.feature, threshold, missing_left, left, right, self.gain if gain is None else gain)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LightGBMSetSplit:
+    """A categorical split as LightGBM has it."""
+
+    feature: int
+    words: np.ndarray
+    left: Any
+    right: Any
+    gain: float
+
+    copies = False
+
+    def as_ours(self) -> ForeignSplit:
+        return ForeignSplit(self.feature, np.float32(0), False, self.left, self.right, self.gain, self.words)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import re
 from typing import Any
 
 import numpy as np
 
+from rankforce.data.categories import Categories
 from rankforce.errors import ModelFileError
+from rankforce.importing.foreign_categories import checked_words, named_categories, pandas_features
 from rankforce.importing.foreign_trees import (
     ForeignLeaf,
     ForeignSplit,
@@ -16,11 +21,12 @@ from rankforce.importing.foreign_trees import (
     read_tree,
     whole,
 )
-from rankforce.importing.lightgbm_splits import LightGBMSplit, Within
+from rankforce.importing.lightgbm_splits import LightGBMSetSplit, LightGBMSplit, Within
 from rankforce.models.tree_ensemble import TreeEnsemble
 
 BEGIN = b"tree\nversion="
 _COPIES = 64  # how many times larger a tree may become where zeros are missing values
+_DECLARED = re.compile(r"\n\[categorical_feature: ([0-9]{1,9}(?:,[0-9]{1,9})*)\]\n")
 _CATEGORICAL, _DEFAULT_LEFT, _MISSING_SHIFT = 1, 2, 2
 
 
@@ -29,7 +35,7 @@ def read_lightgbm_text(data: bytes, name: str) -> TreeEnsemble:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise ModelFileError(f"{name}: the LightGBM model is damaged: it is not text") from None
-    body, ended, _ = text.replace("\r\n", "\n").partition("\nend of trees")
+    body, ended, rest = text.replace("\r\n", "\n").partition("\nend of trees")
     if not ended:
         raise ModelFileError(f"{name}: the LightGBM model is truncated: it has no 'end of trees'; save it again")
     head, *blocks = body.split("\nTree=")
@@ -47,19 +53,29 @@ def read_lightgbm_text(data: bytes, name: str) -> TreeEnsemble:
     if len(names) != features:
         raise ModelFileError(f"{name}: {len(names)} feature names for {features} features")
     trees = [_tree(block, features, f"{name}: tree {number}") for number, block in enumerate(blocks)]
+    names = list(own_names(names, "Column_{}"))
     return lightgbm_ensemble(
-        trees, names, name, "text", header.get("version", ""), header.get("objective", ""), "average_output" in header
-    )
+        trees, names, name, "text", header.get("version", ""), header.get("objective", ""), "average_output" in header,
+        _categories(header.get("feature_infos", ""), rest, names, name),
+    )  # fmt: skip
 
 
 def lightgbm_ensemble(
-    trees: list[ForeignTree], names: list[str], name: str, form: str, version: str, objective: str, average: bool
+    trees: list[ForeignTree],
+    names: list[str],
+    name: str,
+    form: str,
+    version: str,
+    objective: str,
+    average: bool,
+    categories: Categories,
 ) -> TreeEnsemble:
     """The model of LightGBM's trees: their sum, or in random forests their mean."""
     return ensemble(
         trees,
-        own_names(names, "Column_{}"),
+        names,
         name=name,
+        categories=categories,
         scale=1.0 / max(1, len(trees)) if average else 1.0,
         source={
             "library": "LightGBM",
@@ -69,6 +85,32 @@ def lightgbm_ensemble(
             "scores": "the mean of the trees" if average else "the sum of the trees, before any link function",
         },
     )
+
+
+def _categories(infos: str, rest: str, names: list[str], name: str) -> Categories:
+    """The categories that pandas had, where the file says of which features they are.
+
+    ``infos`` has for each feature its range, ``[0:1]``, or its categories, ``-1:3:2:0``; ``rest`` is what follows the
+    trees, among it the features that were declared, and the lists.
+    """
+    found = {
+        place: [whole(code, "feature_infos", name, least=-1) for code in info.split(":")]
+        for place, info in enumerate(infos.split())
+        if ":" in info and not info.startswith("[")
+    }
+    _, listed, line = rest.partition("\npandas_categorical:")
+    if not listed:
+        return {}
+    try:
+        lists = json.loads(line)
+    except ValueError:
+        raise ModelFileError(f"{name}: the lists of pandas categories are damaged") from None
+    declared = _DECLARED.search(rest)
+    places = [int(place) for place in declared[1].split(",")] if declared else None
+    features = pandas_features(lists, places, found, name)
+    if features is None or max(features) >= len(names):
+        return {}
+    return named_categories(lists, [names[place] for place in features], name)
 
 
 def refuse_outputs(counts: dict[str, Any], linear: Any, name: str) -> None:
@@ -93,8 +135,7 @@ def _tree(block: str, features: int, where: str) -> ForeignTree:
     entries = _entries("number=" + block)
     leaves = whole(entries.get("num_leaves"), "num_leaves", where, least=1)
     refuse_outputs({}, entries.get("is_linear"), where)
-    if whole(entries.get("num_cat", "0"), "num_cat", where):
-        raise ModelFileError(f"{where}: categorical splits are not read: encode categories as numbers")
+    sets = _sets(entries, where)
     values = _numbers(entries, "leaf_value", leaves, where)
     counts = _numbers(entries, "leaf_count", leaves, where) if entries.get("leaf_count") else np.zeros(leaves)
     inner = leaves - 1
@@ -111,7 +152,7 @@ def _tree(block: str, features: int, where: str) -> ForeignTree:
         column = columns[key]
         if not ((column >= least) & (column <= most) & (column == np.floor(column))).all():
             raise ModelFileError(f"{where}: {key} must be whole numbers from {least} to {most}")
-    splits = [_split(columns, node, where) for node in range(inner)]
+    splits = [_split(columns, sets, node, where) for node in range(inner)]
     copied = any(split.copies for split in splits)
     seen: set[int] = set()
 
@@ -135,10 +176,38 @@ def _tree(block: str, features: int, where: str) -> ForeignTree:
     return tree
 
 
-def _split(columns: dict[str, np.ndarray], node: int, where: str) -> LightGBMSplit:
+def _sets(entries: dict[str, str], where: str) -> list[np.ndarray]:
+    """The words of the sets of categories that nodes refer to."""
+    count = whole(entries.get("num_cat", "0"), "num_cat", where)
+    if not count:
+        return []
+    starts = _numbers(entries, "cat_boundaries", count + 1, where)
+    words = _numbers(entries, "cat_threshold", None, where)
+    for key, column, most in (("cat_boundaries", starts, len(words)), ("cat_threshold", words, 2**32 - 1)):
+        if not ((column >= 0) & (column <= most) & (column == np.floor(column))).all():
+            raise ModelFileError(f"{where}: {key} must be whole numbers from 0 to {most}")
+    if starts[0] != 0 or starts[-1] != len(words) or (np.diff(starts) < 0).any():
+        raise ModelFileError(f"{where}: cat_boundaries must begin with 0, not fall, and end with cat_threshold")
+    edges = starts.astype(np.int64)
+    return [words[first:last].astype(np.uint32) for first, last in itertools.pairwise(edges)]
+
+
+def _split(
+    columns: dict[str, np.ndarray], sets: list[np.ndarray], node: int, where: str
+) -> LightGBMSplit | LightGBMSetSplit:
     kind = int(columns["decision_type"][node])
+    where = f"{where}, node {node}"
     if kind & _CATEGORICAL:
-        raise ModelFileError(f"{where}: categorical splits are not read: encode categories as numbers")
+        number = columns["threshold"][node]
+        if not (0 <= number < len(sets) and number == np.floor(number)):
+            raise ModelFileError(f"{where}: there is no set of categories {number:g}")
+        return LightGBMSetSplit(
+            feature=int(columns["split_feature"][node]),
+            words=checked_words(sets[int(number)], where),
+            left=int(columns["left_child"][node]),
+            right=int(columns["right_child"][node]),
+            gain=float(columns["split_gain"][node]),
+        )
     return LightGBMSplit(
         feature=int(columns["split_feature"][node]),
         threshold=float(columns["threshold"][node]),
@@ -147,15 +216,15 @@ def _split(columns: dict[str, np.ndarray], node: int, where: str) -> LightGBMSpl
         left=int(columns["left_child"][node]),
         right=int(columns["right_child"][node]),
         gain=float(columns["split_gain"][node]),
-        where=f"{where}, node {node}",
+        where=where,
     )
 
 
-def _numbers(entries: dict[str, str], key: str, count: int, where: str) -> np.ndarray:
+def _numbers(entries: dict[str, str], key: str, count: int | None, where: str) -> np.ndarray:
     try:
         values = np.array(entries.get(key, "").split(), dtype=np.float64)
     except ValueError:
         raise ModelFileError(f"{where}: {key} holds something that is not a number") from None
-    if len(values) != count:
+    if count is not None and len(values) != count:
         raise ModelFileError(f"{where}: {key} has {len(values)} entries, not {count}")
     return values

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rankforce.data.categories import renamed
 from rankforce.data.feature_matching import are_numbered
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import ModelFileError, RankforceError, SettingsError
@@ -82,7 +83,8 @@ def _named(model: Model, names: Sequence[str] | None, name: str) -> Model:
         raise SettingsError(f"{name}: the file names its features itself: leave feature_names out")
     if len(names) < model.n_features:
         raise SettingsError(f"{name}: the model has {model.n_features} features, feature_names has {len(names)}")
-    return dataclasses.replace(model, feature_names=tuple(names))
+    categories = renamed(model.categories, model.feature_names, names[: model.n_features])
+    return dataclasses.replace(model, feature_names=tuple(names), categories=categories)
 
 
 def looks_like_model(path: str | Path) -> bool:

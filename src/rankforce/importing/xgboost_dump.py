@@ -5,11 +5,15 @@ It names the features that it splits by, and no others. ``f0``, ``f1``, ... are 
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from rankforce.errors import ModelFileError
+from rankforce.importing.foreign_categories import set_of_codes
 from rankforce.importing.foreign_trees import (
     ForeignLeaf,
     ForeignSplit,
@@ -55,14 +59,7 @@ def read_xgboost_dump(document: list[Any], name: str) -> TreeEnsemble:
         columns = {one: int(one[1:]) for one in names}
         for tree in trees:
             for place, split in enumerate(tree.splits):
-                tree.splits[place] = ForeignSplit(
-                    columns[names[split.feature]],
-                    split.threshold,
-                    split.missing_left,
-                    split.left,
-                    split.right,
-                    split.gain,
-                )
+                tree.splits[place] = dataclasses.replace(split, feature=columns[names[split.feature]])
         names = [str(place) for place in range(1, max(columns.values()) + 2)]
     return ensemble(
         trees,
@@ -81,8 +78,6 @@ def _split(node: Mapping[str, Any], place_of: dict[str, int], where: str) -> For
     feature = member(node, "split", str, where)
     if "split_condition" not in node:
         raise ModelFileError(f"{where}: only splits by 'split_condition' are read")
-    if isinstance(node["split_condition"], list):
-        raise ModelFileError(f"{where}: categorical splits are not read: encode categories as numbers")
     children = {}
     for child in member(node, "children", list, where):
         if not isinstance(child, Mapping) or not isinstance(child.get("nodeid"), int):
@@ -91,11 +86,15 @@ def _split(node: Mapping[str, Any], place_of: dict[str, int], where: str) -> For
     yes, no, missing = (whole(node.get(key), key, where) for key in ("yes", "no", "missing"))
     if children.keys() != {yes, no} or len(node["children"]) != 2 or missing not in (yes, no):
         raise ModelFileError(f"{where}: 'yes', 'no' and 'missing' must name its two children")
+    condition, words = node["split_condition"], None
+    if isinstance(condition, list):  # what is listed goes to "yes", as everywhere
+        words = set_of_codes(condition, where)
     return ForeignSplit(
         feature=place_of.setdefault(feature, len(place_of)),
-        threshold=below(number(node["split_condition"], "split_condition", where), where),
+        threshold=np.float32(0) if words is not None else below(number(condition, "split_condition", where), where),
         missing_left=missing == yes,
         left=children[yes],
         right=children[no],
         gain=number(node.get("gain", 0.0), "gain", where),
+        words=words,
     )

@@ -22,6 +22,7 @@ from rankforce.importing.foreign_trees import (
     read_tree,
     whole,
 )
+from rankforce.importing.xgboost_sets import categories_of, column_of, node_sets
 from rankforce.models.tree_ensemble import TreeEnsemble
 
 # how ``base_score`` becomes the number that trees are added to
@@ -63,10 +64,12 @@ def read_xgboost_model(document: Mapping[str, Any], name: str, form: str) -> Tre
         _tree(tree, features, scale, f"{name}: tree {place}")
         for place, (tree, scale) in enumerate(zip(given, scales, strict=False))
     ]
+    names = _names(learner, features, name)
     return ensemble(
         trees,
-        _names(learner, features, name),
+        names,
         name=name,
+        categories=categories_of(model, names, name),
         base_score=_base_score(shape.get("base_score", "0"), objective, name),
         source={
             "library": "XGBoost",
@@ -128,13 +131,10 @@ def _tree(tree: Any, features: int, scale: float, where: str) -> ForeignTree:
     nodes = whole(shape.get("num_nodes"), "num_nodes", where, least=1)
     if whole(shape.get("size_leaf_vector", "1"), "size_leaf_vector", where) > 1:
         raise ModelFileError(f"{where}: leaves with several values are not read: ranking needs one")
-    lists = (tree.get(key) for key in ("categories", "categories_nodes"))
-    numeric = all(isinstance(one, (list, np.ndarray, type(None))) and (one is None or len(one) == 0) for one in lists)
-    if not numeric or ("split_type" in tree and _column(tree, "split_type", nodes, where).any()):
-        raise ModelFileError(f"{where}: categorical splits are not read: encode categories as numbers")
-    left, right, split_features, conditions, default_left = (_column(tree, key, nodes, where) for key in _COLUMNS)
-    covers = _column(tree, "sum_hessian", nodes, where) if "sum_hessian" in tree else np.zeros(nodes)
-    gains = _column(tree, "loss_changes", nodes, where) if "loss_changes" in tree else np.zeros(nodes)
+    sets = node_sets(tree, nodes, where)
+    left, right, split_features, conditions, default_left = (column_of(tree, key, nodes, where) for key in _COLUMNS)
+    covers = column_of(tree, "sum_hessian", nodes, where) if "sum_hessian" in tree else np.zeros(nodes)
+    gains = column_of(tree, "loss_changes", nodes, where) if "loss_changes" in tree else np.zeros(nodes)
     for column in (left, right):
         if not ((column >= -1) & (column < nodes)).all():
             raise ModelFileError(f"{where}: a child outside the tree")
@@ -148,6 +148,16 @@ def _tree(tree: Any, features: int, scale: float, where: str) -> ForeignTree:
             return ForeignLeaf(number(conditions[place], "a leaf", where) * scale, float(covers[place]))
         if not 0 <= split_features[place] < features:
             raise ModelFileError(f"{where}: the model has {features} features only")
+        if place in sets:  # what is listed goes right, all else left
+            return ForeignSplit(
+                feature=int(split_features[place]),
+                threshold=np.float32(0),
+                missing_left=not default_left[place],
+                left=int(right[place]),
+                right=int(left[place]),
+                gain=float(gains[place]),
+                words=sets[place],
+            )
         return ForeignSplit(
             feature=int(split_features[place]),
             threshold=below(float(conditions[place]), f"{where}, node {place}"),
@@ -158,25 +168,3 @@ def _tree(tree: Any, features: int, scale: float, where: str) -> ForeignTree:
         )
 
     return read_tree(0, describe, most_places=nodes, where=where)
-
-
-def _column(tree: Mapping[str, Any], key: str, nodes: int, where: str) -> np.ndarray:
-    """A list of numbers, as XGBoost holds them: float32 where they are not whole."""
-    values = tree.get(key)
-    if not isinstance(values, (list, np.ndarray)) or len(values) != nodes:
-        raise ModelFileError(f"{where}: {key!r} must be a list of {nodes} numbers")
-    if isinstance(values, list) and not {int, float, bool}.issuperset(map(type, values)):
-        raise ModelFileError(f"{where}: {key!r} holds something that is not a number")
-    try:
-        with np.errstate(over="ignore"):
-            column = np.array(values, dtype=np.float64).astype(np.float32)
-    except (OverflowError, ValueError):
-        raise ModelFileError(f"{where}: {key!r} holds a number that is too large") from None
-    if key in ("split_conditions", "sum_hessian", "loss_changes"):
-        return column.astype(np.float64)
-    if not np.isfinite(column).all():
-        raise ModelFileError(f"{where}: {key!r} must hold whole numbers")
-    exact = np.array(values, dtype=np.float64)
-    if not (exact == np.floor(exact)).all():
-        raise ModelFileError(f"{where}: {key!r} must hold whole numbers")
-    return exact

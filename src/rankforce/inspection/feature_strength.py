@@ -75,7 +75,8 @@ def feature_strengths(
         helped += decides.sum(axis=0) - (decides[0] & (seen_until == numbers[0]))
         seen_until = np.where(decides[-1], numbers[-1], seen_until)
     decided = right + wrong
-    features = np.flatnonzero((decided >= _ENOUGH_PAIRS) & (helped >= _ENOUGH_QUERIES))
+    ordered = data.n_categories == 0  # a larger code of a category says nothing
+    features = np.flatnonzero((decided >= _ENOUGH_PAIRS) & (helped >= _ENOUGH_QUERIES) & ordered)
     strengths = [
         FeatureStrength(data.feature_names[j], float(right[j] / decided[j]), float(decided[j] / len(better)))
         for j in features

@@ -19,8 +19,10 @@ import numpy as np
 from rankforce.console.result_tables import ResultTable
 from rankforce.console.wording import counted
 from rankforce.data.dataset import Dataset, check_dataset
+from rankforce.data.roles_in_words import features_in_words, left_out_in_words
 from rankforce.displayed_text import displayed
 from rankforce.inspection import duplicates, rules
+from rankforce.inspection.column_guards import many_categories, suspect_columns
 from rankforce.inspection.duplicates import Duplicates
 from rankforce.inspection.feature_strength import FeatureStrength, feature_strengths
 from rankforce.inspection.findings import Finding
@@ -54,6 +56,8 @@ class Inspection:
     answering_features: tuple[FeatureStrength, ...]  # those that alone give the answer away
     leaks: tuple[Leak, ...]  # these and the features that encode another label source
     origins: Mapping[str, str] = dataclasses.field(default_factory=dict)  # part → where it was taken from
+    roles: Mapping[str, str] = dataclasses.field(default_factory=dict)  # column of a table → what became of it
+    categories: Mapping[str, int] = dataclasses.field(default_factory=dict)  # categorical feature → how many
     findings: tuple[Finding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -64,6 +68,8 @@ class Inspection:
             "documents_per_query": {"min": least, "median": median, "max": most},
             "labels": {source.name: source.to_dict() for source in self.labels},
             "origins": dict(self.origins),
+            "roles": dict(self.roles),
+            "categories": dict(self.categories),
             "missing_features": dict(self.missing_features),
             "never_seen_features": list(self.never_seen_features),
             "constant_features": dict(self.constant_features),
@@ -95,10 +101,16 @@ class Inspection:
         least, median, most = self.documents_per_query
         if self.origins:
             yield "taken from", "; ".join(f"{part}: {origin}" for part, origin in self.origins.items())
+        if words := left_out_in_words(self.roles):
+            yield "left out", words
         yield "documents", f"{self.documents:,}"
         yield "queries", f"{self.queries:,}"
         yield "per query", f"{least:,} to {most:,} documents, median {median:g}"
         yield "features", _features_line(self)
+        if words := features_in_words(self.roles):
+            yield "", words
+        if self.categories:
+            yield "categories", "; ".join(f"{displayed(name)}: {count:,}" for name, count in self.categories.items())
         for source in self.labels:
             yield f"label {displayed(source.name)}", _values_line(source, self.documents)
             yield "", _queries_line(source)
@@ -133,9 +145,12 @@ def inspect(data: Dataset) -> Inspection:
         answering_features=tuple(strength for strength in strengths if strength.gives_answer_away),
         leaks=tuple(leaks(data)),
         origins=dict(data.origins),
+        roles=dict(data.roles),
+        categories={name: len(listed) for name, listed in data.categories.items()},
         **_feature_facts(data),
     )
-    return dataclasses.replace(report, findings=tuple(rules.findings(report)))
+    seen = (*rules.findings(report), *suspect_columns(data), *many_categories(data))
+    return dataclasses.replace(report, findings=seen)
 
 
 def _feature_facts(data: Dataset) -> dict[str, Any]:
@@ -147,7 +162,8 @@ def _feature_facts(data: Dataset) -> dict[str, Any]:
         for start in range(0, len(matrix), _CHUNK):
             missing += np.isnan(matrix[start : start + _CHUNK]).sum(axis=0)
     # A feature that is missing here and there varies, even if it has one value: whether it is missing may tell.
-    never = (missing == data.n_documents) | ((missing == 0) & (lowest == 0.0) & (highest == 0.0))
+    zero = (lowest == 0.0) & (highest == 0.0) & (data.n_categories == 0)  # the code 0 is a category that is seen
+    never = (missing == data.n_documents) | ((missing == 0) & zero)
     constant = (missing == 0) & (lowest == highest) & ~never
     names = data.feature_names
     return {
@@ -155,7 +171,7 @@ def _feature_facts(data: Dataset) -> dict[str, Any]:
         "missing_features": {names[j]: float(missing[j] / len(matrix)) for j in np.flatnonzero(missing)},
         "never_seen_features": tuple(names[j] for j in np.flatnonzero(never)),
         "constant_features": {names[j]: float(lowest[j]) for j in np.flatnonzero(constant)},
-        "heavy_tailed_features": _heavy_tails(data, lowest, highest, ~(never | constant)),
+        "heavy_tailed_features": _heavy_tails(data, lowest, highest, ~(never | constant | (data.n_categories > 0))),
     }
 
 

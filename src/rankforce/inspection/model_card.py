@@ -13,6 +13,7 @@ from rankforce.errors import SettingsError
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
 from rankforce.models.model import Model
+from rankforce.models.provenance import COLUMNS
 from rankforce.models.stacked import Stacked
 from rankforce.models.tree_ensemble import TreeEnsemble
 
@@ -50,6 +51,8 @@ class ModelCard:
     cpu_target: str
     seed: int | None
     checkpoint: bool
+    columns: dict[str, str] = dataclasses.field(default_factory=dict)  # of the table: column → what became of it
+    categories: dict[str, int] = dataclasses.field(default_factory=dict)  # categorical feature → how many
 
     def to_dict(self) -> dict[str, Any]:
         """The card as plain values."""
@@ -66,6 +69,12 @@ class ModelCard:
             parts.append(
                 "settings\n" + "\n".join(f"  {displayed(name)} = {value!r}" for name, value in self.settings.items())
             )
+        if self.columns:
+            told = [f"  {displayed(name)}: {escaped(what)}" for name, what in self.columns.items()]
+            parts.append("columns of the training data (the others are features)\n" + "\n".join(told))
+        if self.categories:
+            told = [f"  {displayed(name)}: {count:,}" for name, count in self.categories.items()]
+            parts.append("categories of features\n" + "\n".join(told))
         if any(self.history.values()):
             parts.append(self._history_table())
         if self.features:
@@ -135,11 +144,14 @@ def model_card(model: Model) -> ModelCard:
     else:
         settings, data = provenance.settings, provenance.data_fingerprint
         versions, target = provenance.versions, provenance.cpu_target
+    kept = {name: value for name, value in settings.items() if name != COLUMNS}
     return ModelCard(
         kind=model.KIND,
         summary=repr(model),
         objective=provenance.objective,
-        settings=dict(settings),
+        settings=kept,
+        columns=dict(settings.get(COLUMNS) or {}),
+        categories={name: len(listed) for name, listed in model.categories.items()},
         features=_features(model),
         split_models=tuple(map(repr, _split_models(model))),
         history={name: tuple(values) for name, values in provenance.history.items()},
@@ -159,7 +171,7 @@ def _features(model: Model) -> tuple[FeatureCard, ...]:
     known = model.provenance
     cards = []
     for index, name in enumerate(model.feature_names):
-        ranged = len(known.feature_lows) == model.n_features
+        ranged = len(known.feature_lows) == model.n_features and name not in model.categories
         cards.append(
             FeatureCard(
                 name=name,
@@ -167,7 +179,7 @@ def _features(model: Model) -> tuple[FeatureCard, ...]:
                 splits=None if splits is None else round(splits[name]),
                 low=_finite(known.feature_lows[index]) if ranged else None,
                 high=_finite(known.feature_highs[index]) if ranged else None,
-                missing=known.missing_shares[index] if ranged else None,
+                missing=known.missing_shares[index] if len(known.missing_shares) == model.n_features else None,
             )
         )
     return tuple(cards)

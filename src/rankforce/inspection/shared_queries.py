@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from typing import Any
 
 import numpy as np
 
 from rankforce.console.wording import counted, listed
+from rankforce.data.category_codes import recoded
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import mix
 from rankforce.displayed_text import displayed
+from rankforce.errors import DataError
 from rankforce.inspection.duplicates import row_hashes
 from rankforce.inspection.findings import Finding
 
@@ -73,6 +76,9 @@ def shared_queries(first: Dataset, second: Dataset, names: tuple[str, str] = ("f
     if first.n_features != second.n_features:
         width = max(first.n_features, second.n_features)  # a LETOR file ends at its last feature that is not 0
         first, second = _widened(first, width), _widened(second, width)
+    if first.feature_names == second.feature_names:
+        with contextlib.suppress(DataError):  # numbers here, categories there: no document is in both
+            second = recoded(second, first, what="the second", of="the first")
     documents = [row_hashes(data.features) for data in (first, second)]
     contents = [_query_contents(data, hashes) for data, hashes in zip((first, second), documents, strict=True)]
     indices = [{str(query): index for index, query in enumerate(data.query_ids.tolist())} for data in (first, second)]

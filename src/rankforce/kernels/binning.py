@@ -153,6 +153,7 @@ def map_to_bins(
     features: Any,
     order: Any,
     used: Any,
+    numeric: Any,
     thresholds: Any,
     cut_starts: Any,
     n_bins: Any,
@@ -166,7 +167,8 @@ def map_to_bins(
     """Write the bins of the documents ``first`` to ``last``.
 
     Document d is row ``order[d]`` of ``features``; column j has feature ``used[j]``, whose thresholds start at
-    ``cut_starts[j]``. The bin of a value is the number of thresholds below it, ``n_bins[j]`` for a missing one.
+    ``cut_starts[j]``. Only the columns ``numeric`` are written. The bin of a value is the number of thresholds below
+    it, ``n_bins[j]`` for a missing one.
     ``rows`` uint8 (documents, bytes), zero before, gets bin·stride added in its byte; ``columns`` uint8 (columns,
     documents) the bin, if it has any rows.
 
@@ -177,7 +179,8 @@ def map_to_bins(
     below = np.empty(BLOCK, dtype=np.uint32)  # thresholds that are known to be below the value
     for begin in range(first, last, BLOCK):
         count = min(BLOCK, last - begin)
-        for j in range(len(used)):
+        for k in range(len(numeric)):
+            j = numeric[k]
             for d in range(count):
                 values[d] = features[order[begin + d], used[j]]
                 below[d] = 0
@@ -193,3 +196,36 @@ def map_to_bins(
                 rows[begin + d, byte[j]] += np.uint8(b * np.uint32(stride[j]))
                 if columns.shape[0] > 0:
                     columns[j, begin + d] = b
+
+
+@kernel
+def map_categories(
+    features: Any,
+    order: Any,
+    feature: Any,
+    of_code: Any,
+    n_bins: Any,
+    byte: Any,
+    stride: Any,
+    first: Any,
+    last: Any,
+    rows: Any,
+    column: Any,
+) -> None:
+    """Write the bins of the documents ``first`` to ``last`` in one categorical column, as ``map_to_bins``.
+
+    The bin of category c is ``of_code[c]``; what is no category of the feature is in the last bin, ``n_bins`` − 1, and
+    a missing value in ``n_bins``. ``column`` uint8 (1 or 0, documents).
+    """
+    for d in range(first, last):
+        value = features[order[d], feature]
+        b = np.uint32(n_bins - 1)
+        if value != value:
+            b = np.uint32(n_bins)
+        elif value >= 0 and value < len(of_code):
+            code = np.int64(value)
+            if np.float32(code) == value:
+                b = np.uint32(of_code[code])
+        rows[d, byte] += np.uint8(b * np.uint32(stride))
+        if column.shape[0] > 0:
+            column[0, d] = b

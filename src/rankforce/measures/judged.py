@@ -16,6 +16,7 @@ from rankforce import dtypes
 from rankforce.cached_properties import cached_property
 from rankforce.compiling.kernel_values import is_foreign
 from rankforce.data.dataset import Dataset
+from rankforce.data.dataset_columns import label_remedy
 from rankforce.displayed_text import displayed
 from rankforce.errors import MeasureError
 from rankforce.kernels.forces.kept_documents import order_of_kept
@@ -204,7 +205,11 @@ def judged(data: Dataset, measure: Measure) -> JudgedMeasure:
 
 
 def _label_source(data: Dataset, measure: Measure) -> LabelSource:
-    labels = measure.labels_of(data.labels)  # the error names the measure, so it comes before the memory
+    try:
+        labels = measure.labels_of(data.labels)  # the error names the measure, so it comes before the memory
+    except MeasureError as error:
+        remedy = label_remedy(measure.label, data) if measure.label not in data.labels else []
+        raise MeasureError(*error.args, *remedy) from None
     return _remembered(
         _sources,
         data,

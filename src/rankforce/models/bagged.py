@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.console.wording import counted
 from rankforce.errors import SettingsError
-from rankforce.models.model import Model
+from rankforce.models.categories import categories_of_all
+from rankforce.models.model import Model, places_within
 from rankforce.models.provenance import Provenance
 
 
@@ -26,7 +28,12 @@ class Bagged(Model):
     def of(cls, *models: Model, provenance: Provenance | None = None) -> Bagged:
         """The average of models. Its features are those of the first, then those that only later ones read."""
         names = dict.fromkeys(name for model in models for name in model.feature_names)
-        return cls(feature_names=tuple(names), models=models, provenance=provenance or Provenance())
+        return cls(
+            feature_names=tuple(names),
+            models=models,
+            provenance=provenance or Provenance(),
+            categories=categories_of_all(models),
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -37,6 +44,10 @@ class Bagged(Model):
             if not isinstance(model, Model):
                 raise SettingsError(f"an average is made of models, not of {model!r}")
             self.check_member(model, f"model {number} of the average")
+
+    @cached_property
+    def unnamed_categories(self) -> frozenset[int]:
+        return places_within(self, self.models)
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         total = np.zeros(len(matrix), dtype=dtypes.SCORE)
@@ -51,7 +62,12 @@ class Bagged(Model):
 
     @classmethod
     def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> Bagged:
-        return cls(feature_names=feature_names, provenance=provenance, models=contents.models("models"))
+        return cls(
+            feature_names=feature_names,
+            provenance=provenance,
+            models=contents.models("models"),
+            categories=contents.categories,
+        )
 
     def __repr__(self) -> str:
         return f"Bagged({counted(len(self.models), 'model')}, {counted(self.n_features, 'feature')})"

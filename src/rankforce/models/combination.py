@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.errors import SettingsError
-from rankforce.models.model import Model, frozen
+from rankforce.models.categories import categories_of_all
+from rankforce.models.model import Model, frozen, places_within
 from rankforce.models.provenance import Provenance
 
 
@@ -27,7 +29,11 @@ class Combination(Model):
         """A weighted sum. Its features are those of the first model, then those that only later ones read."""
         names = dict.fromkeys(name for model in models for name in model.feature_names)
         return cls(
-            feature_names=tuple(names), models=tuple(models), weights=weights, provenance=provenance or Provenance()
+            feature_names=tuple(names),
+            models=tuple(models),
+            weights=weights,
+            provenance=provenance or Provenance(),
+            categories=categories_of_all(models),
         )
 
     def __post_init__(self) -> None:
@@ -45,6 +51,10 @@ class Combination(Model):
                 raise SettingsError(f"a combination is made of models, not of {model!r}")
             self.check_member(model, f"model {number} of the combination")
 
+    @cached_property
+    def unnamed_categories(self) -> frozenset[int]:
+        return places_within(self, self.models)
+
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         return weighted_sum(self.weights, [model._scores(self.part_for(model, matrix)) for model in self.models])
 
@@ -58,6 +68,7 @@ class Combination(Model):
         return cls(
             feature_names=feature_names,
             provenance=provenance,
+            categories=contents.categories,
             models=contents.models("models"),
             weights=contents.array("weights", dtypes.SCORE),
         )

@@ -18,6 +18,8 @@ from rankforce.models.model import frozen
 from rankforce.threads import over_queries
 
 if TYPE_CHECKING:
+    from rankforce.kernels.trees.scoring import SetTests
+    from rankforce.models.set_tables import SetPlaces
     from rankforce.models.tree_ensemble import TreeEnsemble
 
 LEAVES_PER_DOCUMENT = 8  # documents up to a tree's leaves / 8 are scored faster side by side than by the block
@@ -50,12 +52,26 @@ class CompiledTrees:
 
     @cached_property
     def tests(self) -> NodeTests:
-        return NodeTests(self.ensemble)
+        return NodeTests(self.ensemble, self.places)
+
+    @cached_property
+    def places(self) -> SetPlaces | None:
+        """Of the sets of categories; None if there are none."""
+        if not self.ensemble.has_sets:
+            return None
+        from rankforce.models.set_tables import SetPlaces
+
+        return SetPlaces(self.ensemble)
+
+    @cached_property
+    def by_block(self) -> bool:
+        """Whether documents are scored by the block: trees, and tables of categories, are not too large for it."""
+        return self.largest <= LARGE_TREE and (self.places is None or self.places.table is not None)
 
     @cached_property
     def records(self) -> TreeRecords | None:
         """The trees for few documents; None if they are too large for it."""
-        made = TreeRecords(self.ensemble)
+        made = TreeRecords(self.ensemble, self.places)
         return made if made.possible else None
 
     @cached_property
@@ -80,7 +96,7 @@ class CompiledTrees:
         if first_tree == last_tree or not len(scores):
             return
         rest = len(scores) % DOCUMENT_BLOCK  # of the last block, which costs as much as a full one
-        by_block = 0 if self.largest > LARGE_TREE else len(scores) - (rest if rest <= SMALL_BLOCK else 0)
+        by_block = len(scores) - (rest if rest <= SMALL_BLOCK else 0) if self.by_block else 0
         if by_block:
             self.tests.add_scores(matrix[:by_block], first_tree, last_tree, scores[:by_block])
         if by_block < len(scores):
@@ -90,7 +106,7 @@ class CompiledTrees:
         if len(scores) <= self.few and self.records is not None:
             if not self.records.add_scores(matrix, first_tree, last_tree, scores):
                 raise AssertionError("a matrix with infinite entries was not refused")
-        elif self.largest <= LARGE_TREE:
+        elif self.by_block:
             self.tests.add_scores(matrix, first_tree, last_tree, scores)
         else:
             self._walk_scores(matrix, first_tree, last_tree, scores)
@@ -98,12 +114,12 @@ class CompiledTrees:
     def _walk_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
         from rankforce.kernels.trees.scoring import score_by_walking
 
-        roots, nodes, thresholds = self.ensemble.walk
+        roots, nodes, thresholds, sets = self.ensemble.walk
         values = self.leaf_value
         roots = roots[first_tree:last_tree]
 
         def work(first: int, last: int) -> None:
-            score_by_walking(matrix, roots, nodes, thresholds, values, first, last, scores)
+            score_by_walking(matrix, roots, nodes, thresholds, values, sets, first, last, scores)
 
         _over_documents(len(scores), work)
 
@@ -113,23 +129,32 @@ class CompiledTrees:
 
 
 def find_leaves(
-    matrix: np.ndarray, roots: np.ndarray, nodes: np.ndarray, thresholds: np.ndarray, out: np.ndarray
+    matrix: np.ndarray, roots: np.ndarray, nodes: np.ndarray, thresholds: np.ndarray, sets: Any, out: np.ndarray
 ) -> None:
     """As ``tree_walk.find_leaves``, compiled."""
     from rankforce.kernels.trees.scoring import leaves_by_walking
 
     _over_documents(
-        len(matrix), lambda first, last: leaves_by_walking(matrix, roots, nodes, thresholds, first, last, out)
+        len(matrix), lambda first, last: leaves_by_walking(matrix, roots, nodes, thresholds, sets, first, last, out)
     )
 
 
 class ValueRows:
     """One row of values per feature and side of its missing values that occurs: no test then asks whether a value is
-    missing."""
+    missing.
 
-    def __init__(self, ensemble: TreeEnsemble) -> None:
+    Nodes that ask for sets of categories have rows behind these: the places of their tests.
+    """
+
+    def __init__(self, ensemble: TreeEnsemble, places: SetPlaces | None) -> None:
         sides = ensemble.feature.astype(np.int64) * 2 + ensemble.missing_left
-        kinds, node_rows = np.unique(sides, return_inverse=True)
+        numeric = ensemble.subset < 0
+        kinds, numbers = np.unique(sides[numeric], return_inverse=True)
+        node_rows = np.zeros(len(sides), dtype=np.int64)
+        node_rows[numeric] = numbers
+        if places is not None:
+            node_rows[~numeric] = len(kinds) + places.of_nodes[~numeric]
+        self.count = len(kinds) + (0 if places is None else places.count)
         self.features = frozen(kinds // 2, np.int32)
         self.fills = frozen(np.where(kinds % 2, -np.inf, np.inf), np.float32)
         self.of_nodes = frozen(node_rows, np.int32)
@@ -141,12 +166,13 @@ class TreeRecords:
     The records of a tree are its root, then the children of node 0, of node 1, ...
     """
 
-    def __init__(self, ensemble: TreeEnsemble) -> None:
+    def __init__(self, ensemble: TreeEnsemble, places: SetPlaces | None = None) -> None:
         from rankforce.kernels.trees.side_by_side import LINK_LIMIT, score_side_by_side
 
-        rows = ValueRows(ensemble)
+        rows = ValueRows(ensemble, places)
         largest = 2 * int(ensemble.tree_leaves.max(initial=1)) - 1
-        self.possible = largest <= LINK_LIMIT and 0 < len(rows.features) <= LINK_LIMIT
+        table = None if places is None else places.table
+        self.possible = largest <= LINK_LIMIT and 0 < rows.count <= LINK_LIMIT and (places is None or table is not None)
         if not self.possible:
             return
         node_starts, leaf_starts = ensemble.node_starts, ensemble.leaf_starts
@@ -173,6 +199,7 @@ class TreeRecords:
             links,
             frozen(links.view(np.float32), np.float32),
             frozen(values, np.float64),
+            table,
         )
         # the dispatcher itself: finding out that no argument is of a user's class takes as long as a tenth of the trees
         self._kernel = score_side_by_side if jit.PLAIN else score_side_by_side.own
@@ -187,12 +214,12 @@ class TreeRecords:
 class NodeTests:
     """The tests of all nodes by word of leaves: what ``score_by_blocks`` reads (see kernels/trees/scoring.py)."""
 
-    def __init__(self, ensemble: TreeEnsemble) -> None:
+    def __init__(self, ensemble: TreeEnsemble, places: SetPlaces | None = None) -> None:
         from rankforce.kernels.trees.scoring import WORD, count_tests, write_tests
 
         node_starts, leaf_starts = ensemble.node_starts, ensemble.leaf_starts
         left, right = ensemble.left, ensemble.right
-        self.value_rows = ValueRows(ensemble)
+        self.value_rows = ValueRows(ensemble, places)
         words = -(-ensemble.tree_leaves // WORD)
         self.word_starts = frozen(np.concatenate([[0], np.cumsum(words)]), np.int64)
         counts = np.zeros(self.word_starts[-1], dtype=np.int64)
@@ -206,11 +233,28 @@ class NodeTests:
             frozen(ensemble.leaf_value, np.float64), leaf_starts, self.word_starts, self.test_starts,
             rows, thresholds, masks, leaf_values,
         )  # fmt: skip
+        self.sets = None
+        if places is not None:
+            of_set = rows >= len(self.value_rows.features)
+            self.sets = self._set_tests(
+                places.table, rows[of_set] - len(self.value_rows.features), masks[of_set], of_set
+            )
+            self.test_starts = self._starts(~of_set)
+            rows, thresholds, masks = rows[~of_set], thresholds[~of_set], masks[~of_set]
         self.rows, self.thresholds = frozen(rows, np.int32), frozen(thresholds, np.float32)
         self.masks, self.leaf_values = frozen(masks, np.uint32), frozen(leaf_values, np.float64)
         self.leaf_starts = leaf_starts
         whole = (0, ensemble.n_trees)
         self._kept_bundles = whole, self._bundles(*whole)  # of the range of trees that was scored last
+
+    def _set_tests(self, table: Any, places: np.ndarray, masks: np.ndarray, chosen: np.ndarray) -> SetTests:
+        from rankforce.kernels.trees.scoring import SetTests
+
+        return SetTests(table, self._starts(chosen), frozen(places, np.int32), frozen(masks, np.uint32))
+
+    def _starts(self, chosen: np.ndarray) -> np.ndarray:
+        """Where the tests of each word begin if only those that are chosen by a mask are kept."""
+        return frozen(np.append(0, np.cumsum(chosen))[self.test_starts], np.int64)
 
     def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
         from rankforce.kernels.trees.scoring import score_by_blocks
@@ -224,7 +268,8 @@ class NodeTests:
         def work(first: int, last: int) -> None:
             score_by_blocks(
                 matrix, self.value_rows.features, self.value_rows.fills, bundles, self.word_starts, self.test_starts,
-                self.rows, self.thresholds, self.masks, self.leaf_starts, self.leaf_values, first, last, scores,
+                self.rows, self.thresholds, self.masks, self.leaf_starts, self.leaf_values, self.sets,
+                first, last, scores,
             )  # fmt: skip
 
         _over_documents(len(scores), work)
@@ -232,6 +277,8 @@ class NodeTests:
     def _bundles(self, first_tree: int, last_tree: int) -> np.ndarray:
         """Where bundles of trees begin: a new one each time about ``BUNDLE_TESTS`` tests have been passed."""
         passed = self.test_starts[self.word_starts[first_tree : last_tree + 1]]
+        if self.sets is not None:
+            passed = passed + self.sets.starts[self.word_starts[first_tree : last_tree + 1]]
         number = (passed[:-1] - passed[0]) // BUNDLE_TESTS
         begins = np.flatnonzero(np.diff(number, prepend=-1)) + first_tree
         return frozen(np.append(begins, last_tree), np.int64)

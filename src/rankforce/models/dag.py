@@ -66,7 +66,7 @@ class RankingGraph(Model):
         nodes = frozen(np.column_stack([self.feature, self.left, self.right, self.missing_left]), np.int32)
         root = frozen(np.array([0 if self.n_tests else ~0]), np.int32)
         walk = compiled_trees.find_leaves if compiled_trees.available() else tree_walk.find_leaves
-        walk(matrix, root, nodes, self.threshold, out)
+        walk(matrix, root, nodes, self.threshold, None, out)
         return out[:, 0]
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:

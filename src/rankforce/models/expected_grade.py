@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.errors import DataError, SettingsError
-from rankforce.models.model import Model, count_of, frozen
+from rankforce.models.model import Model, count_of, frozen, places_within
 from rankforce.models.provenance import Provenance
 from rankforce.models.tree_ensemble import TreeEnsemble
 
@@ -157,6 +158,10 @@ class ExpectedGrade(Model):
         """The probability of every grade: float64 (documents, grades), in the order of ``link.grades``."""
         return self.link.probabilities(self.outputs(data, n_trees))
 
+    @cached_property
+    def unnamed_categories(self) -> frozenset[int]:
+        return places_within(self, self.members)
+
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         outputs = [member._scores(self.part_for(member, matrix)) for member in self.members]
         return self.link.scores(np.array(outputs, dtype=dtypes.SCORE))
@@ -180,7 +185,13 @@ class ExpectedGrade(Model):
             np.array(contents.numbers("values")),
             contents.number("sigma"),
         )
-        return cls(feature_names=feature_names, provenance=provenance, link=link, members=contents.models("outputs"))
+        return cls(
+            feature_names=feature_names,
+            provenance=provenance,
+            categories=contents.categories,
+            link=link,
+            members=contents.models("outputs"),
+        )
 
     def __repr__(self) -> str:
         grades = ", ".join(f"{grade:g}" for grade in self.link.grades)

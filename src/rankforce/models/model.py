@@ -14,10 +14,17 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data import frames
+from rankforce.data.categories import Categories, as_categories, check_codes
 from rankforce.data.dataset import Dataset
 from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import OrNone, Whole
+from rankforce.models.categories import (
+    check_whole_codes,
+    holds_raw_values,
+    matrix_of_dataset,
+    raw_matrix,
+)
 from rankforce.models.exported import Exported
 from rankforce.models.provenance import Provenance
 from rankforce.models.ranking import Ranking
@@ -32,6 +39,8 @@ class Model(abc.ABC):
 
     A kind of model is one file in this folder with one class: ``KIND`` names it in model files, ``contents`` and
     ``from_contents`` are its part of the file, ``_scores`` scores a checked matrix. Nothing else is to be registered.
+
+    ``categories``: a categorical feature -> its categories in the order of their codes 0, 1, 2, ...
     """
 
     KIND: ClassVar[str]
@@ -39,6 +48,7 @@ class Model(abc.ABC):
 
     feature_names: tuple[str, ...]
     provenance: Provenance = dataclasses.field(default_factory=Provenance)
+    categories: Categories = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = tuple(str(name) for name in self.feature_names)
@@ -46,6 +56,7 @@ class Model(abc.ABC):
             twice, _ = Counter(names).most_common(1)[0]
             raise DataError(f"two features of the model are named {twice!r}")
         object.__setattr__(self, "feature_names", names)
+        object.__setattr__(self, "categories", dict(as_categories(self.categories, names)))
 
     @property
     def n_features(self) -> int:
@@ -56,7 +67,8 @@ class Model(abc.ABC):
 
         ``data`` is a Dataset, a matrix (documents, features) or a data frame. Named columns are matched by name, so
         that their order does not matter and others may stand beside them; a matrix is matched by position. NaN is a
-        missing value.
+        missing value. Of a model with categories, a data frame or an array of objects holds the categories themselves,
+        of which those that the model does not know are as good as none; a matrix of numbers holds their codes.
         """
         return self._scores(self.matrix(data))
 
@@ -107,33 +119,63 @@ class Model(abc.ABC):
         )
 
     def matrix(self, data: Any) -> np.ndarray:
-        """The features of ``data`` as this model numbers them: float32 (documents, features), read-only."""
+        """The features of ``data`` as this model numbers them: float32 (documents, features), read-only.
+
+        Categories are their codes: -1 for those that the model does not know.
+        """
         if type(data) is np.ndarray and data.dtype is _PLAIN and data.ndim == 2 and data.flags.carray:
             matrix = data  # the common case, without looking for what else it might be
             if matrix.shape[1] != self.n_features:
-                raise self._wrong_count(matrix)
+                raise self._wrong_count(matrix.shape[1])
             frames.refuse_infinite(matrix, None)
+            self._check_codes(matrix)
         elif isinstance(data, Dataset):
             places = self._places(data.feature_names, named=not are_numbered(data.feature_names))
-            matrix = data.features if places is None else data.features[:, places]
+            matrix = matrix_of_dataset(data, places, self.feature_names, self.categories)
         elif frames.is_frame(data):
             names = frames.column_names(data)
             places = self._places(names, named=True)
-            matrix, _ = frames.as_matrix(data if places is None else _columns(data, places))
+            chosen = data if places is None else frames.columns_at(data, places)
+            if self.categories:
+                matrix = raw_matrix(chosen, self.feature_names, self.categories)
+            else:
+                matrix, _ = frames.as_matrix(chosen)
+                self._check_codes(matrix)
         else:
-            if not hasattr(data, "ndim"):
-                data = frames.as_vector(data)
-            if data.ndim == 1 and not hasattr(data, "nnz"):
-                raise DataError("X must have two dimensions (documents, features): for one document write X[None, :]")
-            matrix, _ = frames.as_matrix(data)
-            if matrix.shape[1] != self.n_features:
-                raise self._wrong_count(matrix)
+            matrix = self._matrix_of_array(data)
         matrix = np.ascontiguousarray(matrix, dtype=dtypes.FEATURE).view()
         matrix.setflags(write=False)
         return matrix
 
-    def _wrong_count(self, matrix: np.ndarray) -> DataError:
-        return DataError(f"X has {matrix.shape[1]} features, the model was trained on {self.n_features}")
+    def _matrix_of_array(self, data: Any) -> np.ndarray:
+        if not hasattr(data, "ndim"):
+            data = frames.as_vector(data)
+        if data.ndim == 1 and not hasattr(data, "nnz"):
+            raise DataError("X must have two dimensions (documents, features): for one document write X[None, :]")
+        if holds_raw_values(data, self.categories):
+            if data.ndim == 2 and data.shape[1] != self.n_features:
+                raise self._wrong_count(data.shape[1])
+            return raw_matrix(data, self.feature_names, self.categories)
+        matrix, _ = frames.as_matrix(data)
+        if matrix.shape[1] != self.n_features:
+            raise self._wrong_count(matrix.shape[1])
+        self._check_codes(matrix)
+        return matrix
+
+    def _check_codes(self, matrix: np.ndarray) -> None:
+        """Raise where a column of codes holds something else."""
+        if self.categories:
+            check_codes(matrix, self.feature_names, self.categories)
+        if self.unnamed_categories:
+            check_whole_codes(matrix, self.feature_names, self.unnamed_categories)
+
+    @property
+    def unnamed_categories(self) -> frozenset[int]:
+        """The places of categorical features whose categories are whole numbers that nobody has listed."""
+        return frozenset()
+
+    def _wrong_count(self, features: int) -> DataError:
+        return DataError(f"X has {features} features, the model was trained on {self.n_features}")
 
     def _places(self, names: Sequence[str], named: bool) -> list[int] | None:
         """Where each feature of the model stands among ``names``; None if they are the same.
@@ -185,6 +227,12 @@ class Model(abc.ABC):
         lacking = [name for name in member.feature_names if name not in own]
         if lacking:
             raise DataError(f"{role} reads the feature {lacking[0]!r}, which the model around it does not have")
+        for name, of_member in member.categories.items():
+            if self.categories.get(name) != of_member:
+                raise DataError(
+                    f"{role} knows other categories of the feature {name!r} than the model around it: train both on "
+                    "data with the same categories"
+                )
 
     @abc.abstractmethod
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
@@ -198,6 +246,13 @@ class Model(abc.ABC):
     @abc.abstractmethod
     def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> Model:
         """The inverse of ``contents``. ``contents`` is a ``storage.Fields``: it raises where a field is wrong."""
+
+
+def places_within(model: Model, members: Sequence[Model]) -> frozenset[int]:
+    """The places of features that models within a model read as unlisted categories."""
+    place_of = {name: place for place, name in enumerate(model.feature_names)}
+    named = {member.feature_names[place] for member in members for place in member.unnamed_categories}
+    return frozenset(place_of[name] for name in named - model.categories.keys())
 
 
 def count_of(value: Any, name: str, most: int) -> int:
@@ -216,12 +271,3 @@ def frozen(array: np.ndarray, dtype: Any) -> np.ndarray:
     result = np.ascontiguousarray(array, dtype=dtype).view()
     result.setflags(write=False)
     return result
-
-
-def _columns(frame: Any, places: list[int]) -> Any:
-    """Some columns of a pandas, polars or Arrow frame, by position."""
-    if hasattr(frame, "iloc"):
-        return frame.iloc[:, places]
-    if hasattr(frame, "column_names"):
-        return frame.select(places)
-    return frame.select([frame.columns[index] for index in places])

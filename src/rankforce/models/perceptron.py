@@ -81,13 +81,9 @@ class Perceptron(Model):
 
     @classmethod
     def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> Perceptron:
-        arrays = ("means", "deviations", "weights", "thresholds", "grades")
-        return cls(
-            feature_names=feature_names,
-            provenance=provenance,
-            kernel=contents.text("kernel"),
-            **{name: np.array(contents.numbers(name)) for name in arrays},
-        )
+        names = ("means", "deviations", "weights", "thresholds", "grades")
+        arrays: dict[str, Any] = {name: np.array(contents.numbers(name)) for name in names}
+        return cls(feature_names=feature_names, provenance=provenance, kernel=contents.text("kernel"), **arrays)
 
     def __repr__(self) -> str:
         return f"Perceptron({self.kernel}, {counted(self.n_features, 'feature')}, {counted(len(self.grades), 'grade')})"

@@ -17,6 +17,7 @@ from rankforce.written_forms import name_of
 
 # What decides how fast or how talkative a training is, never what it yields: the same model has the same bytes.
 NOT_KEPT = frozenset({"threads", "progress", "memory"})
+COLUMNS = "columns"  # among the settings: what became of the columns of the table that was learned from
 ROWS_AT_A_TIME = 1024  # of features that are looked at: they stay in the cache
 
 

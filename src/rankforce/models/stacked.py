@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.errors import SettingsError
-from rankforce.models.model import Model
+from rankforce.models.categories import categories_of_all
+from rankforce.models.model import Model, places_within
 from rankforce.models.net import Net
 from rankforce.models.provenance import Provenance
 
@@ -27,7 +29,13 @@ class Stacked(Model):
     def of(cls, models: Any, net: Net, *, provenance: Provenance | None = None) -> Stacked:
         """A net on models. Its features are those of the first model, then those that only later ones read."""
         names = dict.fromkeys(name for model in models for name in model.feature_names)
-        return cls(feature_names=tuple(names), models=tuple(models), net=net, provenance=provenance or Provenance())
+        return cls(
+            feature_names=tuple(names),
+            models=tuple(models),
+            net=net,
+            provenance=provenance or Provenance(),
+            categories=categories_of_all(models),
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -40,6 +48,10 @@ class Stacked(Model):
         for number, model in enumerate(self.models):
             self.check_member(model, f"model {number} under the net")
 
+    @cached_property
+    def unnamed_categories(self) -> frozenset[int]:
+        return places_within(self, self.models)
+
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         return stacked_scores(self.net, [model._scores(self.part_for(model, matrix)) for model in self.models])
 
@@ -51,7 +63,13 @@ class Stacked(Model):
     @classmethod
     def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> Stacked:
         net: Any = contents.optional_model("net")  # __post_init__ refuses what is no net
-        return cls(feature_names=feature_names, provenance=provenance, models=contents.models("models"), net=net)
+        return cls(
+            feature_names=feature_names,
+            provenance=provenance,
+            categories=contents.categories,
+            models=contents.models("models"),
+            net=net,
+        )
 
     def __repr__(self) -> str:
         return f"Stacked({len(self.models)} models under {self.net!r})"

@@ -43,13 +43,13 @@ from rankforce.files.limits import longest_id
 from rankforce.files.streams import file_name
 from rankforce.models import appended_trees, tree_ensemble, tree_text
 from rankforce.models.file_content import content_of, uncompressed
+from rankforce.models.file_versions import LATEST, oldest_version
 from rankforce.models.json_text import refuse_constant, revived, text
 from rankforce.models.kept_data import read_known_data, written_provenance
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 
 FORMAT = "rankforce model"
-VERSION = 2  # the latest that is read; files are of version 1 unless they hold what only version 2 can say
 _HEAD = f'{{"format": "{FORMAT}",\n"version": '.encode()
 _TAIL = re.compile(rb'\n"sha256": "([0-9a-f]{64})"}\n\Z')
 _END = re.compile(rb'\n"sha256": "[0-9a-f]{64}"}\n')  # within a model a line ends with a comma or a bracket
@@ -99,7 +99,7 @@ def is_model_file(path: str | Path) -> bool:
 def to_bytes(model: Model) -> bytes:
     """The file of a model, uncompressed."""
     plain = document_of(model)
-    document = {"format": FORMAT, "version": 2 if tree_text.has_double_leaves(plain["contents"]) else 1, **plain}
+    document = {"format": FORMAT, "version": oldest_version(plain), **plain}
     body = text(document)[:-1].encode() + b","  # without the closing brace: the digest follows
     return body + f'\n"sha256": "{hashlib.sha256(body).hexdigest()}"}}\n'.encode()
 
@@ -111,7 +111,7 @@ def from_bytes(data: bytes, name: str = "model") -> Model:
     _check_frame(data[:appended], name)
     try:
         document = _document_of_bytes(data[:appended], columns=appended == len(data))
-        Fields(document, name).whole("version", least=1, most=VERSION)
+        Fields(document, name).whole("version", least=1, most=LATEST)
         if appended < len(data):
             if not appended_trees.may_follow(document):
                 _check_frame(data, name)
@@ -148,12 +148,12 @@ def _check_frame(data: bytes, name: str) -> None:
             raise ModelFileError(f"{name}: the file is truncated; copy it again or save the model again")
         raise ModelFileError(f"{name}: this is not a rankforce model file (it does not begin with {FORMAT!r})")
     version = re.match(rb"[0-9]{1,9}(?=,\n)", data[len(_HEAD) :])
-    newer = version is not None and int(version[0]) > VERSION
+    newer = version is not None and int(version[0]) > LATEST
     tail = _TAIL.search(data, max(0, len(data) - _TAIL_LENGTH))
     if newer and (tail is None or _digest(data, tail) == tail[1]):
         raise ModelFileError(
             f"{name}: the file has format version {version[0].decode() if version else ''}, this rankforce reads "
-            f"up to {VERSION}; upgrade rankforce"
+            f"up to {LATEST}; upgrade rankforce"
         )
     if tail is None:
         raise ModelFileError(
@@ -209,9 +209,11 @@ def model_kinds() -> dict[str, type[Model]]:
 
 def document_of(model: Model) -> dict[str, Any]:
     """A model as plain values: what a file holds, and what a model within a model holds."""
+    categories = {name: list(values) for name, values in model.categories.items()}
     return {
         "kind": model.KIND,
         "feature_names": list(model.feature_names),
+        **({"categories": categories} if categories else {}),
         "provenance": written_provenance(model.provenance),
         "contents": model.contents(),
     }
@@ -231,7 +233,12 @@ def model_of(document: Any, name: str) -> Model:
     if max(map(len, feature_names), default=0) > longest_id():
         raise fields.error(f"the name of a feature has more than {longest_id():,} characters")
     provenance = _provenance(Fields(fields.mapping("provenance"), name))
-    return kinds[kind].from_contents(Fields(fields.mapping("contents"), name), feature_names, provenance)
+    contents = Fields(fields.mapping("contents"), name)
+    contents.categories = fields.mapping("categories") if "categories" in fields.values else {}
+    model = kinds[kind].from_contents(contents, feature_names, provenance)
+    if model.categories.keys() != contents.categories.keys():
+        raise fields.error(f"a model of the kind {kind!r} has no categories")
+    return model
 
 
 def _provenance(fields: Fields) -> Provenance:
@@ -270,6 +277,7 @@ class Fields:
         if not isinstance(values, dict):
             raise self.error("an object was expected")
         self.values = values
+        self.categories: dict[str, Any] = {}  # of the model whose contents these are
 
     def error(self, problem: str) -> ModelFileError:
         return ModelFileError(f"{self.name}: the file holds an impossible model: {problem}")
@@ -326,12 +334,12 @@ class Fields:
         """A list of numbers (or truth values) as an array; whole numbers where the dtype is one of those."""
         return self.column([{key: self._of_type(key, list, "a list")}], key, dtype)
 
-    def records(self, key: str, names: tuple[str, ...]) -> list[dict[str, list[Any]]]:
-        """A list of objects, each with exactly these names, each of them a list."""
+    def records(self, key: str, names: tuple[str, ...], optional: tuple[str, ...] = ()) -> list[dict[str, list[Any]]]:
+        """A list of objects, each with exactly these names, and perhaps the optional ones, each of them a list."""
         records = self._of_type(key, list, "a list")
         wanted = set(names)
         for number, record in enumerate(records):
-            if not isinstance(record, dict) or record.keys() != wanted:
+            if not isinstance(record, dict) or record.keys() - set(optional) != wanted:
                 raise self.error(f"{key!r} {number} must be an object with {', '.join(names)}")
             if not all(type(values) is list for values in record.values()):
                 raise self.error(f"{key!r} {number} must hold lists")

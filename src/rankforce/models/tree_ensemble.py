@@ -11,13 +11,17 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
 from rankforce.console.wording import counted
-from rankforce.errors import DataError, RankforceError, SettingsError
+from rankforce.data.categories import Categories
+from rankforce.errors import DataError, SettingsError
+from rankforce.kernels.trees.set_tests import SetBits
 from rankforce.kinds import check_choice
-from rankforce.models import compiled_trees, tree_walk
-from rankforce.models.model import Model, count_of, frozen
+from rankforce.models import compiled_trees, tree_sets, tree_walk
+from rankforce.models.model import Model, count_of, frozen, places_within
 from rankforce.models.provenance import Provenance
+from rankforce.models.tree_checks import check_trees
+from rankforce.models.tree_sets import SET_FIELDS
 from rankforce.models.tree_text import TreeColumns
-from rankforce.trees.tree import Tree
+from rankforce.trees.tree import Tree, no_numbers
 
 # dtype of each array; the first six have one entry per internal node, the last two one per leaf
 NODE_FIELDS: dict[str, Any] = {
@@ -43,6 +47,9 @@ class TreeEnsemble(Model):
     Children count within their tree: c >= 0 is the internal node c, later than its parent; c < 0 is the leaf ~c.
     ``x <= threshold`` goes left, a missing value by ``missing_left``.
 
+    A node with ``subset`` s >= 0 asks instead whether the code of a category is in set s, which goes left; all else
+    goes right. The k-th node that asks so asks for set k; ``data/category_sets.py`` says how sets are written.
+
     Leaf values are float32, or float64 if ``double_leaves``: models of other libraries have such leaves.
     """
 
@@ -61,6 +68,9 @@ class TreeEnsemble(Model):
     base_feature: str | None = None
     base_model: Model | None = None
     double_leaves: bool = False
+    subset: np.ndarray = dataclasses.field(default_factory=no_numbers)
+    subset_starts: np.ndarray = dataclasses.field(default_factory=no_numbers)
+    subset_words: np.ndarray = dataclasses.field(default_factory=no_numbers)
 
     @classmethod
     def from_trees(
@@ -72,6 +82,7 @@ class TreeEnsemble(Model):
         base_score: float = 0.0,
         provenance: Provenance | None = None,
         double_leaves: bool = False,
+        categories: Categories | None = None,
     ) -> TreeEnsemble:
         """An ensemble of trees. ``base_model`` is a model, or the name of a feature whose value is the base."""
         fields: dict[str, np.ndarray] = {}
@@ -90,7 +101,9 @@ class TreeEnsemble(Model):
             base_feature=base_model if isinstance(base_model, str) else None,
             base_model=None if isinstance(base_model, str) else base_model,
             double_leaves=double_leaves,
+            categories=categories or {},
             **fields,
+            **tree_sets.of_trees(trees),
         )
 
     def __post_init__(self) -> None:
@@ -98,9 +111,15 @@ class TreeEnsemble(Model):
         object.__setattr__(self, "node_starts", frozen(self.node_starts, dtypes.OFFSET))
         for name, dtype in _field_types(self.double_leaves).items():
             object.__setattr__(self, name, frozen(getattr(self, name), dtype))
+        if len(self.subset) == 0:
+            object.__setattr__(self, "subset", np.full(len(self.feature), -1))
+        if len(self.subset_starts) == 0:
+            object.__setattr__(self, "subset_starts", np.zeros(1))
+        for name, dtype in SET_FIELDS.items():
+            object.__setattr__(self, name, frozen(getattr(self, name), dtype))
         object.__setattr__(self, "base_score", float(self.base_score))
         self._check_base()
-        check_trees(self)
+        check_trees(self, NODE_FIELDS, LEAF_FIELDS)
 
     def _check_base(self) -> None:
         if not np.isfinite(self.base_score):
@@ -120,6 +139,11 @@ class TreeEnsemble(Model):
     def n_trees(self) -> int:
         return len(self.node_starts) - 1
 
+    @property
+    def has_sets(self) -> bool:
+        """Whether some node asks for a set of categories."""
+        return len(self.subset_starts) > 1
+
     @cached_property
     def tree_leaves(self) -> np.ndarray:
         """The number of leaves of each tree."""
@@ -128,6 +152,11 @@ class TreeEnsemble(Model):
     @cached_property
     def leaf_starts(self) -> np.ndarray:
         return frozen(self.node_starts + np.arange(self.n_trees + 1), dtypes.OFFSET)
+
+    @cached_property
+    def set_starts(self) -> np.ndarray:
+        """Where the sets of categories of each tree begin."""
+        return frozen(np.append(0, np.cumsum(self.subset >= 0))[self.node_starts], dtypes.OFFSET)
 
     @property
     def trees(self) -> list[Tree]:
@@ -138,6 +167,7 @@ class TreeEnsemble(Model):
         nodes = slice(self.node_starts[number], self.node_starts[number + 1])
         leaves = slice(self.leaf_starts[number], self.leaf_starts[number + 1])
         parts = {name: getattr(self, name)[nodes] for name in NODE_FIELDS}
+        parts |= tree_sets.of_range(self, number, number + 1) if self.has_sets else {}
         return Tree(**parts, **{name: getattr(self, name)[leaves] for name in LEAF_FIELDS})
 
     def truncate(self, n_trees: int) -> TreeEnsemble:
@@ -145,6 +175,7 @@ class TreeEnsemble(Model):
         count = count_of(n_trees, "n_trees", self.n_trees)
         fields = {name: getattr(self, name)[: self.node_starts[count]] for name in NODE_FIELDS}
         fields |= {name: getattr(self, name)[: self.leaf_starts[count]] for name in LEAF_FIELDS}
+        fields |= tree_sets.of_range(self, 0, count)
         return dataclasses.replace(self, node_starts=self.node_starts[: count + 1], **fields)
 
     def feature_importance(self, kind: str = "gain") -> dict[str, float]:
@@ -161,7 +192,8 @@ class TreeEnsemble(Model):
 
         See ``Model.predict`` for what ``data`` can be.
         """
-        if n_trees is None and type(data) is np.ndarray and self._starts_alike and compiled_trees.available():
+        plain = n_trees is None and type(data) is np.ndarray and self._starts_alike and not self._asks_categories
+        if plain and compiled_trees.available():
             few = self._compiled.scores_of_few(data)
             if few is not None:
                 return few
@@ -209,6 +241,17 @@ class TreeEnsemble(Model):
             scores += column
         return scores
 
+    @cached_property
+    def _asks_categories(self) -> bool:
+        """Whether a matrix has columns of codes, which are to be looked at before they are believed."""
+        return bool(self.categories) or bool(self.unnamed_categories)
+
+    @cached_property
+    def unnamed_categories(self) -> frozenset[int]:
+        own = {int(place) for place in np.unique(self.feature[self.subset >= 0])}
+        own -= {place for place, name in enumerate(self.feature_names) if name in self.categories}
+        return frozenset(own | places_within(self, [] if self.base_model is None else [self.base_model]))
+
     @property
     def _starts_alike(self) -> bool:
         """Whether all scores start from the same number."""
@@ -223,23 +266,25 @@ class TreeEnsemble(Model):
         if compiled_trees.available():
             self._compiled.add_scores(matrix, first, last, scores)
         else:
-            roots, nodes, thresholds = self.walk
-            tree_walk.add_scores(matrix, roots[first:last], nodes, thresholds, self.leaf_value, scores)
+            roots, nodes, thresholds, sets = self.walk
+            tree_walk.add_scores(matrix, roots[first:last], nodes, thresholds, sets, self.leaf_value, scores)
 
     @cached_property
-    def walk(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(roots, nodes, thresholds) for walking down, with children counted over all trees.
+    def walk(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, SetBits | None]:
+        """(roots, nodes, thresholds, sets) for walking down, with children counted over all trees.
 
-        nodes int32 (nodes, 4): feature, left, right, 1 if missing values go left. A child c < 0 is the leaf ~c.
+        nodes int32 (nodes, 4): feature, left, right, 1 if missing values go left, + 2·(s + 1) if the node asks for
+        set s. A child c < 0 is the leaf ~c.
         """
         tree = np.repeat(np.arange(self.n_trees), np.diff(self.node_starts))
         sides = [
             np.where(side >= 0, side + self.node_starts[tree], side - self.leaf_starts[tree])
             for side in (self.left, self.right)
         ]
-        nodes = np.column_stack([self.feature, *sides, self.missing_left])
+        nodes = np.column_stack([self.feature, *sides, self.missing_left + 2 * (self.subset + 1)])
         roots = np.where(self.tree_leaves > 1, self.node_starts[:-1], ~self.leaf_starts[:-1])
-        return frozen(roots, np.int32), frozen(nodes, np.int32), self.threshold
+        sets = SetBits(self.subset_starts, self.subset_words) if self.has_sets else None
+        return frozen(roots, np.int32), frozen(nodes, np.int32), self.threshold, sets
 
     @cached_property
     def _compiled(self) -> compiled_trees.CompiledTrees:
@@ -271,7 +316,8 @@ class TreeEnsemble(Model):
         for number in range(self.n_trees):
             nodes = slice(self.node_starts[number], self.node_starts[number + 1])
             leaves = slice(self.leaf_starts[number], self.leaf_starts[number + 1])
-            trees.append({name: columns[name][nodes if name in NODE_FIELDS else leaves] for name in columns})
+            tree = {name: columns[name][nodes if name in NODE_FIELDS else leaves] for name in columns}
+            trees.append(tree | tree_sets.written(self, number))
         return {
             "base_score": self.base_score,
             "base_feature": self.base_feature,
@@ -284,13 +330,15 @@ class TreeEnsemble(Model):
     def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> TreeEnsemble:
         double_leaves = contents.truth("double_leaves", False)
         types = _field_types(double_leaves)
+        fields: dict[str, Any]
         trees = contents.get("trees")
         if isinstance(trees, TreeColumns):
-            sizes = trees.nodes
+            sizes, sets = trees.nodes, trees.sets
             with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, which is refused
                 fields = {name: trees.columns[name].astype(dtype) for name, dtype in types.items()}
         else:
-            trees = contents.records("trees", tuple(types))
+            trees = contents.records("trees", tuple(types), tuple(tree_sets.FILE_FIELDS))
+            sets = tree_sets.lists_of_records(trees, contents.column, contents.error)
             sizes = [len(tree["feature"]) for tree in trees]
             for number, tree in enumerate(trees):
                 for name, values in tree.items():
@@ -299,15 +347,18 @@ class TreeEnsemble(Model):
                             f"tree {number} has {sizes[number]} nodes and {len(values)} times {name!r}"
                         )
             fields = {name: contents.column(trees, name, dtype) for name, dtype in types.items()}
+        node_starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         return cls(
             feature_names=feature_names,
             provenance=provenance,
-            node_starts=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
+            categories=contents.categories,
+            node_starts=node_starts,
             base_score=contents.number("base_score"),
             base_feature=contents.optional_text("base_feature"),
             base_model=contents.optional_model("base_model"),
             double_leaves=double_leaves,
             **fields,
+            **tree_sets.of_lists(sets, node_starts, contents.error),
         )
 
 
@@ -318,50 +369,3 @@ def _field_types(double_leaves: bool) -> dict[str, Any]:
 
 def _written(values: np.ndarray, shortest: Any) -> list[Any]:
     return (shortest(values) if values.dtype == np.float32 else values).tolist()
-
-
-def check_trees(model: TreeEnsemble) -> None:
-    """Raise unless the arrays are trees that a kernel can walk without leaving them.
-
-    Children come after their parents and every node but the roots has one parent: hence no cycle, and every walk
-    ends in a leaf of its tree.
-    """
-    starts = model.node_starts
-    if starts.ndim != 1 or len(starts) == 0 or starts[0] != 0 or (np.diff(starts) < 0).any():
-        raise RankforceError("node_starts must begin with 0 and not fall")
-    nodes = int(starts[-1])
-    leaves = nodes + model.n_trees
-    if leaves >= 2**31:
-        raise RankforceError(f"an ensemble of {leaves:,} leaves is beyond the limit of {2**31 - 1:,}")
-    for name in (*NODE_FIELDS, *LEAF_FIELDS):
-        wanted = nodes if name in NODE_FIELDS else leaves
-        if getattr(model, name).shape != (wanted,):
-            raise RankforceError(f"{name} must have {wanted} entries, not shape {getattr(model, name).shape}")
-    tree = np.repeat(np.arange(model.n_trees), np.diff(starts))
-    local = np.arange(nodes) - starts[tree]
-    size = np.diff(starts)[tree]
-
-    def refuse(wrong: np.ndarray, problem: str) -> None:
-        if wrong.any():
-            node = int(np.flatnonzero(wrong)[0])
-            raise RankforceError(f"tree {tree[node]}, node {local[node]}: {problem}")
-
-    refuse((model.feature < 0) | (model.feature >= model.n_features), f"the model has {model.n_features} features only")
-    refuse(~np.isfinite(model.threshold), "the threshold is not finite")
-    refuse(~np.isfinite(model.gain), "the gain is not finite")
-    node_parents = np.zeros(nodes, dtype=np.int64)
-    leaf_parents = np.zeros(leaves, dtype=np.int64)
-    for side in (model.left.astype(np.int64), model.right.astype(np.int64)):
-        inner = side >= 0
-        refuse(inner & (side <= local), "a child that does not come after its parent")
-        refuse(inner & (side >= size), "a child outside the tree")
-        refuse(~inner & (~side > size), "a leaf outside the tree")
-        node_parents += np.bincount((side + starts[tree])[inner], minlength=nodes)
-        leaf_parents += np.bincount((~side + starts[tree] + tree)[~inner], minlength=leaves)
-    refuse(node_parents != (local > 0), "a node that does not have one parent")
-    if (leaf_parents != np.repeat(np.diff(starts) > 0, np.diff(starts) + 1)).any():
-        raise RankforceError("a leaf that does not have one parent")
-    if not np.isfinite(model.leaf_value).all():
-        raise RankforceError("a leaf value is not finite")
-    if (model.leaf_documents < 0).any():
-        raise RankforceError("a leaf with a negative number of documents")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.models.number_lists import numbers, whole_numbers
+from rankforce.models.tree_sets import FILE_FIELDS, SetLists
 
 _BEGIN = b'"trees": [\n'
 _END = b"}]"
@@ -22,11 +23,12 @@ _ANY = b'"trees":'
 
 
 class TreeColumns:
-    """The arrays of all trees of an ensemble, one after the other, and how many nodes each tree has."""
+    """The arrays of all trees of an ensemble, one after the other, how many nodes each tree has, and its sets."""
 
-    def __init__(self, columns: dict[str, np.ndarray], nodes: list[int]) -> None:
+    def __init__(self, columns: dict[str, np.ndarray], nodes: list[int], sets: SetLists) -> None:
         self.columns = columns
         self.nodes = nodes
+        self.sets = sets
 
 
 def cut_out(data: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]) -> tuple[bytes, list[TreeColumns]]:
@@ -64,14 +66,17 @@ def put_back(document: Any, sections: list[TreeColumns]) -> None:
 
 
 def _read(section: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]) -> TreeColumns | None:
-    pattern = _line(tuple(dtypes))
+    pattern, written = _line(tuple(dtypes))
     lines = pattern.findall(section)
-    written = len(lines) * len(pattern.pattern.replace(b"([^]]*)", b"").replace(b"\\", b"")) + len(",\n") * (
-        len(lines) - 1
-    )
     lists = list(zip(*lines, strict=True))
-    if not lines or written + sum(len(part) for parts in lists for part in parts) != len(section):
+    between = len(",\n") * (len(lines) - 1)
+    if not lines or len(lines) * written + between + sum(len(part) for parts in lists for part in parts) != len(
+        section
+    ):
         return None  # something stands between the lines
+    sets = _sets(lists.pop())
+    if sets is None:
+        return None
     nodes: np.ndarray | None = None
     columns: dict[str, np.ndarray] = {}
     for (name, dtype), parts in zip(dtypes.items(), lists, strict=True):
@@ -84,14 +89,43 @@ def _read(section: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, A
             nodes = counts
         if not np.array_equal(counts, nodes + (name in leaf_fields)):
             return None
-    return None if nodes is None else TreeColumns(columns, nodes.tolist())
+    return None if nodes is None else TreeColumns(columns, nodes.tolist(), sets)
 
 
 @functools.cache
-def _line(names: tuple[str, ...]) -> re.Pattern[bytes]:
-    """The line of a tree: what stands between the brackets of each name."""
-    lists = ", ".join(rf'"{name}": \[([^]]*)\]' for name in names)
-    return re.compile(rf"\{{{lists}\}}".encode())
+def _line(names: tuple[str, ...]) -> tuple[re.Pattern[bytes], int]:
+    """The line of a tree: what stands between the brackets of each name, and all that is said of sets of categories.
+
+    With the number of bytes around these.
+    """
+    lists = _lists_of(names)
+    sets = _lists_of(tuple(FILE_FIELDS)).replace("(", "").replace(")", "")
+    around = lists.replace("([^]]*)", "").replace("\\", "")
+    return re.compile(rf"\{{{lists}((?:, {sets})?)\}}".encode()), len(f"{{{around}}}")
+
+
+def _lists_of(names: tuple[str, ...]) -> str:
+    return ", ".join(rf'"{name}": \[([^]]*)\]' for name in names)
+
+
+_SETS = re.compile(_lists_of(tuple(FILE_FIELDS)).encode())
+
+
+def _sets(parts: Sequence[bytes]) -> SetLists | None:
+    """The sets of categories of all trees, out of what each line says of them."""
+    counts = np.zeros((len(parts), len(FILE_FIELDS)), dtype=np.int64)
+    asking = [number for number, part in enumerate(parts) if part]
+    lists = list(zip(*(_SETS.findall(parts[number])[0] for number in asking), strict=True))
+    columns = []
+    for place, dtype in enumerate(FILE_FIELDS.values()):
+        column = _column(b", ".join([part for part in lists[place] if part]) if lists else b"", np.dtype(dtype))
+        if column is None:
+            return None
+        columns.append(column[0].astype(dtype))
+        if lists:
+            counts[asking, place] = _counts(lists[place], column[1])
+    nodes, sizes, words = columns
+    return SetLists(nodes, sizes, words, counts)
 
 
 def _counts(parts: Sequence[bytes], commas: np.ndarray) -> np.ndarray:
@@ -118,12 +152,3 @@ def _column(text: bytes, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray] 
         if values.min() < least or values.max() > most:
             return None
     return values, commas
-
-
-def has_double_leaves(contents: Any) -> bool:
-    """Whether the leaves of some trees of a document are float64, which readers of version 1 would round."""
-    if isinstance(contents, dict):
-        return contents.get("double_leaves") is True or any(
-            has_double_leaves(part) for name, part in contents.items() if name != "trees"
-        )
-    return isinstance(contents, (list, tuple)) and any(isinstance(p, dict) and has_double_leaves(p) for p in contents)

@@ -131,6 +131,10 @@ class Bagging(Iterative):
     def _own_code(self) -> OwnCode:
         return OwnCode.of(self._base().get_params(deep=False), self)
 
+    @property
+    def learns_categories(self) -> bool:
+        return self._base().learns_categories
+
     def _base(self) -> Ranker:
         if self.ranker is None:
             from rankforce.rankers.lambdamart import LambdaMART

@@ -97,6 +97,9 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         Share of features and of queries that each tree sees.
     monotone : mapping or sequence, optional
         +1 or −1 per feature (name or number): the score may only rise or fall with it.
+    category_smoothing : float
+        Against chance in splits on sets of categories: each category is thought to have so many documents more, which
+        are like its leaf.
     lambda_function : str or LambdaFunction, optional
         Another λ-function in place of ``NearPairs(sigma)``: ``"RankNetWeightPairs"``, ``"LocalCost(k=3)"``,
         ``rf.lambdas.Spring(delta=2)``, or your own. Those without curvature go with the gradient step.

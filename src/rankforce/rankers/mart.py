@@ -128,7 +128,7 @@ class MART(FromOtherLibraries, BoostedTrees):
         where 2^label would be infinite (labels above about 1000) or some label is negative, and the pairwise accuracy
         in place of NDCG where no label is positive but some are negative. ``watched_measure_`` says which it was.
     n_leaves, learning_rate, l2, min_gain, max_depth, growth, max_bins, feature_fraction, query_fraction, monotone,
-    base_model, early_stopping, line_search, line_search_on, memory, seed, threads, progress
+    category_smoothing, base_model, early_stopping, line_search, line_search_on, memory, seed, threads, progress
         As for ``LambdaMART``. Multiclass cannot be ``monotone``; ordinal can. A ``base_model`` of multiclass and
         ordinal must be a model of the same cost and grades.
 

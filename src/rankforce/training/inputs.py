@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rankforce.data import frames
+from rankforce.data.category_codes import recoded
 from rankforce.data.dataset import Dataset
-from rankforce.data.dataset_columns import LABEL_NAMES
 from rankforce.data.feature_matching import are_numbered, feature_places
+from rankforce.data.tables.columns import ROLE_NAMES
 from rankforce.errors import DataError
 
 
@@ -20,27 +21,24 @@ def as_dataset(
     labels: Any = None,
     weights: Any = None,
     query_weights: Any = None,
+    like: Dataset | None = None,
 ) -> Dataset:
-    """A data set is returned as it is; arrays and frames are made into one."""
+    """A data set is returned as it is; arrays and frames are made into one, its features like those of another."""
     if isinstance(X, Dataset):
         if any(part is not None for part in (y, qid, group, labels, weights, query_weights)):
             raise DataError("a Dataset holds its labels, queries and weights: give nothing beside it")
         return X
-    if y is None and labels is None and frames.is_frame(X):
-        named = [name for name in frames.column_names(X) if name.lower() in LABEL_NAMES]
-        if named:
-            raise DataError(f"y is missing, and X has a column {named[0]!r}: name it, fit(X, y={named[0]!r})")
     if qid is None and group is None and not names_queries(X):
         raise DataError(
             "a ranker must know which documents belong to one query: fit(X, y, qid=...) with one query id per row, "
             "or group=... with the sizes of consecutive queries, or a column named 'qid', or fit(Dataset(...))"
         )
-    return Dataset(X, y, qid, group=group, labels=labels, weights=weights, query_weights=query_weights)
+    return Dataset(X, y, qid, group=group, labels=labels, weights=weights, query_weights=query_weights, like=like)
 
 
 def names_queries(X: Any) -> bool:
-    """Whether X is a data frame with a column ``qid``."""
-    return frames.is_frame(X) and "qid" in frames.column_names(X)
+    """Whether X is a data frame with a column that is called as queries are."""
+    return frames.is_frame(X) and any(name.lower() in ROLE_NAMES["qid"] for name in frames.column_names(X))
 
 
 def with_features(data: Dataset) -> Dataset:
@@ -57,15 +55,17 @@ def with_features(data: Dataset) -> Dataset:
 
 
 def as_validation(validation: Any, data: Dataset) -> Dataset | None:
-    """A data set, or a tuple (X, y, qid), with the features in the order of the training data."""
+    """A data set, or a tuple (X, y, qid), with features and codes of categories as in the training data."""
     if validation is None:
         return None
     if isinstance(validation, tuple) and len(validation) == 3:
-        validation = as_dataset(*validation)
+        X, y, qid = validation
+        validation = as_dataset(X, y, qid, like=data if frames.is_frame(X) else None)
     if not isinstance(validation, Dataset):
         raise DataError("validation must be a Dataset or a tuple (X, y, qid)")
     places = validation_places(validation, data)
-    return validation if places is None else validation.take_features(places)
+    validation = validation if places is None else validation.take_features(places)
+    return recoded(validation, data, what="the validation data", of="the training data")
 
 
 def validation_places(validation: Dataset, data: Dataset) -> list[int] | None:

@@ -10,9 +10,10 @@ from typing import Any, Self
 
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
+from rankforce.inspection.column_guards import warn_of_suspect_columns
 from rankforce.measures.measure import Measure
 from rankforce.models.kept_data import knowing_scores
-from rankforce.models.provenance import Provenance
+from rankforce.models.provenance import COLUMNS, Provenance
 from rankforce.remedies import ValidationData
 from rankforce.threads import THREADS, using_threads
 from rankforce.training.base_models import base_of, written_base
@@ -73,6 +74,8 @@ class Iterative(Ranker):
     ) -> Self:
         """Learn, from the checkpoint on if it holds something, and leave ``model_`` and what else a fit leaves."""
         callbacks = checked_callbacks(callbacks)
+        self._refuse_categories(training.data)
+        warn_of_suspect_columns(training.data)
         self._check_settings(training.data, training.held_out)
         with using_threads(self.threads):
             kept = None
@@ -95,9 +98,10 @@ class Iterative(Ranker):
         self.watched_measure_ = monitor.measure
         self.best_iteration_ = course.best_iteration
         settings = self._settings() | self._chosen_settings(course) | training.inputs
+        columns = {COLUMNS: dict(training.data.roles)} if training.data.roles else {}
         provenance = Provenance.of_training(
             training.data,
-            settings=settings | self._notes() | self._earlier(),
+            settings=settings | self._notes() | self._earlier() | columns,
             objective=training.objective,
             history=monitor.history,
             watched=monitor.names,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ import sklearn.exceptions
 from sklearn.base import clone
 
 from rankforce import errors
+from rankforce.console.wording import listed
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError
@@ -62,6 +64,11 @@ class Ranker(BaseEstimator, abc.ABC):
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
     takes_dataset: ClassVar[bool] = True  # evaluations hand it the Dataset: features by name, and queries
+
+    @property
+    def learns_categories(self) -> bool:
+        """Whether it tells categories from numbers."""
+        return False
 
     seed: int = setting(0, SEED)
     progress: bool = switch(True)
@@ -187,6 +194,17 @@ class Ranker(BaseEstimator, abc.ABC):
             shift=shift,
             check=check,
         )
+
+    def _refuse_categories(self, data: Dataset) -> None:
+        """Raise for categories that would be read as numbers."""
+        if data.categories and not self.learns_categories:
+            names = list(data.categories)
+            raise DataError(
+                f"{type(self).__name__} reads features as numbers, and the codes of categories have no order: "
+                f"{listed(names, written=repr)}. Train LambdaMART or MART, make a column of 0 and 1 for each category, "
+                "or leave them out: ",
+                Phrase(f"data.without_features({names!r})", shlex.join(["--read", f"ignore={','.join(names)}"])),
+            )
 
     def _note_features(self, data: Dataset) -> None:
         self.n_features_in_ = data.n_features

@@ -9,7 +9,7 @@ from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import check_switches
 from rankforce.remedies import NAME_ALONE, Argument
-from rankforce.training.inputs import as_validation
+from rankforce.training.inputs import validation_places
 
 if TYPE_CHECKING:
     from rankforce.training.iterative import Iterative
@@ -30,8 +30,7 @@ def refitted(ranker: R, parts: tuple[Dataset, ...], scaled: bool) -> R:
     if ranker.best_iteration_ < 1:
         raise SettingsError("the earlier fit kept nothing that could be repeated: its best was before the first step")
     # features as validation data has them: by name, others may stand beside them
-    aligned = [parts[0], *(one for part in parts[1:] if (one := as_validation(part, parts[0])) is not None)]
-    whole = Dataset.concat(aligned, same_query="apart")
+    whole = Dataset.concat([parts[0], *(_aligned(part, parts[0]) for part in parts[1:])], same_query="apart")
     factor = _growth(model.provenance.data_fingerprint, parts, whole) if scaled else 1.0
     steps = math.ceil(ranker.best_iteration_ * factor)
     settings = {ranker._steps_name(): steps, "early_stopping": None} | ranker._found_on_validation()
@@ -47,6 +46,11 @@ def refitted(ranker: R, parts: tuple[Dataset, ...], scaled: bool) -> R:
     finally:
         del again._refit_of  # what is fitted later is another training
     return again
+
+
+def _aligned(part: Dataset, first: Dataset) -> Dataset:
+    places = validation_places(part, first)
+    return part if places is None else part.take_features(places)
 
 
 def _growth(learned_from: str, parts: tuple[Dataset, ...], whole: Dataset) -> float:

@@ -31,16 +31,25 @@ from rankforce.kernels.trees.growth_state import (
 from rankforce.kernels.trees.leaf_table import HERE, LEAF_COLUMNS, NO_LEAF, PARENT, SIZE, SPLIT_COLUMNS, START
 from rankforce.kernels.trees.leafwise import LEAFWISE_PLACES, SIBLING, grow_tree
 from rankforce.kernels.trees.leaves import mark_leaves
-from rankforce.kernels.trees.partition import route_documents
 from rankforce.kernels.trees.symmetric import (
     FRESH,
     LEVEL_COLUMNS,
     LEVEL_PLACES,
     NOT_SPLIT,
     OTHER,
+    SUMMING,
     grow_symmetric_tree,
 )
-from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, over_ranges
+from rankforce.threads import FEW_IN_A_PASS, default_threads, over_ranges
+from rankforce.trees.category_splits import (
+    CATEGORY_SMOOTHING,
+    best_sets,
+    bins_of_sets,
+    category_table,
+    no_sets,
+    sets_of_nodes,
+)
+from rankforce.trees.grown import Grown
 from rankforce.trees.histogram_pool import HISTOGRAM_BYTES, HistogramPool
 from rankforce.trees.layout import HistogramLayout
 from rankforce.trees.phases import GrowingTree
@@ -50,57 +59,6 @@ from rankforce.trees.tree import Tree
 SPLITS = ("newton", "least_squares")
 GROWTHS = ("leafwise", "symmetric")
 NO_DEPTH_LIMIT = 2**31 - 1
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Grown:
-    """A tree as it was grown, before its leaves have values.
-
-    structure : Tree
-        With leaf values 0.
-    leaf_of : int32 (documents,)
-        The leaf of every document of the binned data, sampled or not, in ``by_query`` order.
-    lower, upper : float64 (leaves,)
-        What monotone constraints leave to the value of each leaf; infinite without constraints. Values clipped to
-        these bounds keep every constraint.
-    column, split_bin
-        The splits in terms of bins.
-    """
-
-    structure: Tree
-    leaf_of: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    column: np.ndarray
-    split_bin: np.ndarray
-
-    def route(self, binned: Binned) -> np.ndarray:
-        """The leaf of every document of data binned at the same thresholds: int32 (documents,)."""
-        leaf_of = np.empty(binned.n_documents, dtype=dtypes.INDEX)
-        self._route_into(binned, leaf_of)
-        return leaf_of
-
-    def _route_into(self, binned: Binned, leaf_of: np.ndarray) -> None:
-        packing = binned.packing
-        size = packing.size[self.column][:, None]
-        bins = np.arange(BYTE_VALUES) // packing.stride[self.column][:, None] % size
-        missing_left = self.structure.missing_left[:, None]
-        sides = ((bins <= self.split_bin[:, None]) | ((bins == size - 1) & missing_left)).astype(np.uint8)
-        byte = packing.byte[self.column]
-
-        def route(first: int, last: int) -> None:
-            route_documents(
-                binned.rows,
-                byte,
-                sides,
-                self.structure.left,
-                self.structure.right,
-                int(binned.query_starts[first]),
-                int(binned.query_starts[last]),
-                leaf_of,
-            )
-
-        over_queries(binned.query_starts, route)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -115,6 +73,8 @@ class Work:
         A row per leaf: where its documents are and more, for the kernel; what monotone constraints leave to it.
     splits, gain : int32 and float64 (nodes, ...)
         A row per split that was made.
+    sets : uint64 (nodes, 4)
+        The bins that each split on a categorical column sends to the left, as bits.
     """
 
     documents: np.ndarray
@@ -123,6 +83,7 @@ class Work:
     bounds: np.ndarray
     splits: np.ndarray
     gain: np.ndarray
+    sets: np.ndarray
 
 
 class Grower:
@@ -152,6 +113,9 @@ class Grower:
     monotone : sequence of +1, −1, 0 per feature, optional
         +1: the tree must not fall as the feature rises. A split whose sides would be in the wrong order is refused;
         the middle of the two values bounds everything below each side.
+    category_smoothing : float
+        For splits on a categorical column, each category is thought to have so many documents more that are like the
+        leaf: its mean is drawn towards the leaf's.
     seed : int
         For the random rounding of forces where too many are small.
     histogram_bytes : int
@@ -175,6 +139,7 @@ class Grower:
         min_gain: float = 0.0,
         split: str = "newton",
         monotone: Sequence[int] | np.ndarray | None = None,
+        category_smoothing: float = CATEGORY_SMOOTHING,
         seed: int = 0,
         histogram_bytes: int = HISTOGRAM_BYTES["fast"],
         elsewhere: int = 0,
@@ -191,9 +156,12 @@ class Grower:
         if growth not in GROWTHS:
             raise SettingsError(f"growth must be one of {', '.join(map(repr, GROWTHS))}, not {growth!r}")
         self.growth = growth
+        self.category_smoothing = _not_negative(category_smoothing, "category_smoothing")
         self.seed = seed
         binning = binned.binning
         self._monotone = _directions(monotone, binning.n_features)[binning.features]
+        if self._monotone[list(binning.category_bins)].any():
+            raise SettingsError("monotone is for numeric features: the categories of a feature have no order")
         self._layout = HistogramLayout.of(binned.packing, binned.rows.shape[1])
         n, width = binned.n_documents, len(binning.features)
         self._elsewhere = elsewhere
@@ -213,6 +181,7 @@ class Grower:
         self._best_bin = np.empty((leaves, width), dtype=np.int32)
         self._best_missing = np.empty((leaves, width), dtype=np.uint8)
         self._verified = np.empty((leaves, width), dtype=np.uint8)
+        self._best_sets = best_sets(binning, leaves if growth == "leafwise" else 1)
 
     def grow(
         self,
@@ -251,26 +220,28 @@ class Grower:
         inner = made - 1
         column, split_bin, missing_left, left, right = work.splits[:inner].T.copy()
         binning = binned.binning
+        left_bins = bins_of_sets(work.sets[:inner])
         structure = Tree(
             feature=binning.features[column],
-            threshold=binning.thresholds[binning.cut_starts[column] + split_bin],
+            threshold=binning.split_thresholds(column, split_bin),
             missing_left=missing_left.astype(bool),
             left=left,
             right=right,
             gain=work.gain[:inner] * scales.gain_unit,
             leaf_value=np.zeros(made, dtype=dtypes.LEAF),
             leaf_documents=work.state[:made, SIZE].copy(),
+            **sets_of_nodes(binning, column, left_bins),
         )
         leaf_of = np.empty(n, dtype=dtypes.INDEX)
         bounds = work.bounds[:made] * scales.value_unit
-        grown = Grown(structure, leaf_of, bounds[:, 0].copy(), bounds[:, 1].copy(), column, split_bin)
+        grown = Grown(structure, leaf_of, bounds[:, 0].copy(), bounds[:, 1].copy(), column, split_bin, left_bins)
         if rows is None:
             starts, sizes = (np.ascontiguousarray(work.state[:made, which]) for which in (START, SIZE))
             over_ranges(
                 n, lambda first, last: mark_leaves(work.documents, starts, sizes, first, last, leaf_of), FEW_IN_A_PASS
             )
         else:
-            grown._route_into(binned, leaf_of)
+            grown.route_into(binned, leaf_of)
         return grown
 
     def begin(self, rows: np.ndarray | None = None, features: np.ndarray | None = None) -> Work:
@@ -290,7 +261,8 @@ class Grower:
         bounds = np.zeros((leaves, 2))
         bounds[0] = -np.inf, np.inf
         nodes = max(leaves - 1, 1)
-        return Work(documents, usable, state, bounds, np.zeros((nodes, SPLIT_COLUMNS), dtype=np.int32), np.zeros(nodes))
+        splits = np.zeros((nodes, SPLIT_COLUMNS), dtype=np.int32)
+        return Work(documents, usable, state, bounds, splits, np.zeros(nodes), no_sets(nodes))
 
     def split_leaves(self, work: Work, scales: Scales) -> int:
         """Split the root, and then its sides, by the entries at these scales: the number of leaves."""
@@ -311,6 +283,7 @@ class Grower:
             plan[SIBLING] = NO_LEAF
         else:
             plan[FRESH] = 1
+            plan[SUMMING] = len(binned.binning.category_bins) > 0 and len(pool.sums) == 1
             work.state[0, OTHER] = NOT_SPLIT
         at_once = 4 if leafwise else leaves  # leaves whose documents are dealt; no two threads count in one cache line
         return GrowingTree(
@@ -326,6 +299,7 @@ class Grower:
                 layout.leads,
                 work.usable,
                 self._monotone,
+                category_table(binned.binning, self.category_smoothing, self._best_sets, work.sets),
             ),
             rules=SplitRules(
                 shift=scales.shift,

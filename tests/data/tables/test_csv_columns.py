@@ -121,8 +121,8 @@ def test_edited_files_are_read_or_refused_alike(tmp_path: Path, seed: int, monke
     ("text", "message"),
     [
         ("qid,label,x\n1,2,3\n1,2\n", "line 3: 2 cells in a row, the header has 3"),
-        ("qid,label,x\n1,2,a\n", "line 2, column 3: column 'x': not a number: 'a'"),
-        ("qid,label,x\n1,2,1_0\n", "line 2, column 3: column 'x': not a number: '1_0'"),
+        ("qid,label,x\n1,2,a\n1,2,5\n", "line 2, column 3: column 'x': not a number: 'a'"),
+        ("qid,label,x\n1,2,1_0\n1,2,1\n", "line 2, column 3: column 'x': not a number: '1_0'"),
         ("\n\nqid,label,x\n1,2,3\n1,b,3\n", "line 5, column 2: column 'label': not a number: 'b'"),
         ("qid,label,x\n", "a header and no rows"),
         ("qid,label,x\n,2,3\n", "line 2, column 1: column 'qid': the query id is missing"),

@@ -201,8 +201,10 @@ def test_what_was_taken_from_which_column_is_remembered(tmp_path):
     }
     assert data.take_queries([0]).origins == pickle.loads(pickle.dumps(data)).origins == data.origins
     frame = pd.DataFrame({"qid": [1, 1], "y": [1, 0], "weight": [2.0, 3.0]})
-    data = rf.Dataset(frame, "y")
+    with pytest.warns(ColumnWarning, match="weights='weight', if it is a feature, weights=False"):
+        data = rf.Dataset(frame, "y")
     assert data.weights is None
+    assert dict(data.roles) == {"qid": "query", "y": "label"}
     assert dict(data.origins) == {"queries": "column 'qid'", "label": "column 'y'"}
     assert "queries: column 'qid'; label: column 'y'" in str(rf.inspect(data))
 
@@ -286,9 +288,9 @@ def test_text_that_is_not_utf_8_is_named_with_its_line(tmp_path, line, end, name
         ("qid,a\n1,2\n1\n", 3, None, "1", "delimiter must be there"),
         ("qid,a\n1,2\n\n1,2,3\n", 4, None, "1,2,3", "delimiter must be there"),
         ("qid,a\n1,2\n1,x1\n", 3, 2, "x1", "ignore=\\['a'\\]"),
-        ("qid,a\n1,0x10\n", 2, 2, "0x10", "write a number"),
-        ("qid,a\n1,1_000\n", 2, 2, "1_000", "write a number"),
-        ("qid,a\n1,true\n", 2, 2, "true", "write a number"),
+        ("qid,a\n1,0x10\n1,5", 2, 2, "0x10", "write a number"),
+        ("qid,a\n1,1_000\n1,5", 2, 2, "1_000", "write a number"),
+        ("qid,a\n1,5\n1,true\n", 3, 2, "true", "write a number"),
         ("qid,label,a\n1,good,2\n", 2, 2, "good", "write a number"),
         ('document,qid,a\n"x\ny",1,2\n"z",1,oops\n', 4, 3, "oops", "write a number"),
         ("qid,a\n1,2\n1,inf\n", 3, 2, "inf", "leave the cell empty"),
@@ -375,7 +377,7 @@ def test_files_that_are_not_there(tmp_path):
         ({"qid": [1, 1], "label": [1.0, np.inf]}, "'label', row 2: impossible label"),
         ({"qid": [1, 1], "weight:document": [1.0, -2.0]}, "'weight:document', row 2: impossible weight"),
         ({"qid": [1, 1], "weight:document": [1.0, None]}, "'weight:document', row 2: impossible weight"),
-        ({"qid": [1, 1], "a": ["1", "2"]}, "'a' is taken as feature but holds string"),
+        ({"qid": [1, 1], "a": ["1", "2"]}, "'a' \\(numbers as text"),
         ({"qid": [1, 1], "label": [[1], [2]]}, "'label' is taken as label but holds list"),
         ({"qid": [1.5, 1.0], "a": [1, 2]}, "whole numbers or text"),
         ({"qid": [[1], [2]], "a": [1, 2]}, "qid must hold|whole numbers or text"),

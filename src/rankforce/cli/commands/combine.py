@@ -92,7 +92,7 @@ def combine(
             raise rf.SettingsError("--plot draws the curve of a sweep, and a net has none: leave --plot out")
     import_measures(imports or ())
     rf.measure(measure)
-    documents, members = read_joint_rankings(rankings, read_judgments(data, read), missing_queries)
+    documents, members = read_joint_rankings(rankings, read_judgments(data, read, rankings), missing_queries)
     if unretrieved == "lowest":
         note_unretrieved(rankings, members)
     if out is not None:
@@ -101,7 +101,7 @@ def combine(
         names_in_run(documents, "combination")  # before the work: what cannot be named is refused
     held_out = None
     if validation is not None:
-        held_out = read_judgments(validation, read)
+        held_out = read_judgments(validation, read, rankings)
         if not isinstance(held_out, rf.Dataset):
             raise rf.SettingsError(f"{validation}: TREC judgments have no features to rank by: use --folds")
     result = rf.combine(

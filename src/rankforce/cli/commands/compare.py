@@ -77,7 +77,7 @@ def compare(
     names = named_rankings(rankings, name)
     if len(rankings) > 2 and (require is not None or graded):
         raise SettingsError("--require and --graded are about two rankings: give FIRST and SECOND alone")
-    judgments = read_judgments(data, read)
+    judgments = read_judgments(data, read, rankings)
     evaluations = {}
     read_rankings = [read_ranking(text, judgments, missing_queries) for text in rankings]
     for title, ranking in zip(names, read_rankings, strict=True):

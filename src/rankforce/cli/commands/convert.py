@@ -15,6 +15,7 @@ def convert(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="The file to write; its ending says the format.")],
     force: Annotated[bool, typer.Option("--force", help="Overwrite TARGET if it exists.")] = False,
     read: options.Reading = None,
+    categorical: options.Categorical = None,
     write: options.Writing = None,
     json: options.Json = False,
 ) -> None:
@@ -27,6 +28,6 @@ def convert(
     from rankforce.cli.writing import check_output, write_data
 
     check_output(target, source, force=force)
-    data = read_data(source, read)
+    data = read_data(source, read, categorical=categorical)
     labels = write_data(data, target, write)
     output.show_written(target, data, labels, json)

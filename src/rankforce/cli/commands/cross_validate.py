@@ -34,6 +34,7 @@ def cross_validate(
     quiet: options.Quiet = False,
     imports: options.Imports = None,
     read: options.Reading = None,
+    categorical: options.Categorical = None,
     form: options.Format = "text",
     json: options.Json = False,
 ) -> None:
@@ -56,7 +57,9 @@ def cross_validate(
     Request.of(measure or ["NDCG@10"], **policies)
     model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
     documents: Any = (
-        rf.read_folds(data, on_read=note_origins, **reading_options(read)) if data.is_dir() else read_data(data, read)
+        rf.read_folds(data, on_read=note_origins, **reading_options(read, categorical))
+        if data.is_dir()
+        else read_data(data, read, categorical=categorical)
     )
     result = rf.cross_validate(
         model,

@@ -72,7 +72,7 @@ def explain(
     if pair is not None and (document is not None or background is not None):
         raise rf.SettingsError("a pair is compared with itself: leave --document and --background out")
     loaded = rf.load(model)
-    documents = read_data(data, read)
+    documents = read_data(data, read, like=loaded)
     asked: dict[str, Any] = {"query": None if query is None else _typed(query, documents.query_ids), "threads": threads}
     ids = documents.document_ids
     if document is not None:
@@ -80,7 +80,7 @@ def explain(
     if pair is not None:
         asked["pair"] = tuple(_typed(one, ids) for one in pair)
     else:
-        asked |= {"background": _background(background, read), "seed": seed}
+        asked |= {"background": _background(background, read, loaded), "seed": seed}
     result: Any = rf.explain(loaded, documents, **asked)
     if out is not None:
         write_contributions(out, result)
@@ -96,9 +96,9 @@ def _typed(word: str, ids: Any) -> int | str:
     return int(word) if number else word
 
 
-def _background(written: str | None, read: list[str] | None) -> Any:
+def _background(written: str | None, read: list[str] | None, model: Any) -> Any:
     from rankforce.cli.reading import read_data
 
     if written is None or written.isdecimal():
         return None if written is None else int(written)
-    return read_data(written, read)
+    return read_data(written, read, like=model)

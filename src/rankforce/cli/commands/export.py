@@ -99,9 +99,10 @@ def export(
     if bundle is not None:
         if out is not None:
             raise rf.SettingsError("--out FILE and --bundle FOLDER: a bundle has its model inside, give one of the two")
-        rows = None if check is None else read_data(check, read)
+        ranker = rf.load(model)
+        rows = None if check is None else read_data(check, read, like=ranker)
         made = rf.export_bundle(
-            rf.load(model), bundle, to, engine=engine, missing=missing, features=features, name=name, shift=shift,
+            ranker, bundle, to, engine=engine, missing=missing, features=features, name=name, shift=shift,
             check=rows,
         )  # fmt: skip
         _show_bundle(made, json)
@@ -110,7 +111,7 @@ def export(
     if out is None and (json or target.BINARY):
         raise rf.SettingsError(f"{'--json' if json else f'a file of {to!r}, which is no text,'} needs --out FILE")
     ranker = rf.load(model)
-    rows = None if check is None else read_data(check, read)
+    rows = None if check is None else read_data(check, read, like=ranker)
     exported = rf.export_model(
         ranker, out, to, engine=engine, missing=missing, features=features, name=name, shift=shift, check=rows
     )

@@ -45,9 +45,10 @@ def importance(
 
     import_measures(imports or ())
     rf.measure(measure)
+    loaded = rf.load(model)
     result = rf.importance(
-        rf.load(model),
-        read_data(data, read),
+        loaded,
+        read_data(data, read, like=loaded),
         measure,
         features=feature or None,
         permutations=permutations,

@@ -64,6 +64,7 @@ def inspect(
     strict: Annotated[bool, typer.Option("--strict", help="Leave with exit code 1 if anything is suspicious.")] = False,
     imports: options.Imports = None,
     read: options.Reading = None,
+    categorical: options.Categorical = None,
     json: options.Json = False,
 ) -> None:
     """Report what is in data files and models.
@@ -105,7 +106,7 @@ def inspect(
             drifts.models.append(model)
             models[name] = model_card(model)
             continue
-        data[name] = read_data(path, read, say_origins=False)
+        data[name] = read_data(path, read, categorical=categorical, say_origins=False)
         reports[name] = rf.inspect(data[name])
     drifted = drifts.of(data)
     overlaps = [shared_queries(data[a], data[b], (a, b)) for a, b in itertools.combinations(data, 2)]

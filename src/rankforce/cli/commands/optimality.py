@@ -55,9 +55,10 @@ def optimality(
         check_picture(plot)
     import_measures(imports or ())
     rf.measure(measure)
+    loaded = rf.load(model)
     result = rf.diagnostics.local_optimality(
-        rf.load(model),
-        read_data(data, read),
+        loaded,
+        read_data(data, read, like=loaded),
         measure,
         epsilon=epsilon,
         delta=delta,

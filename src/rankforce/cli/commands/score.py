@@ -58,7 +58,7 @@ def score(
         )
     tag = ranking_files.TAG if run is None else run
     scorer = rf.load(model)
-    documents = read_data(data, read)
+    documents = read_data(data, read, like=scorer)
     prediction_options: dict[str, Any] = {} if trees is None else {"n_trees": trees}
     if prediction_options and "n_trees" not in inspect.signature(scorer.predict).parameters:
         raise rf.SettingsError(f"{scorer!r} is no sum of trees: leave --trees out")

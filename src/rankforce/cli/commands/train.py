@@ -157,6 +157,7 @@ def train(
     quiet: options.Quiet = False,
     imports: options.Imports = None,
     read: options.Reading = None,
+    categorical: options.Categorical = None,
     json: options.Json = False,
 ) -> None:
     """Train a ranker and save its model.
@@ -212,15 +213,15 @@ def train(
     model = construct(**ranker_settings)
     if bag is not None:
         model = rf.Bagging(model, n_models=bag, seed=seed, progress=not quiet)
-    held_out = None if validation is None else read_data(validation, read)
+    held_out = None if validation is None else read_data(validation, read, categorical=categorical)
     checkpoints = _checkpoints(model, checkpoint, checkpoint_every, resume)
-    documents = read_data(data, read)
+    documents = read_data(data, read, categorical=categorical)
     learned_from = _preferences(model, documents, preferences, preference_share, refit)
     model.fit(documents, validation=held_out, **checkpoints, **learned_from)
     if refit:
         model = model.refit(documents, held_out)
     model.save(out)
-    _show_outcome(model, out, json)
+    _show_outcome(model, out, documents, json)
 
 
 def _checkpoints(model: Any, path: Path | None, every: int, resume: str) -> dict[str, Any]:
@@ -251,7 +252,7 @@ def _preferences(model: Any, documents: Dataset, path: str | None, share: float,
     return {"preferences": pairs, "preference_share": share}
 
 
-def _show_outcome(model: Any, out: Path, json: bool) -> None:
+def _show_outcome(model: Any, out: Path, data: Dataset, json: bool) -> None:
     from rankforce.training.monitoring import in_words
 
     history, provenance = model.history_, model.model_.provenance
@@ -262,6 +263,7 @@ def _show_outcome(model: Any, out: Path, json: bool) -> None:
             {"model": str(out), "ranker": type(model).__name__, "iterations": iterations}
             | {"values": last, "history": history}
             | {"watched": provenance.watched, "ties": provenance.ties, "refit": provenance.settings.get("refit")}
+            | {"roles": dict(data.roles), "categories": {name: len(one) for name, one in data.categories.items()}}
         )
         return
     summary = in_words(last, provenance.watched, provenance.ties) if last else "nothing was learned"

@@ -69,6 +69,7 @@ def tune(
     quiet: options.Quiet = False,
     imports: options.Imports = None,
     read: options.Reading = None,
+    categorical: options.Categorical = None,
     form: options.Format = "text",
     json: options.Json = False,
 ) -> None:
@@ -97,8 +98,8 @@ def tune(
     fixed: dict[str, Any] = {"seed": seed, "threads": threads, "progress": not quiet}
     base = kind(**(fixed | read_settings(settings or (), kind)))
     search_space = read_space(tried or (), space, kind)
-    held_out = None if validation is None else read_data(validation, read)
-    documents = read_data(data, read)
+    held_out = None if validation is None else read_data(validation, read, categorical=categorical)
+    documents = read_data(data, read, categorical=categorical)
     result = rf.tune(
         base,
         documents,

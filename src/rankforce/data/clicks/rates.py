@@ -16,8 +16,8 @@ from rankforce.data.clicks.keys import QueryKeys
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.files import table_path
 from rankforce.data.tables.arrow import arrow
+from rankforce.data.tables.csv_reading import delimiter_of
 from rankforce.data.tables.parquet import is_parquet
-from rankforce.data.tables.table_files import delimiter_of
 from rankforce.errors import DataError, SettingsError
 from rankforce.files.atomic_writes import atomic_write
 from rankforce.kinds import MOST, Choice, Either, Number, check_choice, check_number, check_switches, shown

@@ -26,10 +26,10 @@ from rankforce.data.frames import column_names, is_frame
 from rankforce.data.identifiers import exact_bits
 from rankforce.data.tables.arrow import arrow, first_line
 from rankforce.data.tables.columns import ROLE_NAMES
+from rankforce.data.tables.csv_reading import delimiter_of
 from rankforce.data.tables.csv_rows import header_of, refuse_broken_row
 from rankforce.data.tables.csv_rows import rows as csv_rows
 from rankforce.data.tables.parquet import is_parquet
-from rankforce.data.tables.table_files import delimiter_of
 from rankforce.errors import DataError, FileFormatError
 from rankforce.files.decompression import Decompressed
 from rankforce.files.limits import longest_id

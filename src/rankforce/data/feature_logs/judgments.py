@@ -16,9 +16,9 @@ from rankforce.data.files import TABLES
 from rankforce.data.identifiers import as_ids
 from rankforce.data.tables.arrow import arrow, first_line
 from rankforce.data.tables.columns import ROLE_NAMES
+from rankforce.data.tables.csv_reading import delimiter_of
 from rankforce.data.tables.csv_rows import NULLS, header_of, rows
 from rankforce.data.tables.parquet import is_parquet
-from rankforce.data.tables.table_files import delimiter_of
 from rankforce.data.trec import read_qrels
 from rankforce.errors import DataError, FileFormatError
 from rankforce.files.limits import longest_id

@@ -11,12 +11,14 @@ import functools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from rankforce import dtypes
 from rankforce.console.byte_progress import ByteProgress
 from rankforce.data.dataset import Dataset
+from rankforce.data.feature_options import FeatureOptions
 from rankforce.data.letor import offences
 from rankforce.data.letor.growing_matrix import GrowingMatrix
 from rankforce.data.letor.ids import BadId, document_ids, query_ids
@@ -47,6 +49,8 @@ def read_letor(
     group: str | os.PathLike[str] | None = None,
     allow_wide: bool = False,
     progress: bool | None = None,
+    categorical: Sequence[str | int] = (),
+    like: Any = None,
 ) -> Dataset:
     """Read a LETOR/SVMlight file, plain or gzip.
 
@@ -70,6 +74,10 @@ def read_letor(
         feature index that is no index.
     progress
         Whether to show a progress bar on standard error; by default on a terminal, if it takes long.
+    categorical
+        Features whose whole numbers name categories, by the numbers that the file gives them.
+    like : Dataset, model or fitted ranker
+        Its categorical features are categorical here, with the same codes.
 
     Returns
     -------
@@ -82,6 +90,7 @@ def read_letor(
     """
     reader = _Reader(absent, unlabelled, n_features, first_index, allow_wide)
     OrNone(Switch()).check("progress", progress)
+    known = FeatureOptions.of(categorical, like)
     sizes = None if group is None else file_name(group)
     with (
         TextFile(path) as file,
@@ -91,7 +100,7 @@ def read_letor(
         for part in rounds:
             reader.take(file, part)
             bar.advance_to(part.consumed)
-    return reader.finish(file, sizes)
+    return reader.finish(file, sizes, known)
 
 
 class _Reader:
@@ -234,7 +243,7 @@ class _Reader:
 
     # -------------------------------------------------------------------------------------------------------- end
 
-    def finish(self, file: TextFile, group: str | None) -> Dataset:
+    def finish(self, file: TextFile, group: str | None, known: FeatureOptions) -> Dataset:
         """The data set of all that was read."""
         if self.matrix.n_rows == 0:
             raise FileFormatError(
@@ -256,12 +265,16 @@ class _Reader:
             origins["documents"] = "the first word of each comment"
         labels = np.concatenate(self.labels)
         self.labels.clear()
+        names = [str(place) for place in range(self.first_index, self.first_index + self.matrix.width)]
+        lists = {name: known.lists[name] for name in names if name in known.lists}
         return Dataset(
             self.matrix.finish(file.path),
             labels,
             qid,
             group=sizes,
-            feature_names=[str(place) for place in range(self.first_index, self.first_index + self.matrix.width)],
+            feature_names=names,
+            categorical=[*known.categorical, *(name for name in lists if name not in known.categorical)],
+            categories=lists or None,
             document_ids=_objects(self.document_ids) if self.document_ids and any(self.document_ids) else None,
         ).with_origins(origins)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rankforce.data.categories import MOST_CATEGORIES, UNKNOWN
 from rankforce.data.dataset import MAIN_LABEL, Dataset
 from rankforce.data.letor.reading import ABSENT
 from rankforce.errors import DataError
@@ -57,8 +58,9 @@ def write_letor(
             WriteOption("weights", "drop"),
             " to lose them",
         )
+    matrix = _numbers_to_write(data)
     queries = [_writable(str(query), "query id", b"[^ \t\r\n#]+") for query in data.query_ids.tolist()]
-    lines = _lines(data, labels, queries, absent, first_index)
+    lines = _lines(data, matrix, labels, queries, absent, first_index)
     with atomic_write(path) as file:
         if file_name(path).endswith(".gz"):
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=6, mtime=0) as packed:
@@ -105,15 +107,31 @@ def _writable(word: str, what: str, pattern: bytes) -> str:
     return word
 
 
+def _numbers_to_write(data: Dataset) -> np.ndarray:
+    """The features; of categories that are whole numbers these, not their codes."""
+    matrix = data.features
+    for name, categories in data.categories.items():
+        column = data.features[:, data.feature_place(name)]
+        numbers = [one for one in categories if isinstance(one, int) and abs(one) < MOST_CATEGORIES]
+        if len(numbers) < len(categories) or (column == UNKNOWN).any():
+            raise DataError(
+                f"LETOR files hold numbers, and feature {name!r} has categories that are none: write Parquet or CSV"
+            )
+        matrix = matrix.copy() if matrix is data.features else matrix
+        places = np.where(np.isnan(column), -1, column).astype(np.int64)
+        matrix[:, data.feature_place(name)] = np.array([*numbers, np.nan], dtype=matrix.dtype)[places]
+    return matrix
+
+
 def _lines(
-    data: Dataset, labels: np.ndarray, queries: list[str], absent: str | None, first_index: int
+    data: Dataset, matrix: np.ndarray, labels: np.ndarray, queries: list[str], absent: str | None, first_index: int
 ) -> Iterator[bytes]:
     """The lines of a file, without holding more than a few thousand documents as text."""
     prefixes = np.array([f" {place}:" for place in range(first_index, first_index + data.n_features)], dtype=object)
     row_queries = data.row_queries
     chunk = max(1, 2**18 // max(1, data.n_features))
     for first in range(0, data.n_documents, chunk):
-        values = data.features[first : first + chunk]
+        values = matrix[first : first + chunk]
         bits, place = np.unique(values.view(np.uint32), return_inverse=True)  # as bits, −0.0 is not 0.0
         words = np.array([str(value) for value in bits.view(np.float32)], dtype=object)
         words = words[place.reshape(values.shape)] if len(bits) else np.empty(values.shape, dtype=object)

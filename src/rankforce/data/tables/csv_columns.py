@@ -11,7 +11,7 @@ import gzip
 import io
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any
@@ -25,26 +25,39 @@ _ROWS = 16384  # of a block that is turned into columns at once
 _NULLS = frozenset(NULLS)
 
 
-def read_columns(
-    path: Path, delimiter: str, header: Sequence[str], ids: Sequence[str], numbers: Mapping[str, str]
-) -> dict[str, np.ndarray]:
-    """Columns by name: ``ids`` as text, ``numbers`` (column → what it is) as float32 if features, else as float64.
+class NotNumbersError(Exception):
+    """Columns that were read as numbers hold other texts."""
 
-    A row or a number that cannot be read is an error with its place.
+    def __init__(self, columns: Iterable[str]) -> None:
+        super().__init__(*columns)
+        self.columns = set(columns)
+
+
+def read_columns(
+    path: Path, delimiter: str, header: Sequence[str], texts: Sequence[str], numbers: Mapping[str, str]
+) -> dict[str, np.ndarray]:
+    """Columns by name: ``texts`` as text, ``numbers`` (column → what it is) as float32 if features, else as float64.
+
+    A row that cannot be read is an error with its place; columns with a cell that is no number are a NotNumbersError.
     """
-    places = {name: header.index(name) for name in (*ids, *numbers)}
+    places = {name: header.index(name) for name in (*texts, *numbers)}
     parts: dict[str, list[np.ndarray]] = {name: [] for name in places}
     lines = rows(path, delimiter)
     while block := [cells for _, cells in itertools.islice(lines, _ROWS)]:
-        columns: Any = list(zip(*block, strict=True)) if {*map(len, block)} == {len(header)} else None
+        if {*map(len, block)} != {len(header)}:
+            refuse_broken_row(path, delimiter, header, {})
+            raise FileFormatError("the file cannot be read", path=path)
+        columns: Any = list(zip(*block, strict=True))
+        others = []
         for name, place in places.items():
-            values = None
-            if columns is not None:
-                values = _text(columns[place]) if name in ids else _numbers(columns[place], numbers[name] == "feature")
+            cells = columns[place]
+            values = _numbers(cells, numbers[name] == "feature") if name in numbers else _text(cells)
             if values is None:
-                refuse_broken_row(path, delimiter, header, numbers)
-                raise FileFormatError("the file cannot be read", path=path)
-            parts[name].append(values)
+                others.append(name)
+            else:
+                parts[name].append(values)
+        if others:
+            raise NotNumbersError(others)
     return {name: np.concatenate(values) if values else np.empty(0) for name, values in parts.items()}
 
 
@@ -80,7 +93,7 @@ def write_columns(file: IO[bytes], columns: Sequence[tuple[str, np.ndarray]], de
 
 def _written(values: np.ndarray) -> list[str]:
     if values.dtype.kind != "f":
-        return [str(value) for value in values.tolist()]
+        return ["" if value is None else str(value) for value in values.tolist()]
     return np.where(np.isnan(values), "", values.astype(str)).tolist()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -9,9 +10,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.data.feature_columns import AS_TRUTH
+from rankforce.data.feature_options import FeatureOptions, UnusableColumnsError, gathered
 from rankforce.data.frames import as_vector, stack
 from rankforce.data.tables.arrow import arrow, first_line, record_batches, schema_of
-from rankforce.data.tables.columns import ColumnOptions, Roles, TableColumns
+from rankforce.data.tables.columns import ColumnOptions, Roles, TableColumns, TableFeatures
 from rankforce.errors import FileFormatError
 from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.limits import EXPANSION_REMEDY, expands_too_far
@@ -24,8 +27,8 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() in (".parquet", ".pq")
 
 
-def read_parquet(path: Path, options: ColumnOptions) -> TableColumns:
-    """The columns of a Parquet file."""
+def read_parquet(path: Path, options: ColumnOptions, known: FeatureOptions) -> TableColumns:
+    """The columns of a Parquet file, as the options say, its features as they are known."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -43,35 +46,65 @@ def read_parquet(path: Path, options: ColumnOptions) -> TableColumns:
             thrift_container_size_limit=limit,
         ) as file:
             roles = options.roles(file.schema_arrow.names, path)
-            _refuse_types({name: file.schema_arrow.field(name).type for name in roles.columns}, roles, path)
+            types = {name: file.schema_arrow.field(name).type for name in roles.columns}
+            _refuse_types(types, roles, path)
             _refuse_expansion(file, len(roles.columns), path)
             head = file.read(columns=[*roles.ids, *roles.numeric])
             if head.num_rows == 0:
                 raise FileFormatError("the table has no rows", path=path)
             ids = {name: _ids_of_parquet(head.column(name)) for name in roles.ids}
             numbers = {name: _numbers(as_vector(head.column(name))) for name in roles.numeric}
-            matrix = _features_of_parquet(file, list(roles.features), head.num_rows)
+            features = _features_of_parquet(file, types, roles, known, head.num_rows)
     except FileNotFoundError:
         raise FileFormatError("there is no such file", path=path) from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         remedy = f"is it complete? ({first_line(error)})"
         raise FileFormatError("the file cannot be read as Parquet", path=path, remedy=remedy) from None
-    return TableColumns(roles, ids, numbers, matrix, fail)
+    except UnusableColumnsError as error:
+        raise FileFormatError(error.problem, path=path, remedy=error.remedy) from None
+    return TableColumns(roles, ids, numbers, features, fail)
 
 
-def _features_of_parquet(file: Any, names: list[str], n: int) -> np.ndarray:
-    """The matrix, filled batch by batch: beside it only one batch is in memory."""
+def _features_of_parquet(
+    file: Any, types: Mapping[str, Any], roles: Roles, known: FeatureOptions, n: int
+) -> TableFeatures:
+    """The matrix. Plain numbers are read batch by batch: beside it only one batch is in memory."""
+    import pyarrow as pa
+
+    def is_plain(column: str, name: str) -> bool:
+        said = column in roles.declared or known.declared(column, name) or name in known.lists
+        return _is_number(types[column]) and not said
+
+    others = [column for column, name in roles.features.items() if not is_plain(column, name)]
+    read: Any = file.read(columns=others) if others else None
+    rest = [(column, roles.features[column], read.column(column)) for column in others]
+    made = gathered(rest, dataclasses.replace(known, categorical=[*known.categorical, *roles.declared]))
+    made_of = dict(zip(made.names, made.columns, strict=True))
+    kept = {column: name for column, name in roles.features.items() if column not in others or name in made_of}
+    names = list(kept.values())
     matrix = np.empty((n, len(names)), dtype=dtypes.FEATURE)
-    first = 0
-    for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=names) if names else ():
+    plain = [(place, column) for place, column in enumerate(kept) if column not in others]
+    _fill(matrix, file, plain)
+    for name, values in made_of.items():
+        with np.errstate(over="ignore"):
+            matrix[:, names.index(name)] = values
+    truths = {column: AS_TRUTH for _, column in plain if pa.types.is_boolean(types[column])}
+    return TableFeatures(matrix, names, made.categories, truths | made.roles)
+
+
+def _fill(matrix: np.ndarray, file: Any, places: list[tuple[int, str]]) -> None:
+    """Columns of numbers into their places of the matrix."""
+    first, n = 0, len(matrix)
+    at = [place for place, _ in places]
+    target: Any = slice(None) if at == list(range(matrix.shape[1])) else at
+    for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=[name for _, name in places]) if places else ():
         if first + batch.num_rows > n:
             raise OSError("its columns are not equally long")
-        columns = [_numbers(as_vector(batch.column(name))) for name in names]
-        matrix[first : first + batch.num_rows] = stack(columns, batch.num_rows)
+        columns = [_numbers(as_vector(batch.column(name))) for _, name in places]
+        matrix[first : first + batch.num_rows, target] = stack(columns, batch.num_rows)
         first += batch.num_rows
-    if names and first < n:
+    if places and first < n:
         raise OSError("its columns are not equally long")
-    return matrix
 
 
 def _refuse_expansion(file: Any, columns: int, path: Path) -> None:
@@ -84,10 +117,6 @@ def _refuse_expansion(file: Any, columns: int, path: Path) -> None:
 
 def _refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:
     import pyarrow as pa
-
-    def is_number(kind: Any) -> bool:
-        tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
-        return any(test(kind) for test in tests)
 
     def is_id(kind: Any) -> bool:
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -102,9 +131,8 @@ def _refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:
             remedy = f"write ids as text or whole numbers, or name another column: {option}=..."
             problem = f"column {name!r} is taken as the {what} id but holds {types[name]}, not whole numbers or text"
             raise FileFormatError(problem, path=path, remedy=remedy)
-    for name in [*roles.numeric, *roles.features]:
-        if not is_number(types[name]):
-            what = roles.numeric.get(name, "feature")
+    for name, what in roles.numeric.items():
+        if not _is_number(types[name]):
             raise FileFormatError(
                 f"column {name!r} is taken as {what} but holds {types[name]}, not numbers",
                 path=path,
@@ -113,6 +141,13 @@ def _refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:
                     ReadOption("ignore", [name]),
                 ),
             )
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+    return any(test(kind) for test in tests)
 
 
 def _ids_of_parquet(column: Any) -> Any:
@@ -131,7 +166,7 @@ def _numbers(column: np.ndarray) -> np.ndarray:
     return column
 
 
-def write_parquet(path: Path, columns: Sequence[tuple[str, np.ndarray]]) -> None:
+def write_parquet(path: Path, columns: Sequence[tuple[str, Any]]) -> None:
     """Write named columns, whole or not at all."""
     arrow(path)
     import pyarrow.parquet as pq

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rankforce.export.emulation import EmulatedTrees, less_or_equal
+from rankforce.export.emulation import EmulatedTrees, less_or_equal, truncated_codes
 from rankforce.export.engines import Reader
 from rankforce.export.format import Format, Prepared
 from rankforce.export.forms import AdditiveTrees, Form
@@ -19,6 +19,7 @@ from rankforce.export.lightgbm_trees import (
     json_document,
     read_document,
     refused_name,
+    with_lightgbms_sets,
     without_start,
 )
 from rankforce.export.thresholds import for_less_or_equal_in_double
@@ -31,6 +32,10 @@ class LightgbmJson(Format):
     TITLE: ClassVar[str] = "LightGBM's dump as JSON"
     SUFFIX: ClassVar[str] = ".json"
     DOUBLE: ClassVar[bool] = True
+    SETS: ClassVar[tuple[str, ...]] = ("lightgbm",)
+
+    def suited(self, form: Form) -> tuple[Form, tuple[str, ...]]:
+        return with_lightgbms_sets(form)
 
     def refuse(self, form: Form) -> None:
         super().refuse(form)
@@ -48,4 +53,4 @@ class LightgbmJson(Format):
         document = json.loads(written, parse_constant=refuse_constant)
         trees = read_document(document, prepared.features.columns(), np.float64)
         mine, start = without_start(trees, prepared.form)
-        return EmulatedTrees(mine, less_or_equal, prepared.behaviour, np.float64, start)
+        return EmulatedTrees(mine, less_or_equal, prepared.behaviour, np.float64, start, truncated_codes)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
-from rankforce.errors import missing_dependency
+from rankforce.errors import SettingsError, missing_dependency
 from rankforce.export.emulation import Emulated, EmulatedTrees
 from rankforce.export.format import Format, Prepared
-from rankforce.export.forms import KINDS_OF_FORMS, AdditiveTrees
+from rankforce.export.forms import KINDS_OF_FORMS, AdditiveTrees, set_features
 from rankforce.export.lightgbm_trees import without_start
 from rankforce.export.onnx_graphs import INPUT, OUTPUT, OnnxGraph
 from rankforce.export.onnx_reading import read_graph
+from rankforce.remedies import Argument
 
 TREES_IN_DOUBLE = (1, 20)  # of ONNX Runtime
 _NEW = {"": 21, "ai.onnx.ml": 5, "ir": 10}
@@ -28,10 +29,17 @@ class Onnx(Format):
     FORMS = KINDS_OF_FORMS
     BINARY: ClassVar[bool] = True
     DOUBLE: ClassVar[bool] = True
+    SETS: ClassVar[tuple[str, ...]] = ("onnxruntime", "vespa")
 
     def write(self, prepared: Prepared, suffix: str) -> bytes:
         onnx = _package()
         double = in_double(prepared)
+        if not double and len(set_features(prepared.form)):
+            raise SettingsError(
+                "the model asks whether categories are in sets, which trees of ONNX can say since ai.onnx.ml 5: "
+                "take a later runtime, ",
+                Argument("engine", "onnxruntime-1.20"),
+            )
         graph = OnnxGraph(prepared.features, double)
         graph.nodes.append(onnx.helper.make_node("Identity", [graph.score(prepared.form)], [OUTPUT], name="named"))
         kind = onnx.TensorProto.DOUBLE if double else onnx.TensorProto.FLOAT

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankforce.data.categories import MOST_CATEGORIES
 from rankforce.errors import ModelFileError, SettingsError
-from rankforce.export.emulation import EmulatedTrees, less
+from rankforce.export.emulation import EmulatedTrees, less, truncated_codes
 from rankforce.export.engines import Reader
 from rankforce.export.format import Format, Prepared
 from rankforce.export.forms import AdditiveTrees
@@ -25,6 +26,7 @@ class Xgboost(Format):
     NAME: ClassVar[str] = "xgboost"
     TITLE: ClassVar[str] = "XGBoost's model file, .json or .ubj"
     SUFFIX: ClassVar[str] = ".json"
+    SETS: ClassVar[tuple[str, ...]] = ("xgboost", "treelite")
 
     def suffix(self, path: str) -> str:
         found = path[-4:].lower() if path.lower().endswith(".ubj") else path[-5:].lower()
@@ -43,7 +45,8 @@ class Xgboost(Format):
         assert isinstance(prepared.form, AdditiveTrees)
         trees = prepared.form.trees or prepared.form.with_constant_tree()
         start = prepared.form.constant if prepared.form.trees else 0.0
-        document = document_of(trees, prepared.features, start)
+        types = ["float" if listed is None else "c" for listed in prepared.categories]
+        document = document_of(trees, prepared.features, start, types)
         return ubjson.to_ubjson(document) if suffix == ".ubj" else in_json(document)
 
     def read(self, written: bytes, prepared: Prepared, suffix: str) -> EmulatedTrees:
@@ -53,7 +56,12 @@ class Xgboost(Format):
             raise ModelFileError("num_feature is not the number of features")
         start = float(np.float32(float(learner["learner_model_param"]["base_score"])))
         trees = parsed_trees(document, prepared.features, "split_conditions")
-        return EmulatedTrees(trees, less, prepared.behaviour, np.float32, start)
+        return EmulatedTrees(trees, less, prepared.behaviour, np.float32, start, _codes)
+
+
+def _codes(values: np.ndarray) -> np.ndarray:
+    """The fraction is cut off; what is negative, or beyond 2^24, is no category."""
+    return np.where((values >= 0) & (values < MOST_CATEGORIES), truncated_codes(values), -1)
 
 
 def in_json(document: Any) -> bytes:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.kernels.trees.set_tests import failing_value
 
 BLOCK = 32  # documents side by side: what a tree needs of them stays in the first-level cache
 
@@ -261,6 +262,7 @@ def add_contributions(
     features: Any,
     row_features: Any,
     row_fills: Any,
+    sets: Any,
     node_starts: Any,
     thresholds: Any,
     steps: Any,
@@ -275,14 +277,18 @@ def add_contributions(
     """Add the Shapley values of documents ``first`` to ``last`` to out, float64 (documents, features).
 
     features float32 (documents, features); row r of a block holds feature ``row_features[r]`` with ``row_fills[r]`` in
-    place of missing values, as in ``scoring.score_by_blocks``; the walk is that of ``plan_steps``; ``deepest``: the
-    most splits on a path. Every sum goes in tree order, whatever stands beside a document.
+    place of missing values, as in ``scoring.score_by_blocks``; sets: SetRows, whose rows follow, or None; the walk is
+    that of ``plan_steps``; ``deepest``: the most splits on a path. Every sum goes in tree order, whatever stands beside
+    a document.
     """
     height = row_features.shape[0]
     most = np.int64(1)
     for tree in range(counts.shape[0]):
         most = max(most, counts[tree])
-    values = np.empty((height, BLOCK), dtype=np.float32)
+    if sets is None:
+        values = np.empty((height, BLOCK), dtype=np.float32)
+    else:
+        values = np.empty((height + sets.sets.shape[0], BLOCK), dtype=np.float32)
     totals = np.empty((out.shape[1], BLOCK))
     products = np.ones((deepest + 1, most, BLOCK))
     sums = np.zeros((deepest + 1, most, BLOCK))
@@ -297,6 +303,9 @@ def add_contributions(
             for r in range(height):
                 value = features[document, row_features[r]]
                 values[r, d] = value if value == value else row_fills[r]
+            if sets is not None:
+                for r in range(sets.sets.shape[0]):
+                    values[height + r, d] = failing_value(features[document, sets.features[r]], r, sets)
             for f in range(out.shape[1]):
                 totals[f, d] = out[document, f]
         for tree in range(counts.shape[0]):

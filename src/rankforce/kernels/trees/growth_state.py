@@ -42,6 +42,8 @@ class ColumnTable(NamedTuple):
 
     ``size`` is bins and one for missing values. ``share`` float64 of all entries lies before those of its byte: by it,
     threads share the columns. ``leads`` uint8: the first column of its byte. ``usable`` uint8, ``monotone`` int8.
+    ``categories``: a CategoryTable, or None if all columns are numeric: kernels are compiled without what concerns
+    categories then, and cost nothing more.
     """
 
     starts: Any
@@ -52,6 +54,35 @@ class ColumnTable(NamedTuple):
     leads: Any
     usable: Any
     monotone: Any
+    categories: Any = None
+
+
+class CategoryTable(NamedTuple):
+    """What there is about categorical columns, which have numbers of their own: ``number`` int32 (columns,), or −1.
+
+    ``smoothing`` in documents (of the leaf's mean curvature).
+
+    ``sets`` uint64 (leaves, categorical columns, 4): the bins that the best split of a leaf on a column sends to the
+    left, bit b % 64 of word b // 64; of a symmetric tree row 0 alone. ``chosen`` uint64 (nodes, 4): those of every
+    split that was made.
+
+    Work space per categorical column, which one thread has at a time: ``pulls`` float64 (…, 2, 256), for each bin what
+    its documents pull beyond the mean of their leaf, and Σr, missing values last; ``keys`` float64 (…, 2, 256), what
+    bins are ordered by, and which share of that pull is taken for chance; ``order`` int64 (…, 2, 256), the bins in that
+    order, how many of them in ``n_ordered`` int64 (…,), from where on the left side is that behind a split in ``turn``
+    int64 (…,); ``ordered`` int64 (…, 2, 256), a leaf's sums and counts in that order.
+    """
+
+    number: Any
+    smoothing: Any
+    sets: Any
+    chosen: Any
+    pulls: Any
+    keys: Any
+    order: Any
+    n_ordered: Any
+    turn: Any
+    ordered: Any
 
 
 class SplitRules(NamedTuple):

@@ -30,13 +30,10 @@ def sum_of_bins(histogram: Any, start: Any, count: Any) -> Any:
 
 
 @uncounted_subroutine
-def choose_split(leaf: Any, histogram: Any, start: Any, bins: Any, split_bin: Any, missing_left: Any, tree: Any) -> Any:
-    """A leaf will be split there: note what its left side will be worth, and where its documents are to be found."""
+def choose_split(leaf: Any, left_total: Any, tree: Any) -> Any:
+    """A leaf will be split: note what its left side will be worth, and where its documents are to be found."""
     leaves = tree.leaves
-    left = sum_of_bins(histogram, start, split_bin + 1)
-    if missing_left:
-        left += histogram[start + bins]
-    leaves[leaf, LEFT_TOTAL] = left
+    leaves[leaf, LEFT_TOTAL] = left_total
     leaves[leaf, BEGIN] = leaves[leaf, START]
     leaves[leaf, COUNT] = leaves[leaf, HERE]
     leaves[leaf, WHOLE] = leaves[leaf, SIZE]

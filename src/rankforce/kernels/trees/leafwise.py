@@ -12,6 +12,7 @@ from typing import Any
 from rankforce.compiling.jit import kernel, uncounted_subroutine
 from rankforce.kernels.trees.barrier import meet
 from rankforce.kernels.trees.building import add_parts, build_share
+from rankforce.kernels.trees.category_splits import note_set, scan_categories, sum_of_left
 from rankforce.kernels.trees.growth_state import (
     BUILD,
     CHOOSE,
@@ -73,6 +74,11 @@ def _scan_column(
     sums: Any, worths: Any, worth_bits: Any, size: Any, best: Any,
 ) -> Any:  # fmt: skip
     """Note the best split of a leaf on one column."""
+    if scan_categories(
+        leaf, j, total, counted, columns, columns.categories, rules, histogram, counts, bounds, sums, worths,
+        worth_bits, size, best,
+    ):  # fmt: skip
+        return
     start, bins = columns.starts[j], columns.size[j] - 1
     if counted or rules.bounded:
         worth, b, missing_left = best_careful_split(
@@ -196,10 +202,11 @@ def _choose(n_words: Any, columns: Any, rules: Any, histograms: Any, best: Any, 
     else:
         plan[NEXT] = DEAL
         feature = leaves[chosen, FEATURE]
-        choose_split(
-            chosen, histograms.sums[leaves[chosen, SLOT]], columns.starts[feature], columns.size[feature] - 1,
-            best.bin[chosen, feature], best.missing[chosen, feature] == 1, tree,
+        left = sum_of_left(
+            histograms.sums[leaves[chosen, SLOT]], chosen, feature, best.bin[chosen, feature],
+            best.missing[chosen, feature] == 1, columns, columns.categories,
         )  # fmt: skip
+        choose_split(chosen, left, tree)
 
 
 @uncounted_subroutine
@@ -216,7 +223,10 @@ def _deal(
         collect_share(thread, threads, 0, start, begin, end, documents)
         return
     feature = tree.leaves[leaf, FEATURE]
-    fill_own_sides(thread, feature, best.bin[leaf, feature], best.missing[leaf, feature] == 1, rows, columns, documents)
+    fill_own_sides(
+        thread, leaf, feature, best.bin[leaf, feature], best.missing[leaf, feature] == 1, rows, columns,
+        columns.categories, documents,
+    )  # fmt: skip
     deal_share(thread, 0, feature, begin, end, rows, columns, documents)
 
 
@@ -237,6 +247,7 @@ def _commit(
     leaves[leaf, DEPTH] += 1
     leaves[leaf, FAILURES] = 0
     write_split(leaf, other, feature, best.bin[leaf, feature], missing_left, n_left, n_left_here, leaves, tree.splits)
+    note_set(other - 1, leaf, feature, columns.categories)
     tree.split_gain[other - 1] = leaf_gain[leaf]
     leaf_gain[leaf] = CLOSED
     leaf_gain[other] = CLOSED

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import kernel, uncounted_subroutine
+from rankforce.kernels.trees.category_order import is_in_set
+from rankforce.kernels.trees.category_splits import is_categorical
 from rankforce.kernels.trees.histograms import BYTE_VALUES
 
 LEFT, MISSING = 1, 2  # what a table of sides says about a cell, added up
@@ -27,6 +29,25 @@ def fill_sides(stride: Any, size: Any, split_bin: Any, missing_left: Any, missin
             b = b + 1 if b + 1 < size else 0
         missing = b == missing_bin
         sides[cell] = (LEFT if b <= split_bin or (missing and missing_left) else 0) + (MISSING if missing else 0)
+
+
+@uncounted_subroutine
+def fill_set_sides(
+    row: Any, column: Any, stride: Any, size: Any, missing_left: Any, missing_bin: Any, categories: Any, sides: Any
+) -> Any:
+    """As ``fill_sides``, where the bins of a set go left: that of leaf ``row`` on a categorical column."""
+    if categories is None:
+        return
+    of_bins = categories.sets[row, categories.number[column]]
+    b = 0
+    next_digit = stride
+    for cell in range(len(sides)):
+        if cell == next_digit:
+            next_digit += stride
+            b = b + 1 if b + 1 < size else 0
+        missing = b == missing_bin
+        left = missing_left if missing else is_in_set(of_bins, b)
+        sides[cell] = (LEFT if left else 0) + (MISSING if missing else 0)
 
 
 @uncounted_subroutine
@@ -73,14 +94,21 @@ def collect(scratch: Any, begin: Any, end: Any, n_left: Any, left: Any, right: A
 
 @uncounted_subroutine
 def fill_own_sides(
-    thread: Any, column: Any, split_bin: Any, missing_left: Any, rows: Any, columns: Any, documents: Any
-) -> Any:
-    """A thread's table of sides, for the cells of one column."""
+    thread: Any, row: Any, column: Any, split_bin: Any, missing_left: Any, rows: Any, columns: Any, categories: Any,
+    documents: Any,
+) -> Any:  # fmt: skip
+    """A thread's table of sides, for the cells of one column; sets are those of leaf ``row``."""
     by_column = rows.column_stride > 0
-    fill_sides(
-        1 if by_column else columns.stride[column], BYTE_VALUES if by_column else columns.size[column],
-        split_bin, missing_left, columns.size[column] - 1, documents.sides[thread],
-    )  # fmt: skip
+    stride = 1 if by_column else columns.stride[column]
+    size = BYTE_VALUES if by_column else columns.size[column]
+    missing_bin = columns.size[column] - 1
+    if is_categorical(column, categories):
+        fill_set_sides(
+            row, column, stride, size, missing_left, missing_bin, categories,
+            documents.sides[thread],
+        )  # fmt: skip
+    else:
+        fill_sides(stride, size, split_bin, missing_left, missing_bin, documents.sides[thread])
 
 
 @uncounted_subroutine

@@ -14,6 +14,7 @@ import numpy as np
 
 from rankforce.compiling.intrinsics import trailing_zeros
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.kernels.trees.scoring import goes_left
 
 MOST_FEATURES = 62  # of a path: bits of a word
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -22,8 +23,10 @@ _NONE = np.uint64(0)
 
 
 @subroutine
-def _goes_left(nodes: Any, thresholds: Any, node: Any, value: Any) -> Any:
+def _goes_left(nodes: Any, thresholds: Any, sets: Any, node: Any, value: Any) -> Any:
     """1 or 0."""
+    if sets is not None:
+        return np.uint64(goes_left(value, node, nodes, thresholds, sets))
     if value == value:
         return np.uint64(value <= thresholds[node])
     return np.uint64(nodes[node, 3])
@@ -87,6 +90,7 @@ def add_pattern_contributions(
     leaf_starts: Any,
     nodes: Any,
     thresholds: Any,
+    sets: Any,
     leaf_values: Any,
     weights: Any,
     deepest: Any,
@@ -127,7 +131,7 @@ def add_pattern_contributions(
         for reference in range(count):
             for node in range(begin, end):
                 value = references[reference, nodes[node, 0]]
-                reference_lefts[reference, node - begin] = _goes_left(nodes, thresholds, node, value)
+                reference_lefts[reference, node - begin] = _goes_left(nodes, thresholds, sets, node, value)
         for k in range(end - begin + 1):
             table[:] = -1
             found = 0
@@ -151,7 +155,7 @@ def add_pattern_contributions(
             different[k] = found
         for document in range(first, last):
             for node in range(begin, end):
-                lefts[0, node - begin] = _goes_left(nodes, thresholds, node, features[document, nodes[node, 0]])
+                lefts[0, node - begin] = _goes_left(nodes, thresholds, sets, node, features[document, nodes[node, 0]])
             for k in range(end - begin + 1):
                 failed = _failed(path_nodes, sides, places, sizes, k, lefts, 0)
                 b = 0

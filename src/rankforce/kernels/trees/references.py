@@ -18,13 +18,16 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.kernels.trees.scoring import goes_left
 
 NEITHER, DOCUMENT, REFERENCE = 0, 1, 2
 
 
 @subroutine
-def _child(nodes: Any, thresholds: Any, node: Any, value: Any) -> Any:
+def _child(nodes: Any, thresholds: Any, sets: Any, node: Any, value: Any) -> Any:
     """Where a value goes; nodes as in ``scoring._walk``."""
+    if sets is not None:
+        return nodes[node, 1 if goes_left(value, node, nodes, thresholds, sets) else 2]
     if value == value:
         return nodes[node, 1 + (value > thresholds[node])]
     return nodes[node, 2 - nodes[node, 3]]
@@ -37,6 +40,7 @@ def add_reference_contributions(
     roots: Any,
     nodes: Any,
     thresholds: Any,
+    sets: Any,
     leaf_values: Any,
     weights: Any,
     first: Any,
@@ -46,8 +50,8 @@ def add_reference_contributions(
     """Add to out, float64 (documents, features), the sum over references of the Shapley values of documents ``first``
     to ``last``.
 
-    features, references float32 (documents, features); roots, nodes, thresholds as in ``scoring.score_by_walking``;
-    weights float64: ``weights[a, b]`` = 1/(a·C(a + b, a)), for as many as there are splits on a path.
+    features, references float32 (documents, features); roots, nodes, thresholds, sets as ``scoring.score_by_walking``
+    has them; weights float64: ``weights[a, b]`` = 1/(a·C(a + b, a)), for as many as there are splits on a path.
     """
     parted = np.empty(weights.shape[0], dtype=np.int64)  # features whose splits sent the two apart on this path
     taken = np.empty(weights.shape[0], dtype=np.int64)  # whose side the walk takes at them
@@ -61,8 +65,8 @@ def add_reference_contributions(
                 while True:
                     while node >= 0:
                         feature = nodes[node, 0]
-                        own = np.int64(_child(nodes, thresholds, node, features[document, feature]))
-                        theirs = np.int64(_child(nodes, thresholds, node, references[reference, feature]))
+                        own = np.int64(_child(nodes, thresholds, sets, node, features[document, feature]))
+                        theirs = np.int64(_child(nodes, thresholds, sets, node, references[reference, feature]))
                         if own == theirs or whose[feature] == DOCUMENT:
                             node = own
                         elif whose[feature] == REFERENCE:
@@ -97,6 +101,7 @@ def add_scores_without(
     roots: Any,
     nodes: Any,
     thresholds: Any,
+    sets: Any,
     shares: Any,
     leaf_values: Any,
     first: Any,
@@ -125,6 +130,6 @@ def add_scores_without(
                         part *= shares[node]
                         node = np.int64(nodes[node, 1])
                     else:
-                        node = np.int64(_child(nodes, thresholds, node, features[document, nodes[node, 0]]))
+                        node = np.int64(_child(nodes, thresholds, sets, node, features[document, nodes[node, 0]]))
                 total += part * np.float64(leaf_values[~node])
             scores[document] += total

@@ -11,26 +11,42 @@ leaves of its left side; the leaf reached is the leftmost that no failed test ha
 
 No branch and no dependence between tests, so all of them are computed. The leaves are held in words of 32 bits: a
 node has one *test* (row of values, threshold, mask) per word that its left side touches.
+
+A node that asks for a set of categories has tests (place of the set, mask) instead; ``set_tests.py`` says of all places
+at once which documents of a block fail. Kernels take None in place of sets where an ensemble has none: Numba then
+compiles them without.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankforce.compiling.intrinsics import (
     DOCUMENT_BLOCK,
     SMALL_BLOCK,
+    failed_set_tests,
+    failed_set_tests_of_few,
     failed_tests,
     failed_tests_of_few,
     trailing_zeros,
 )
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.kernels.trees.set_tests import PLACES, fill_failing, is_in_set
 
 WORD = 32  # leaves per word
 GROUP = 8 * DOCUMENT_BLOCK  # documents that pass through a bundle of trees before the next bundle is fetched
 NOTHING = np.uint32(0)
+
+
+class SetTests(NamedTuple):
+    """The tests of nodes that ask for sets, by word of leaves."""
+
+    table: Any  # a SetTable
+    starts: Any  # int64: where each word's tests begin
+    places: Any  # int32: of the set, in the table
+    masks: Any  # uint32
 
 
 @kernel
@@ -133,6 +149,7 @@ def score_by_blocks(
     masks: Any,
     leaf_starts: Any,
     leaf_values: Any,
+    sets: Any,
     first: Any,
     last: Any,
     scores: Any,
@@ -141,7 +158,8 @@ def score_by_blocks(
 
     features float32 (documents, features). Row r of a block holds feature ``row_features[r]`` with ``row_fills[r]``
     in place of missing values: -inf for tests that send them left, inf for those that send them right. bundles
-    int64: ``bundles[b]`` is the first tree of bundle b; a bundle's tests fit into the cache. The rest as above.
+    int64: ``bundles[b]`` is the first tree of bundle b; a bundle's tests fit into the cache. sets: SetTests or None.
+    The rest as above.
     """
     height = row_features.shape[0]
     width = SMALL_BLOCK if last - first <= SMALL_BLOCK else DOCUMENT_BLOCK
@@ -151,6 +169,10 @@ def score_by_blocks(
     ruled_out = np.empty(width, dtype=np.uint32)
     open_leaves = np.empty(width, dtype=np.uint32)
     word_leaf = np.empty(width, dtype=np.int32)
+    if sets is not None:
+        failing = np.empty((group // width, PLACES * sets.table.word_starts[-1]), dtype=np.uint64)
+        table_rows = np.empty(PLACES, dtype=np.int64)
+        square = np.empty(PLACES, dtype=np.uint64)
     for start in range(first, last, group):
         count = min(group, last - start)
         blocks = (count + width - 1) // width
@@ -160,6 +182,12 @@ def score_by_blocks(
             for r in range(height):
                 value = features[document, row_features[r]]
                 values[place // width, r, place % width] = value if value == value else row_fills[r]
+        if sets is not None:
+            for block in range(blocks):
+                fill_failing(
+                    features, start + block * width, count - block * width, width, sets.table, table_rows, square,
+                    failing[block],
+                )  # fmt: skip
         for bundle in range(bundles.shape[0] - 1):
             for block in range(blocks):
                 for tree in range(bundles[bundle], bundles[bundle + 1]):
@@ -169,9 +197,19 @@ def score_by_blocks(
                         leaf = np.int32(leaf_starts[tree] + WORD * (word - word_starts[tree]))
                         if width == SMALL_BLOCK:  # called with constants, the loops over documents are vectorised
                             failed_tests_of_few(values[block], rows, thresholds, masks, begin, end, ruled_out)
+                            if sets is not None:
+                                failed_set_tests_of_few(
+                                    failing[block], sets.places, sets.masks, sets.starts[word], sets.starts[word + 1],
+                                    ruled_out,
+                                )  # fmt: skip
                             _note_open(SMALL_BLOCK, ruled_out, leaf, word == last_word, open_leaves, word_leaf)
                         else:
                             failed_tests(values[block], rows, thresholds, masks, begin, end, ruled_out)
+                            if sets is not None:
+                                failed_set_tests(
+                                    failing[block], sets.places, sets.masks, sets.starts[word], sets.starts[word + 1],
+                                    ruled_out,
+                                )  # fmt: skip
                             _note_open(DOCUMENT_BLOCK, ruled_out, leaf, word == last_word, open_leaves, word_leaf)
                     if width == SMALL_BLOCK:
                         _add_leaves(SMALL_BLOCK, open_leaves, word_leaf, leaf_values, sums, block)
@@ -205,15 +243,31 @@ def _add_leaves(width: Any, open_leaves: Any, word_leaf: Any, leaf_values: Any, 
 
 
 @subroutine
-def _walk(features: Any, document: Any, root: Any, nodes: Any, thresholds: Any) -> Any:
+def goes_left(value: Any, node: Any, nodes: Any, thresholds: Any, sets: Any) -> Any:
+    """Whether a value goes left at a node; sets: SetBits or None.
+
+    The last column of nodes: 1 if missing values go left, + 2·(s + 1) if the node asks for set s.
+    """
+    if sets is None:
+        return value <= thresholds[node] if value == value else nodes[node, 3] != 0
+    asked = nodes[node, 3]
+    if value != value:
+        return asked & 1 != 0
+    return value <= thresholds[node] if asked < 2 else is_in_set(value, (asked >> 1) - 1, sets)
+
+
+@subroutine
+def _walk(features: Any, document: Any, root: Any, nodes: Any, thresholds: Any, sets: Any) -> Any:
     """The leaf that a document reaches from a node (or from ~leaf itself).
 
-    nodes int32 (nodes, 4): feature, left, right, 1 if missing values go left; left and right count over all trees.
+    nodes int32 (nodes, 4): feature, left, right, see ``goes_left``; left and right count over all trees.
     """
     node = root
     while node >= 0:
         value = features[document, nodes[node, 0]]
-        if value == value:
+        if sets is not None:
+            node = nodes[node, 1 if goes_left(value, node, nodes, thresholds, sets) else 2]
+        elif value == value:
             node = nodes[node, 1 + (value > thresholds[node])]
         else:
             node = nodes[node, 2 - nodes[node, 3]]
@@ -222,20 +276,30 @@ def _walk(features: Any, document: Any, root: Any, nodes: Any, thresholds: Any) 
 
 @kernel
 def score_by_walking(
-    features: Any, roots: Any, nodes: Any, thresholds: Any, leaf_values: Any, first: Any, last: Any, scores: Any
+    features: Any,
+    roots: Any,
+    nodes: Any,
+    thresholds: Any,
+    leaf_values: Any,
+    sets: Any,
+    first: Any,
+    last: Any,
+    scores: Any,
 ) -> None:
     """Add the trees with these roots to the scores of documents ``first`` to ``last``.
 
-    roots int32: a node, or ~leaf for a tree of one leaf; leaf_values, scores float64.
+    roots int32: a node, or ~leaf for a tree of one leaf; leaf_values, scores float64; sets: SetBits or None.
     """
     for start in range(first, last, DOCUMENT_BLOCK):  # a tree stays in the cache for a block of documents
         for tree in range(roots.shape[0]):
             for document in range(start, min(start + DOCUMENT_BLOCK, last)):
-                scores[document] += leaf_values[_walk(features, document, roots[tree], nodes, thresholds)]
+                scores[document] += leaf_values[_walk(features, document, roots[tree], nodes, thresholds, sets)]
 
 
 @kernel
-def leaves_by_walking(features: Any, roots: Any, nodes: Any, thresholds: Any, first: Any, last: Any, out: Any) -> None:
+def leaves_by_walking(
+    features: Any, roots: Any, nodes: Any, thresholds: Any, sets: Any, first: Any, last: Any, out: Any
+) -> None:
     """The leaf of documents ``first`` to ``last`` in each tree, counted over all trees.
 
     out int32 (documents, trees).
@@ -243,4 +307,4 @@ def leaves_by_walking(features: Any, roots: Any, nodes: Any, thresholds: Any, fi
     for start in range(first, last, DOCUMENT_BLOCK):
         for tree in range(roots.shape[0]):
             for document in range(start, min(start + DOCUMENT_BLOCK, last)):
-                out[document, tree] = _walk(features, document, roots[tree], nodes, thresholds)
+                out[document, tree] = _walk(features, document, roots[tree], nodes, thresholds, sets)

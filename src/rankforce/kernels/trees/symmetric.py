@@ -12,6 +12,8 @@ from typing import Any
 from rankforce.compiling.jit import kernel, uncounted_subroutine
 from rankforce.kernels.trees.barrier import meet
 from rankforce.kernels.trees.building import add_parts, build_share
+from rankforce.kernels.trees.category_levels import add_ordered_gains, note_best_set, places_to_split
+from rankforce.kernels.trees.category_splits import is_categorical, note_set, sum_of_left
 from rankforce.kernels.trees.growth_state import (
     BUILD,
     CHOOSE,
@@ -45,9 +47,10 @@ from rankforce.kernels.trees.partition import collect_share, count_dealt, deal_s
 
 # Further places in ``plan``: the level; the leaf whose turn it is, where there is a single histogram for all of them;
 # whether it is the first of its level; whether the best test was found, and its column is built once more for each
-# leaf; the test; the number of leaves before it.
-LEVEL, TURN, FRESH, REVISITING, COLUMN, BIN, MISSING_LEFT, N_OLD = range(COMMON_PLACES, COMMON_PLACES + 8)
-LEVEL_PLACES = COMMON_PLACES + 8
+# leaf; the test; the number of leaves before it; whether the leaves' turns are first for the order of categories,
+# where there is a single histogram.
+LEVEL, TURN, FRESH, REVISITING, COLUMN, BIN, MISSING_LEFT, N_OLD, SUMMING = range(COMMON_PLACES, COMMON_PLACES + 9)
+LEVEL_PLACES = COMMON_PLACES + 9
 # What a split makes of a leaf: further columns of ``leaves``.
 OTHER, SMALL = LEAF_COLUMNS, LEAF_COLUMNS + 1
 LEVEL_COLUMNS = LEAF_COLUMNS + 2
@@ -103,6 +106,9 @@ def _add_leaf(leaf: Any, j: Any, columns: Any, rules: Any, histograms: Any, tree
     slot = tree.leaves[leaf, SLOT]
     histogram = histograms.sums[slot]
     total = sum_of_bins(histogram, columns.starts[j], columns.size[j])
+    if is_categorical(j, columns.categories):
+        add_ordered_gains(leaf, j, total, False, columns, columns.categories, rules, histograms, tree, sums, gains)
+        return total
     add_gains(
         histogram, histograms.counts[slot if rules.check_documents else 0], columns.starts[j], columns.size[j] - 1,
         total, tree.leaves[leaf, SIZE], rules.shift, rules.l2, rules.least, rules.min_documents,
@@ -135,7 +141,12 @@ def _scan_share(
         if columns.usable[j] == 0:
             continue
         gains = space.worths[thread if kept else j]
-        bins = columns.size[j] - 1
+        bins = places_to_split(
+            j, first_leaf, last_leaf, plan[FRESH] == 1, plan[SUMMING] == 1, columns, columns.categories, rules,
+            histograms, tree,
+        )  # fmt: skip
+        if bins == 0:
+            continue
         if plan[FRESH] == 1:
             for b in range(bins):
                 gains[0, b] = 0.0
@@ -149,6 +160,7 @@ def _scan_share(
                     best.worth[0, j] = gains[side, b]
                     best.bin[0, j] = b
                     best.missing[0, j] = 1 - side
+        note_best_set(j, columns.categories, best)
 
 
 @uncounted_subroutine
@@ -172,12 +184,18 @@ def _test_leaf(leaf: Any, columns: Any, rules: Any, histograms: Any, space: Any,
     j, split_bin, missing_left = plan[COLUMN], plan[BIN], plan[MISSING_LEFT]
     gains = space.worths[0]
     gains[1 - missing_left, split_bin] = NO_GAIN
-    tree.leaves[leaf, TOTAL] = _add_leaf(leaf, j, columns, rules, histograms, tree, space.sums[0], gains)
+    histogram = histograms.sums[tree.leaves[leaf, SLOT]]
+    if is_categorical(j, columns.categories):
+        total = sum_of_bins(histogram, columns.starts[j], columns.size[j])
+        add_ordered_gains(
+            leaf, j, total, True, columns, columns.categories, rules, histograms, tree, space.sums[0], gains
+        )
+    else:
+        total = _add_leaf(leaf, j, columns, rules, histograms, tree, space.sums[0], gains)
+    tree.leaves[leaf, TOTAL] = total
     tree.leaf_gain[leaf] = gains[1 - missing_left, split_bin]
-    choose_split(
-        leaf, histograms.sums[tree.leaves[leaf, SLOT]], columns.starts[j], columns.size[j] - 1,
-        split_bin, missing_left == 1, tree,
-    )  # fmt: skip
+    left = sum_of_left(histogram, 0, j, split_bin, missing_left == 1, columns, columns.categories)
+    choose_split(leaf, left, tree)
 
 
 @uncounted_subroutine
@@ -189,6 +207,10 @@ def _choose(columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tr
     if plan[REVISITING] == 1:
         _test_leaf(plan[TURN], columns, rules, histograms, space, tree)
     if not kept and _plan_turn(plan[TURN] + 1, 0, rules, tree):
+        return
+    if plan[SUMMING] == 1:
+        plan[SUMMING] = 0
+        _plan_turn(0, 1, rules, tree)
         return
     if plan[REVISITING] == 0:
         chosen = 0
@@ -223,7 +245,9 @@ def _deal(thread: Any, threads: Any, collecting: Any, rows: Any, columns: Any, d
     plan, leaves, size = tree.plan, tree.leaves, len(documents.order)
     first, last = size * thread // threads, size * (thread + 1) // threads
     if not collecting:
-        fill_own_sides(thread, plan[COLUMN], plan[BIN], plan[MISSING_LEFT] == 1, rows, columns, documents)
+        fill_own_sides(
+            thread, 0, plan[COLUMN], plan[BIN], plan[MISSING_LEFT] == 1, rows, columns, columns.categories, documents
+        )
     for leaf in range(plan[N_OLD]):
         start = leaves[leaf, BEGIN]
         begin = min(max(first, start), last)
@@ -261,6 +285,7 @@ def _commit(threads: Any, n_words: Any, columns: Any, rules: Any, documents: Any
         size = leaves[leaf, SIZE]
         bound_sides(leaf, other, columns.monotone[column], rules, leaves, tree.bounds)
         write_split(leaf, other, column, plan[BIN], missing_left, n_left, n_left_here, leaves, tree.splits)
+        note_set(other - 1, 0, column, columns.categories)
         tree.split_gain[other - 1] = tree.leaf_gain[leaf]
         leaves[other, OTHER] = NOT_SPLIT
         # The larger leaf takes over the histogram, the smaller one gets a new one.
@@ -282,7 +307,14 @@ def _commit(threads: Any, n_words: Any, columns: Any, rules: Any, documents: Any
     elif kept:
         plan[NEXT] = BUILD
     else:
+        _plan_sums(columns.categories, plan)
         _plan_turn(0, 1, rules, tree)
+
+
+@uncounted_subroutine
+def _plan_sums(categories: Any, plan: Any) -> Any:
+    if categories is not None:
+        plan[SUMMING] = 1
 
 
 @kernel(uncounted=True)

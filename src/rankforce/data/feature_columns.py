@@ -1,0 +1,166 @@
+"""What a column of a table is as a feature: numbers, truth values, dates, or categories.
+
+=========================== ==========================================================================================
+numbers                     as they are
+truth values, true/false    1 and 0
+dates, ISO dates as text    days since 1970-01-01 (``dates.py``)
+categorical types           categories
+texts                       categories, if each occurs at least twice on average; else it is a column of ids or of free
+                            text, which no feature can be made of
+declared categories         categories, whatever they are: whole numbers, too
+=========================== ==========================================================================================
+
+Texts of which some are numbers or dates and others are not are no feature: a cell may be wrong, or the column is to be
+declared.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import numbers
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankforce.console.wording import counted
+from rankforce.data import frames
+from rankforce.data.categories import MOST_CATEGORIES, Category
+from rankforce.data.dates import days_of, days_of_column, days_of_text, looks_like_date
+from rankforce.data.factorising import Factorised, as_codes, factorised, found_categories
+from rankforce.errors import DataError
+from rankforce.files.limits import longest_id
+
+AS_CATEGORY, AS_DATE, AS_TRUTH = "category", "days since 1970-01-01", "0 and 1"
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_TRUTH = {"true": 1.0, "false": 0.0}
+_FEW_TEXTS = 50  # of which somebody may mean categories in a small table
+_LEAST_REPEATED = 2  # texts that occur less often on average are ids or free text
+
+
+@dataclasses.dataclass(frozen=True)
+class FeatureColumn:
+    """A column as numbers; those of categories are codes of the list."""
+
+    values: np.ndarray
+    categories: tuple[Category, ...] = ()
+    role: str = ""  # what was made of it, if more than numbers of numbers
+
+
+@dataclasses.dataclass(frozen=True)
+class Unusable:
+    """A column that is no feature, and why."""
+
+    reason: str
+    may_be_declared: bool = True  # as categories
+    example: str | None = None  # the entry that is in the way, where most are as they should be
+
+
+def feature_column(
+    values: Any, *, listed: Sequence[Category] | None = None, declared: bool = False, find: bool = True
+) -> FeatureColumn | Unusable:
+    """A column as a feature, or why it is none.
+
+    ``listed`` has the categories, where they are known; ``declared`` says that there are some. Without ``find``,
+    nothing else becomes categories.
+    """
+    try:
+        if listed is not None:
+            return FeatureColumn(as_codes(values, listed, "categories"), tuple(listed), AS_CATEGORY)
+        if declared or frames.is_categorical(values):
+            if not declared and not find:
+                return Unusable("categories, where numbers are wanted", may_be_declared=False)
+            return _with_found_categories(values if isinstance(values, Factorised) else factorised(values))
+        if isinstance(values, Factorised):
+            return _of_entries(values, find)
+        days = days_of_column(values)
+        if days is not None:
+            return FeatureColumn(days, role=AS_DATE)
+        array = frames.as_vector(values)
+        if array.ndim != 1:
+            return Unusable("several values in each row: give each of them a column of its own", may_be_declared=False)
+        truth = _holds_truth(values, array)
+        if array.dtype == object:
+            array = frames.from_objects(array)
+        if array.dtype.kind in "iufb":
+            return FeatureColumn(array, role=AS_TRUTH if truth else "")
+        return _of_entries(factorised(values), find)
+    except DataError as error:
+        return Unusable(str(error), may_be_declared=False)
+
+
+def _holds_truth(values: Any, array: np.ndarray) -> bool:
+    """Whether a column holds truth values, which become numbers where one is missing."""
+    if array.dtype == object:
+        kinds = {type(entry) for entry in array.tolist() if not frames.is_missing(entry)}
+        return bool(kinds) and kinds <= {bool, np.bool_}
+    kind = getattr(values, "dtype", getattr(values, "type", array.dtype))
+    return str(kind).lower().startswith("bool")
+
+
+def _with_found_categories(column: Factorised) -> FeatureColumn | Unusable:
+    categories = found_categories(column)
+    if len(categories) > MOST_CATEGORIES:
+        return Unusable(f"{len(categories):,} categories, of {MOST_CATEGORIES:,} that are possible", False)
+    longest = longest_id()
+    if any(isinstance(one, str) and len(one) > longest for one in categories):
+        return Unusable(f"texts of more than {longest:,} characters", may_be_declared=False)
+    if not categories:
+        return FeatureColumn(np.full(len(column.places), np.nan, dtype=np.float32))
+    return FeatureColumn(as_codes(column, categories, "categories"), categories, AS_CATEGORY)
+
+
+def _of_entries(column: Factorised, find: bool) -> FeatureColumn | Unusable:
+    """A column of objects, by its different entries."""
+    entries = column.used
+    if not entries:
+        return FeatureColumn(np.full(len(column.places), np.nan, dtype=np.float32))
+    if all(isinstance(entry, str) for entry in entries):
+        return _of_texts(column, entries, find)
+    if all(isinstance(entry, datetime.date) for entry in entries):
+        return FeatureColumn(_numbers(column, {entry: days_of(entry) for entry in entries}), role=AS_DATE)
+    if all(isinstance(entry, numbers.Number) for entry in entries):
+        return Unusable("numbers that no float64 can be", may_be_declared=False)
+    kinds = sorted({type(entry).__name__ for entry in entries})
+    return Unusable(f"entries of the type {' and '.join(kinds[:3])}", may_be_declared="str" in kinds)
+
+
+def _of_texts(column: Factorised, texts: list[str], find: bool) -> FeatureColumn | Unusable:
+    if all(text.strip().lower() in _TRUTH for text in texts):
+        return FeatureColumn(_numbers(column, {text: _TRUTH[text.strip().lower()] for text in texts}), role=AS_TRUTH)
+    days = days_of_text(texts)
+    if days is not None:
+        return FeatureColumn(_numbers(column, dict(zip(texts, days, strict=True))), role=AS_DATE)
+    for is_one, kind in ((_is_number, "numbers"), (looks_like_date, "dates")):
+        others = [text for text in texts if not is_one(text)]
+        if not others:
+            return Unusable("numbers as text: convert them" if kind == "numbers" else "dates that no calendar has")
+        if len(others) < len(texts):
+            return Unusable(f"{kind}, but also {min(others)!r:.60}", example=min(others))
+    present = int(np.count_nonzero(column.places >= 0))
+    if not find:
+        return Unusable(f"texts, where numbers are wanted ({min(texts)!r:.60})", may_be_declared=False)
+    if _LEAST_REPEATED * len(texts) > present:
+        reason = f"{counted(len(texts), 'different text')} in {counted(present, 'row')}: ids or free text"
+        return Unusable(reason, may_be_declared=len(texts) <= _FEW_TEXTS)
+    return _with_found_categories(column)
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
+
+
+def _numbers(column: Factorised, number_of: Mapping[Any, float]) -> np.ndarray:
+    table = [number_of.get(value, np.nan) for value in column.values]
+    return np.array([*table, np.nan], dtype=np.float64)[column.places]
+
+
+def feature_numbers(values: Any, what: str) -> np.ndarray:
+    """A column of numbers, truth values or dates as numbers; anything else is an error, categories too."""
+    found = feature_column(values, find=False)
+    if isinstance(found, Unusable):
+        raise DataError(f"{what} must hold numbers, truth values or dates; it holds {found.reason}")
+    return found.values

@@ -1,0 +1,190 @@
+"""Delimited text as the columns of a table, by pyarrow where it is installed.
+
+Columns are read as numbers. Those that turn out to hold other texts are read again as text, and become what
+``feature_columns.py`` says: truth values, dates, categories, or no feature.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from rankforce.data.factorising import Factorised, factorised
+from rankforce.data.feature_columns import AS_TRUTH, Unusable, feature_column
+from rankforce.data.feature_options import FeatureOptions, UnusableColumnsError, gathered
+from rankforce.data.frames import as_vector, stack
+from rankforce.data.tables.arrow import first_line, has_arrow
+from rankforce.data.tables.columns import TEXT_SUFFIX, ColumnOptions, Roles, TableColumns, TableFeatures
+from rankforce.data.tables.csv_columns import NotNumbersError, read_columns, whole_numbers
+from rankforce.data.tables.csv_rows import NULLS, header_of, open_bytes, refuse_broken_row, rows
+from rankforce.errors import DataError, FileFormatError
+from rankforce.remedies import Words
+
+WHOLE_NUMBER = r"^\s*-?(0|[1-9][0-9]*)(\.0+)?\s*$"  # what a column of ids in a CSV file must look like to be numbers
+
+
+@dataclasses.dataclass(frozen=True)
+class _CsvFile:
+    """A file, what separates its cells, the names of its columns."""
+
+    path: Path
+    separator: str
+    header: Sequence[str]
+
+    def fail(self, row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
+        line, _ = next(itertools.islice(rows(self.path, self.separator), row, None), (None, []))
+        place = self.header.index(column) + 1
+        raise FileFormatError(
+            f"column {column!r}: {problem}", path=self.path, line=line, column=place, text=text, remedy=remedy
+        )
+
+    def refuse_broken_row(self, kinds: Mapping[str, str]) -> None:
+        refuse_broken_row(self.path, self.separator, self.header, kinds)
+
+
+def read_csv(path: Path, options: ColumnOptions, known: FeatureOptions, delimiter: str | None) -> TableColumns:
+    """The columns of delimited text, as the options say, its features as they are known."""
+    separator = delimiter_of(path, delimiter)
+    _, header = header_of(path, separator)
+    file = _CsvFile(path, separator, header)
+    roles = options.roles(header, path)
+    known = dataclasses.replace(known, categorical=[*known.categorical, *roles.declared])
+    texts = {column for column, name in roles.features.items() if known.declared(column, name) or name in known.lists}
+    columns = _columns(file, roles, texts)
+    n = len(columns[roles.ids[0]])
+    if n == 0:
+        raise FileFormatError("the file has a header and no rows", path=path)
+    ids = {name: _ids_of_text(columns[name], name) for name in roles.ids}
+    numbers = {name: _role_numbers(file, name, what, columns[name]) for name, what in roles.numeric.items()}
+    features = _features(file, roles, known, columns, n)
+    return TableColumns(roles, ids, numbers, features, file.fail)
+
+
+def delimiter_of(path: Path, given: str | None) -> str:
+    """What separates the cells of a file: what was given, or what the ending of its name says."""
+    if given is not None:
+        if not isinstance(given, str) or len(given) != 1 or given in '"\r\n':
+            raise DataError(f"a delimiter is one character, and no quote: not {given!r}")
+        return given
+    return "\t" if ".tsv" in [suffix.lower() for suffix in path.suffixes] else ","
+
+
+def _columns(file: _CsvFile, roles: Roles, texts: set[str]) -> dict[str, Any]:
+    """Columns by name: ids as arrays of text, numbers as arrays, other texts as Factorised."""
+    reader = _by_arrow if has_arrow() else _by_python
+    while True:
+        kinds = dict.fromkeys(roles.features, "feature") | roles.numeric
+        numbers = {name: what for name, what in kinds.items() if name not in texts}
+        try:
+            return reader(file, roles.ids, sorted(texts), numbers)
+        except NotNumbersError as error:
+            texts = texts | error.columns
+
+
+def _by_python(file: _CsvFile, ids: Sequence[str], texts: Sequence[str], numbers: Mapping[str, str]) -> dict[str, Any]:
+    columns: dict[str, Any] = dict(read_columns(file.path, file.separator, file.header, [*ids, *texts], numbers))
+    return columns | {name: _without_nulls(factorised(columns[name])) for name in texts}
+
+
+def _by_arrow(file: _CsvFile, ids: Sequence[str], texts: Sequence[str], numbers: Mapping[str, str]) -> dict[str, Any]:
+    """As ``_by_python``, faster."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    types = dict.fromkeys(ids, pa.string()) | dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))
+    types |= {name: pa.float32() if what == "feature" else pa.float64() for name, what in numbers.items()}
+    try:
+        with contextlib.ExitStack() as opening:
+            # Arrow reads plain files faster; what is compressed is watched while it grows
+            compressed = file.path.suffix == ".gz"
+            source = opening.enter_context(open_bytes(file.path)) if compressed else str(file.path)
+            table = arrow_csv.read_csv(source, **_arrow_options(file, types))
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+        others = _not_numbers(file, numbers)
+        if others:
+            raise NotNumbersError(others) from None
+        file.refuse_broken_row(numbers)
+        raise FileFormatError(f"the file cannot be read: {first_line(error)}", path=file.path) from None
+    columns: dict[str, Any] = {name: as_vector(table.column(name)) for name in (*ids, *numbers)}
+    return columns | {name: _without_nulls(factorised(table.column(name))) for name in texts}
+
+
+def _arrow_options(file: _CsvFile, types: Mapping[str, Any]) -> dict[str, Any]:
+    from pyarrow import csv as arrow_csv
+
+    return {
+        "parse_options": arrow_csv.ParseOptions(delimiter=file.separator, newlines_in_values=True),
+        "convert_options": arrow_csv.ConvertOptions(
+            column_types=types, include_columns=list(types), null_values=NULLS, strings_can_be_null=False
+        ),
+    }
+
+
+def _not_numbers(file: _CsvFile, numbers: Mapping[str, str]) -> set[str]:
+    """The columns with a cell that is no number; of a file that is broken otherwise, none."""
+    import pyarrow as pa
+    from pyarrow import compute
+    from pyarrow import csv as arrow_csv
+
+    found: set[str] = set()
+    nulls = pa.array(NULLS)
+    try:
+        with (
+            open_bytes(file.path) as source,
+            arrow_csv.open_csv(source, **_arrow_options(file, dict.fromkeys(numbers, pa.string()))) as batches,
+        ):
+            for batch in batches:
+                for name in numbers.keys() - found:
+                    cells = batch.column(name)
+                    cells = compute.utf8_trim_whitespace(cells.filter(compute.invert(compute.is_in(cells, nulls))))
+                    try:
+                        cells.cast(pa.float64())
+                    except pa.ArrowException:
+                        found.add(name)
+    except (pa.ArrowException, OSError, EOFError, zlib.error):
+        return set()
+    return found
+
+
+def _without_nulls(column: Factorised) -> Factorised:
+    """A column of text without the words for a missing value."""
+    missing = [place for place, value in enumerate(column.values) if value in NULLS]
+    if not missing:
+        return column
+    new_place = np.arange(len(column.values) + 1)
+    new_place[[*missing, -1]] = -1
+    return Factorised(new_place[column.places], column.values)
+
+
+def _ids_of_text(column: np.ndarray, name: str) -> np.ndarray:
+    """Ids as whole numbers if all of them are written so, else as text."""
+    found = None if name.lower().endswith(TEXT_SUFFIX) else whole_numbers(column, WHOLE_NUMBER)
+    return column if found is None else found
+
+
+def _role_numbers(file: _CsvFile, name: str, what: str, values: Any) -> np.ndarray:
+    """The numbers of a label or a weight; true and false are 1 and 0."""
+    if not isinstance(values, Factorised):
+        return np.asarray(values)
+    found = feature_column(values, find=False)
+    if not isinstance(found, Unusable) and found.role in ("", AS_TRUTH):
+        return found.values
+    file.refuse_broken_row({name: what})
+    raise FileFormatError(f"column {name!r} is taken as {what} but holds no numbers", path=file.path)
+
+
+def _features(file: _CsvFile, roles: Roles, known: FeatureOptions, columns: Mapping[str, Any], n: int) -> TableFeatures:
+    try:
+        made = gathered(((column, name, columns[column]) for column, name in roles.features.items()), known)
+    except UnusableColumnsError as error:
+        if len(error.columns) == 1 and next(iter(error.columns.values())).example is not None:
+            file.refuse_broken_row(dict.fromkeys(error.columns, "feature"))  # the cell, with its place
+        raise FileFormatError(error.problem, path=file.path, remedy=error.remedy) from None
+    return TableFeatures(stack(made.columns, n), made.names, made.categories, made.roles)

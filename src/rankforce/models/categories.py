@@ -1,0 +1,60 @@
+"""Categories of the features of a model, and matrices with their codes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rankforce.data import frames
+from rankforce.data.categories import Categories, Category
+from rankforce.data.category_codes import encoded_matrix, recoded_matrix
+from rankforce.data.dataset import Dataset
+from rankforce.errors import DataError
+
+
+def categories_of_all(members: Iterable[Any]) -> dict[str, tuple[Category, ...]]:
+    """The categories of all features of several models; where two differ, the model around them refuses it."""
+    found: dict[str, tuple[Category, ...]] = {}
+    for member in members:
+        for name, values in member.categories.items():
+            found.setdefault(name, values)
+    return found
+
+
+def matrix_of_dataset(
+    data: Dataset, places: Sequence[int] | None, feature_names: Sequence[str], categories: Categories
+) -> np.ndarray:
+    """The columns at these places (None: all) of a data set, with codes by the categories of a model."""
+    matrix = data.features if places is None else data.features[:, places]
+    if not data.categories and not categories:
+        return matrix
+    names = data.feature_names if places is None else [data.feature_names[place] for place in places]
+    own = [data.categories.get(name, ()) for name in names]
+    wanted = [categories.get(name, ()) for name in feature_names]
+    return recoded_matrix(matrix, own, wanted, feature_names, what="the data", of="the model")
+
+
+def holds_raw_values(data: Any, categories: Categories) -> bool:
+    """Whether something with two dimensions holds categories themselves, not their codes: a frame, or objects."""
+    return bool(categories) and (frames.is_frame(data) or getattr(getattr(data, "dtype", None), "kind", "f") in "OUST")
+
+
+def raw_matrix(data: Any, feature_names: Sequence[str], categories: Categories) -> np.ndarray:
+    """A frame or an array of raw values, whose columns are these features, as a matrix with codes."""
+    return encoded_matrix(data, feature_names, categories)
+
+
+def check_whole_codes(matrix: np.ndarray, feature_names: Sequence[str], features: Collection[int]) -> None:
+    """Raise unless these columns of a matrix hold whole numbers or NaN: categories that have no other names."""
+    for place in features:
+        column = matrix[:, place]
+        with np.errstate(invalid="ignore"):
+            wrong = (column != np.floor(column)) & ~np.isnan(column)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"feature {feature_names[place]!r} is a category: its column holds whole numbers, or NaN (missing); "
+                f"row {row} (from 0) is {column[row]:g}"
+            )
