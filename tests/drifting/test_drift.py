@@ -258,6 +258,21 @@ def test_new_and_vanished_categories():
         rf.drift(then, numbers)
 
 
+def test_a_model_remembers_its_categories(tmp_path):
+    rng = np.random.default_rng(2)
+    then = categorical(rng, ["red", "blue", "grey"], [0.5, 0.3, 0.2])
+    then = then.with_label("grades", (then.features[:, 0] == 1) * 2.0)
+    ranker = rf.LambdaMART(n_trees=3, n_leaves=4, min_documents=3, progress=False).fit(then)
+    ranker.save(tmp_path / "model.json")
+    now = categorical(rng, ["green", "blue", "red"], [0.3, 0.2, 0.5])
+    loaded = rf.drift(rf.load(tmp_path / "model.json"), now)
+    assert loaded["colour"].to_dict() | {"weight": 0.5} == rf.drift(then, now)["colour"].to_dict()
+    assert loaded["colour"].new_categories.keys() == {"green"}
+    assert loaded["colour"].vanished_categories.keys() == {"grey"}
+    assert loaded["colour"].weight > 0.9
+    assert loaded.verdict == "drifted"
+
+
 def test_one_rare_new_category_is_no_drift():
     rng = np.random.default_rng(1)
     then = categorical(rng, ["red", "blue"], [0.5, 0.5])
