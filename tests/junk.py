@@ -207,6 +207,14 @@ def ranker_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
                 continue
             yield Target(f"{name}.fit {number}", ranker.fit, arguments)
         yield Target(f"{name}.set_params", kind(**usual).set_params, {}, fit, tuple(usual))
+        if name in ("LambdaMART", "LambdaRank"):
+            fitted: Any = fit(kind(**usual))
+            yield Target(
+                f"{name}.refit",
+                lambda part, scaled=False, fitted=fitted: fitted.refit(data, part, scaled=scaled),
+                {"part": data},
+                names=("part", "scaled"),
+            )
         for method in ("predict", "rank", "score"):
             yield Target(f"{name}.{method}", getattr(fit(kind(**usual)), method), {"X": data})
 
@@ -336,6 +344,9 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("explain a pair", rf.explain, explained | {"pair": tuple(data.rows[:2].tolist())}, str)
     lost: dict[str, Any] = {"model": net, "data": data, "permutations": 1, "progress": False}
     yield Target("importance", rf.importance, lost, str)
+    drifting: dict[str, Any] = {"model": net, "new": data}
+    yield Target("drift", rf.drift, drifting, str)
+    yield Target("drift of data", rf.drift, {"model": data, "new": data}, str, ("model", "new", "alpha"))
     yield Target("check_forces", rf.diagnostics.check_forces, {"lambda_function": "RankNetWeightPairs", "samples": 2})
     yield Target("forces_at", rf.forces_at, {"data": data, "scores": scores})
     yield Target("effective_pairs", rf.diagnostics.effective_pairs, {"data": data, "scores": scores})
@@ -380,6 +391,9 @@ def method_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     parts = ("features", "labels", "weights", "query_weights", "feature_names", "document_ids")
     for name, arguments in methods.items():
         yield Target(f"Dataset.{name}", getattr(data, name), arguments, names=parts if name == "replace" else None)
+    later = data.replace(feature_names=data.feature_names)
+    joined: dict[str, Any] = {"parts": [data, later], "same_query": "merge"}
+    yield Target("Dataset.concat", rf.Dataset.concat, joined)
     yield Target("Dataset.folds", data.folds, {"count": 2}, list)
     yield Target("Dataset.split", lambda share, seed=0: data.split(0.5, share, seed=seed), {"share": 0.5})
     model = rf.LambdaMART(n_trees=2, min_documents=2, progress=False).fit(data).model_
@@ -417,6 +431,7 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
         "DocumentExplanation",
         "PairExplanation",
         "FeatureImportance",
+        "Drift",
     ),
     *("value_if_moved", "change_if_swapped", "centre"),
 }

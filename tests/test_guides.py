@@ -28,6 +28,7 @@ GUIDES = (
     "objectives.md",
     "export.md",
     "explaining.md",
+    "drift.md",
 )
 
 

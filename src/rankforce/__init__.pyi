@@ -26,6 +26,8 @@ from rankforce.data.trec import read_qrels as read_qrels
 from rankforce.data.trec import read_run as read_run
 from rankforce.data.trec import write_run as write_run
 from rankforce.diagnostics.document_forces import forces_at as forces_at
+from rankforce.drifting.drift import drift as drift
+from rankforce.drifting.drift_result import Drift as Drift
 from rankforce.errors import DataError as DataError
 from rankforce.errors import FileFormatError as FileFormatError
 from rankforce.errors import MeasureError as MeasureError
@@ -103,6 +105,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "DocumentExplanation",
+    "Drift",
     "ERR",
     "Evaluation",
     "ExportCheck",
@@ -153,6 +156,7 @@ __all__ = [
     "consistent_posteriors",
     "cross_validate",
     "diagnostics",
+    "drift",
     "evaluate",
     "explain",
     "export_bundle",

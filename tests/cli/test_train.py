@@ -60,6 +60,21 @@ def test_options_that_lack_a_file(run: Any, training: Path, tmp_path: Path) -> N
     assert (base.code, "--base-model no-such.json: there is no such file" in base.err) == (2, True)
 
 
+def test_refit_learns_from_both_files(run: Any, training: Path, tmp_path: Path) -> None:
+    held_out, out = tmp_path / "valid.txt", tmp_path / "model.json"
+    rf.make_artificial(queries=10, documents=10, features=4, seed=1).write(held_out)
+    command = ("train", training, "--validation", held_out, "-o", out, "--trees", 20, "--early-stopping", 2, "--quiet")
+    plain = json.loads(run(*command, "--json").out)
+    again = run(*command, "--refit", "--json")
+    assert again.code == 0, again.err
+    found = json.loads(again.out)
+    assert plain["refit"] is None
+    assert found["refit"]["iterations"] == found["iterations"] == plain["iterations"]
+    assert rf.load(out).provenance.settings["refit"]["history"]["validation"] == plain["values"]["validation"]
+    assert "fitted again on training and validation data" in run(*command, "--refit").out
+    assert "--refit needs --validation FILE" in run("train", training, "-o", out, "--refit").err
+
+
 def test_mart_watches_the_measure(run: Any, training: Path, tmp_path: Path) -> None:
     outcome = run(
         "train", training, "--out", tmp_path / "m.json", "--ranker", "mart", "--set", "cost=ordinal", "-m", "NDCG@5",

@@ -32,6 +32,19 @@ def test_tune_writes_the_best_model(run, files):
     assert len((files / "journal").read_text().splitlines()) == 3
 
 
+def test_refit_learns_from_both_files(run, files):
+    command = ["tune", files / "train.txt", "--try", "n_leaves=2", "-q", "--set", "n_trees=4", "--method", "grid"]
+    command += ["--set", "min_documents=3", "--set", "early_stopping=2", "-o", files / "best.json", "--refit"]
+    for held_out in (["--validation", files / "valid.txt"], ["--validation-share", 0.3, "--folds", 2]):
+        outcome = run(*command, *held_out)
+        assert outcome.code == 0, outcome.err
+        assert "fitted again on all data" in outcome.out
+        assert rf.load(files / "best.json").provenance.settings["refit"]["iterations"] >= 1
+    outcome = run(*command)
+    assert outcome.code == 2
+    assert "--refit goes with --out FILE and with --validation" in outcome.err
+
+
 def test_errors_name_the_option(run, files):
     outcome = run("tune", str(files / "train.txt"), "--try", "n_leafs=2,3")
     assert outcome.code == 2

@@ -126,6 +126,12 @@ def check_inspect(rng: random.Random, files: Files) -> None:
     _, out, _ = run("inspect", files.model, "--json")
     card = json.loads(out)["models"][str(files.model)]
     assert [one["name"] for one in card["features"]] == list(files.data.feature_names)
+    far = files.data.replace(features=files.data.features + 9)
+    far.write(files.folder / "far.csv")
+    run("inspect", files.model, files.folder / "far.csv", "--train", files.table)
+    _, out, _ = run("inspect", files.model, files.folder / "far.csv", "--train", files.table, "--json")
+    (drift,) = json.loads(out)["drift"].values()
+    assert {one["name"] for one in drift["features"]} == set(files.data.feature_names)
 
 
 def check_evaluate(rng: random.Random, files: Files) -> None:
@@ -230,6 +236,12 @@ def check_score(rng: random.Random, files: Files) -> None:
     assert code == 0, err
     assert len(out.split()) == files.data.n_documents
     run("score", files.model, files.table, "--run", hostile(rng, "tag"), "--out", files.folder / "a.run")
+    run("score", files.model, files.table, "--format", "csv")
+    ranking = files.folder / "ranking.csv"
+    code, _, err = run("score", files.model, files.table, "--out", ranking)
+    assert code == 0, err
+    with open(ranking, encoding="utf-8", newline="") as file:
+        assert {row[1] for row in csv.reader(file)} == {"document", *files.data.document_ids.tolist()}
     small_model(files.data.replace(feature_names=["a", "b", hostile(rng, "c")]), files.model)
     code, _, _ = run("score", files.model, files.table)
     assert code == 2

@@ -34,6 +34,15 @@ def tune(data, valid, space=SPACE, **options):
     return rf.tune(ranker(), data, space, **({"validation": valid, "progress": False} | options))
 
 
+def test_the_best_is_fitted_again_on_all(data, valid):
+    result = tune(data, valid, {"n_leaves": [4]}, method="grid")
+    final = result.refit(data, valid)
+    assert final.model_.provenance.settings["refit"]["iterations"] == result.ranker.best_iteration_
+    assert final.n_leaves == 4
+    with pytest.raises(rf.SettingsError, match="tune with refit=True"):
+        tune(data, valid, {"n_leaves": [4]}, method="grid", refit=False).refit(data, valid)
+
+
 def test_a_grid_by_hand(data, valid):
     result = tune(data, valid, method="grid", measure="NDCG@5")
     assert len(result.trials) == 6

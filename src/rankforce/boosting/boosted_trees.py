@@ -17,6 +17,7 @@ from rankforce.kinds import Understood
 from rankforce.remedies import Setting, ValidationData
 from rankforce.training.base_models import checked_base
 from rankforce.training.iterative import Iterative
+from rankforce.training.refitting import unrepeatable
 from rankforce.training.settings import choice, number, setting, whole, with_settings
 from rankforce.trees.category_splits import CATEGORY_SMOOTHING
 
@@ -68,8 +69,13 @@ class BoostedTrees(Iterative):
     def _usual_growth(self, data: Dataset) -> str:
         return "symmetric" if total(data.n_documents) < FEW_DOCUMENTS else "leafwise"
 
-    def _steps(self) -> int:
-        return self.n_trees
+    def _steps_name(self) -> str:
+        return "n_trees"
+
+    def _found_on_validation(self) -> dict[str, Any]:
+        if self.line_search is not None and self.line_search_on == "validation":
+            raise unrepeatable(Setting("line_search_on", "validation"), "every tree is weighed on it")
+        return super()._found_on_validation() | {"growth": self.settled_["growth"]}
 
     def _course(self, training: BoostedTraining) -> BoostingCourse:
         return BoostingCourse(self, training)

@@ -25,6 +25,14 @@ Threads = Annotated[
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 
+Refit = Annotated[
+    bool,
+    typer.Option(
+        "--refit",
+        help="Then learn once more from training and validation data together, as long as was best.",
+    ),
+]
+
 Measures = Annotated[
     list[str] | None,
     typer.Option(

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -313,6 +313,24 @@ class Dataset:
             document_ids=None if self.document_ids is None else self.document_ids[rows],
             categories=self.categories,
         ).with_origins(self.origins, self.roles)
+
+    @staticmethod
+    def concat(
+        parts: Iterable[Dataset],
+        *,
+        same_query: Literal["raise", "merge", "apart"] = "raise",
+        features: Literal["same", "union", "shared"] = "same",
+    ) -> Dataset:
+        """Several data sets as one, with the features in the order of the first (or of the first that names them).
+
+        Features are matched by name, by place where one side only numbers them; ``features`` says what becomes of
+        those that not all sets have: refused, missing (NaN) elsewhere, or left out. Categories are united. A query id
+        that is in two sets is refused, one query (``"merge"``), or two, the later as ``"7:2"`` (``"apart"``). Where a
+        set lacks a label source its documents are unlabelled, where it lacks weights they are 1.
+        """
+        from rankforce.data.concatenation import concatenated
+
+        return concatenated(parts, same_query, features)
 
     def split(self, *shares: float, seed: int = 0) -> tuple[Dataset, ...]:
         """Whole queries dealt into parts with these shares (0.6, 0.2, 0.2), stratified by query size."""

@@ -23,7 +23,7 @@ from rankforce.files.decompression import lines, opened
 from rankforce.files.limits import ID_REMEDY, longest_id, within_memory
 from rankforce.files.streams import file_name
 from rankforce.kinds import Number, check_choice, check_number, shown
-from rankforce.remedies import DOCUMENT_IDS, Argument
+from rankforce.remedies import DOCUMENT_IDS, Argument, Phrase
 
 Judgments = Mapping[str, Mapping[str, float]]  # query → document → grade
 Rankings = Mapping[str, Mapping[str, float]]  # query → document → score
@@ -271,5 +271,9 @@ def _text_to(raw: IO[bytes], target: Path) -> Iterator[IO[str]]:
 
 def _checked_word(text: str, what: str) -> str:
     if not isinstance(text, str) or len(text.split()) != 1 or text != text.strip():
-        raise DataError(f"a run cannot hold the {what} {text!r}: it must be one word, without white space")
+        raise DataError(
+            f"a run cannot hold the {what} {text!r}: it must be one word, without white space; write it with another "
+            "sign in place of blanks",
+            Phrase("", ", or use --format csv"),
+        )
     return text

@@ -216,6 +216,10 @@ class Model(abc.ABC):
         part.setflags(write=False)
         return part
 
+    def without_known_data(self) -> Model:
+        """The same model, which keeps nothing of the distribution of its training data."""
+        return dataclasses.replace(self, provenance=dataclasses.replace(self.provenance, known_data=None))
+
     @property
     def needs_queries(self) -> bool:
         """Whether the score of a document depends on the others of its query: such a model stands alone."""

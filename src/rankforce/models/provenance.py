@@ -11,6 +11,7 @@ import numpy as np
 
 from rankforce.collective import collective, gathered, total
 from rankforce.data.dataset import Dataset
+from rankforce.data.distributions import KnownData, known_data
 from rankforce.errors import SettingsError
 from rankforce.threads import over_ranges
 from rankforce.written_forms import name_of
@@ -35,6 +36,7 @@ class Provenance:
     versions : package -> version
     cpu_target : the processor that kernels were compiled for
     seed : what random choices were made from
+    known_data : the distribution of the training data, which drift is measured against; None in older files
     """
 
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -49,6 +51,7 @@ class Provenance:
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     cpu_target: str = ""
     seed: int | None = None
+    known_data: KnownData | None = None
 
     def __post_init__(self) -> None:
         settings = {name: plain(value) for name, value in sorted(self.settings.items()) if name not in NOT_KEPT}
@@ -91,6 +94,7 @@ class Provenance:
             versions=versions(),
             cpu_target=jit.cpu_target(),
             seed=seed,
+            known_data=known_data(data),
         )
 
 

@@ -19,7 +19,6 @@ To a checkpoint of trees, later rounds are appended (``appended_trees.py``): ``l
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import gzip
 import hashlib
@@ -46,6 +45,7 @@ from rankforce.models import appended_trees, tree_ensemble, tree_text
 from rankforce.models.file_content import content_of, uncompressed
 from rankforce.models.file_versions import LATEST, oldest_version
 from rankforce.models.json_text import refuse_constant, revived, text
+from rankforce.models.kept_data import read_known_data, written_provenance
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 
@@ -214,7 +214,7 @@ def document_of(model: Model) -> dict[str, Any]:
         "kind": model.KIND,
         "feature_names": list(model.feature_names),
         **({"categories": categories} if categories else {}),
-        "provenance": {field.name: getattr(model.provenance, field.name) for field in dataclasses.fields(Provenance)},
+        "provenance": written_provenance(model.provenance),
         "contents": model.contents(),
     }
 
@@ -264,6 +264,7 @@ def _provenance(fields: Fields) -> Provenance:
         versions={key: versions.text(key) for key in versions.values},
         cpu_target=fields.text("cpu_target"),
         seed=seed,
+        known_data=read_known_data(fields, len(lows)),
         **numbers,  # type: ignore[arg-type]  # Provenance makes tuples of them
     )
 

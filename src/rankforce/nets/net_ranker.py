@@ -24,6 +24,7 @@ from rankforce.remedies import NAME_ALONE, Setting, ValidationData
 from rankforce.training.base_models import base_of, checked_base
 from rankforce.training.iterative import Iterative
 from rankforce.training.monitoring import TrainingWarning, show_forces
+from rankforce.training.refitting import unrepeatable
 from rankforce.training.settings import choice, rates, setting, steepness, switch, whole, with_settings
 
 EPOCHS = 100
@@ -48,8 +49,16 @@ class NetRanker(Iterative):
 
     model_: Net = dataclasses.field(init=False)
 
+    def _steps_name(self) -> str:
+        return "epochs"
+
     def _steps(self) -> int:
         return self._epochs()
+
+    def _found_on_validation(self) -> dict[str, Any]:
+        if self.preset is not None:
+            raise unrepeatable(Setting("preset", self.preset), "the learning rate follows it")
+        return super()._found_on_validation() | {"learning_rate": self.learning_rate_, "scaling": self.scaling_}
 
     def _course(self, training: NetTraining) -> NetCourse:
         data = training.data

@@ -18,6 +18,7 @@ from rankforce.errors import SettingsError
 from rankforce.kinds import Number, OrNone, Understood, Whole, check_number, shown
 from rankforce.measures.measure import Measure
 from rankforce.models.bagged import Bagged
+from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance
 from rankforce.training.checkpoint import Checkpoint
 from rankforce.training.course import Course
@@ -107,8 +108,8 @@ class Bagging(Iterative):
         )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)
 
-    def _steps(self) -> int:
-        return self.n_models
+    def _steps_name(self) -> str:
+        return "n_models"
 
     def _course(self, training: Training) -> BaggingCourse:
         return BaggingCourse(self._base(), training, self._sample, self.early_stopping, self.seed)
@@ -219,11 +220,15 @@ class BaggingCourse(Course):
                 followed.rank(followed.scores + followed.data.by_query(member.predict(followed.data)))
 
     def model(self, provenance: Provenance) -> Bagged:
-        return Bagged.of(*(member.model_ for member in self.members[: self.best_iteration]), provenance=provenance)
+        return Bagged.of(*self._models()[: self.best_iteration], provenance=provenance)
+
+    def _models(self) -> list[Model]:
+        """The models of the members; what they know of their data is part of what the whole knows."""
+        return [member.model_.without_known_data() for member in self.members]
 
     def write(self, checkpoint: Checkpoint, *, last: bool) -> None:
         """All models, also those after the best."""
-        everyone = functools.partial(Bagged.of, *(member.model_ for member in self.members))
+        everyone = functools.partial(Bagged.of, *self._models())
         checkpoint.write(self._monitor.history, self._monitor.names, lambda provenance: everyone(provenance=provenance))
 
     def resume(self, model: Any, path: Any) -> int:

@@ -85,8 +85,8 @@ class PRank(Stepwise):
 
     model_: Perceptron = dataclasses.field(init=False)
 
-    def _steps(self) -> int:
-        return self.epochs
+    def _steps_name(self) -> str:
+        return "epochs"
 
     def _learner(self, data: Dataset, held_out: Dataset | None) -> Perceptrons:
         members, probability = (self.n_members, self.probability) if self.large_margin else (1, 1.0)

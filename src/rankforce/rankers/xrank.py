@@ -132,8 +132,8 @@ class XRank(Stepwise):
             raise AttributeError("only a single graph (n_graphs=1) reports on its growth")
         return self._grown
 
-    def _steps(self) -> int:
-        return self.n_steps if self.n_graphs == 1 else self.n_graphs
+    def _steps_name(self) -> str:
+        return "n_steps" if self.n_graphs == 1 else "n_graphs"
 
     def _learner(self, data: Dataset, held_out: Dataset | None) -> Growing | BoostedGraphs:
         if data.weights is not None:

@@ -13,6 +13,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.inspection.column_guards import warn_of_suspect_columns
 from rankforce.measures.measure import Measure
+from rankforce.models.kept_data import knowing_scores
 from rankforce.models.provenance import COLUMNS, Provenance
 from rankforce.remedies import ValidationData
 from rankforce.threads import THREADS, using_threads
@@ -62,6 +63,7 @@ class Iterative(Ranker):
     settled_: dict[str, Any] = dataclasses.field(init=False)  # what "auto" and None became, and what is watched
     history_: dict[str, list[float]] = dataclasses.field(init=False)
     best_iteration_: int = dataclasses.field(init=False)
+    _refit_of: dict[str, Any] = dataclasses.field(init=False)  # while it is fitted again: what the earlier fit found
 
     def _fit(
         self,
@@ -98,17 +100,39 @@ class Iterative(Ranker):
         self.history_ = monitor.history
         self.watched_measure_ = monitor.measure
         self.best_iteration_ = course.best_iteration
+        settings = self._settings() | self._chosen_settings(course) | training.inputs
         columns = {COLUMNS: dict(training.data.roles)} if training.data.roles else {}
         provenance = Provenance.of_training(
             training.data,
-            settings=self._settings() | self._chosen_settings(course) | training.inputs | self._notes() | columns,
+            settings=settings | self._notes() | self._earlier() | columns,
             objective=training.objective,
             history=monitor.history,
             watched=monitor.names,
             ties=TIES,
             seed=self.seed,
         )
-        self.model_ = course.model(provenance)
+        self.model_ = knowing_scores(course.model(provenance), training.held_out)
+
+    def refit(self, *data: Dataset, scaled: bool = False) -> Self:
+        """A ranker with the settings of this one that learns from all this data, as many steps as were best here.
+
+        After ``ranker.fit(train, validation=validation)`` with early stopping, ``ranker.refit(train, validation)`` also
+        learns from the validation data: ``best_iteration_`` trees (epochs, steps, models), nothing watched, whatever
+        was left open or chosen on validation data (a learning rate, weights) as it was settled here. The data sets are
+        joined by ``Dataset.concat``, queries of the same id kept apart. ``scaled``: steps in proportion to the
+        documents, the first data set being the one that was learned from. This ranker stays as it is. The model's
+        provenance says ``refit``.
+        """
+        from rankforce.training.refitting import refitted
+
+        return refitted(self, data, scaled)
+
+    def _found_on_validation(self) -> dict[str, Any]:
+        """Settings as the fit settled them where it looked at its data; raises where they need validation data."""
+        return {}
+
+    def _earlier(self) -> dict[str, Any]:
+        return {"refit": self._refit_of} if hasattr(self, "_refit_of") else {}
 
     def _settings(self) -> dict[str, Any]:
         """All settings by name, as the model file keeps them."""
@@ -137,8 +161,12 @@ class Iterative(Ranker):
         return () if watched == self._watched_measure() else (f"watching {watched}, which fits the labels",)
 
     @abc.abstractmethod
+    def _steps_name(self) -> str:
+        """The setting that says the most steps."""
+
     def _steps(self) -> int:
         """The most steps."""
+        return int(getattr(self, self._steps_name()))
 
     @abc.abstractmethod
     def _course(self, training: Any) -> Course:

@@ -103,6 +103,13 @@ class Maximising(abc.ABC):
             kept["objective"] = objective.written()
         return objective, kept
 
+    def _found_on_validation(self) -> dict[str, Any]:
+        objective = self.objective
+        found: dict[str, Any] = super()._found_on_validation()  # type: ignore[misc]  # of the ranker beside it
+        if isinstance(objective, Graded) and objective.to_be_searched:
+            found["objective"] = objective.with_weights(self.frontier_.weights)
+        return found
+
     def _count_left_out(self, data: Dataset, terms: Sequence[TermForces]) -> None:
         """Note and say what each term does not see of the training data."""
         self.left_out_ = left_out(data, terms)

@@ -85,6 +85,12 @@ class Tuning(Tabular):
         """The best value."""
         return self.best.value
 
+    def refit(self, *data: Dataset, scaled: bool = False) -> Any:
+        """The best ranker fitted once more, on all this data: ``refit`` of rankers, on ``ranker``."""
+        if self.ranker is None:
+            raise SettingsError("nothing was fitted that could be fitted again: tune with ", Argument("refit", True))
+        return self.ranker.refit(*data, scaled=scaled)
+
     @property
     def table(self) -> list[dict[str, Any]]:
         """One row per trial, the best first: its number, its settings, value, seconds, state."""
@@ -146,7 +152,8 @@ def tune(
     trials : how many (20 for a random or Optuna search, all for a grid)
     journal : path
         Every finished trial is written there; the same search, called again, goes on after them.
-    refit : whether to fit the ranker with the best settings (with ``validation``: on ``data``, watching ``validation``)
+    refit : whether to fit the ranker with the best settings (with ``validation``: on ``data``, watching
+        ``validation``; ``result.refit(data, validation)`` then learns from both)
 
     Same data, space and seed: same trials (Optuna: in one go). Ctrl-C ends the search after the current trial.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -33,6 +33,34 @@ def inspect(
     measure: Annotated[
         str, typer.Option("--measure", "-m", metavar="MEASURE", help="With --forces: the measure it sees.")
     ] = "NDCG",
+    train: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Training data, of a model that keeps no distribution of it.", show_default=False
+        ),
+    ] = None,
+    held_out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Data that the model did not learn from, to compare scores with.",
+            show_default="what the model keeps of its validation data",
+        ),
+    ] = None,
+    former: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL", help="Also tell how many pairs change places since it.", show_default=False),
+    ] = None,
+    alpha: Annotated[float, typer.Option(metavar="P", help="How probable a false alarm of drift may be.")] = 0.05,
+    fail_on: Annotated[
+        Literal["shifted", "drifted"] | None,
+        typer.Option(
+            "--fail-on",
+            metavar="shifted|drifted",
+            help="Leave with exit code 1 if data has drifted (or at least shifted).",
+            show_default=False,
+        ),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Leave with exit code 1 if anything is suspicious.")] = False,
     imports: options.Imports = None,
     read: options.Reading = None,
@@ -47,6 +75,9 @@ def inspect(
 
     A model: its settings, the data it was trained on, its history, the importance and range of each feature, versions.
 
+    A model and data files: also whether they are still like the data it was trained on (drift): range, missing values,
+    PSI and KS of each feature with what chance does, categories, scores; --former tells what changes places.
+
     A λ-function (--forces): sum and symmetry of its forces, curvature, circulation where documents change places; a
     convex cost, a cost, a cost only between changes of order, or no cost.
     """
@@ -58,6 +89,7 @@ def inspect(
     if not files:
         raise SettingsError("name at least one file, or a λ-function with --forces")
     import rankforce as rf
+    from rankforce.cli.drift_reports import DriftReports
     from rankforce.cli.reading import read_data
     from rankforce.importing.recognising import looks_like_model
     from rankforce.inspection.model_card import model_card
@@ -66,13 +98,17 @@ def inspect(
     reports = {}
     data = {}
     models = {}
+    drifts = DriftReports(train, held_out, former, alpha, fail_on, read)
     for number, path in enumerate(files):
         name = f"{path} again" if path in files[:number] else str(path)
         if looks_like_model(path):
-            models[name] = model_card(rf.load(path))
+            model = rf.load(path)
+            drifts.models.append(model)
+            models[name] = model_card(model)
             continue
         data[name] = read_data(path, read, categorical=categorical, say_origins=False)
         reports[name] = rf.inspect(data[name])
+    drifted = drifts.of(data)
     overlaps = [shared_queries(data[a], data[b], (a, b)) for a, b in itertools.combinations(data, 2)]
     everything: list[Any] = [*reports.values(), *overlaps]
     findings = [finding for report in everything for finding in report.findings]
@@ -82,6 +118,7 @@ def inspect(
                 "files": {name: report.to_dict() for name, report in reports.items()},
                 "shared_queries": [overlap.to_dict() for overlap in overlaps],
                 "models": {name: card.to_dict() for name, card in models.items()},
+                "drift": {name: one.to_dict() for name, one in drifted.items()},
             }
         )
     else:
@@ -94,7 +131,10 @@ def inspect(
                 output.show(f"! {finding}")
             if not overlap.findings:
                 output.show(f"{displayed_path(overlap.first)} and {displayed_path(overlap.second)} share no query.")
-    if strict and findings:
+        for name, one in drifted.items():
+            output.show(f"{displayed_path(name)}, against the training data of the model\n")
+            output.show_result(one)
+    if (strict and findings) or drifts.failed(drifted):
         raise typer.Exit(failures.NEGATIVE_VERDICT)
 
 

@@ -131,6 +131,7 @@ def train(
     preference_share: Annotated[
         float, typer.Option(metavar="P", help="Share of preferences; the rest is the measure's.")
     ] = 1.0,
+    refit: options.Refit = False,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -173,8 +174,9 @@ def train(
     read_here = (data, validation, objective, base_model, from_lightgbm, from_xgboost, preferences)
     check_output(out, *read_here, checkpoint)
     check_output(checkpoint, *read_here)
-    if early_stopping is not None and validation is None:
-        raise SettingsError("--early-stopping needs --validation FILE")
+    for option, given in (("--early-stopping", early_stopping is not None), ("--refit", refit)):
+        if given and validation is None:
+            raise SettingsError(f"{option} needs --validation FILE")
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     aimed = "measure" if "measure" in kind._get_param_names() else "validation_measure"  # MART only watches one
@@ -214,9 +216,10 @@ def train(
     held_out = None if validation is None else read_data(validation, read, categorical=categorical)
     checkpoints = _checkpoints(model, checkpoint, checkpoint_every, resume)
     documents = read_data(data, read, categorical=categorical)
-    model.fit(
-        documents, validation=held_out, **checkpoints, **_preferences(model, documents, preferences, preference_share)
-    )
+    learned_from = _preferences(model, documents, preferences, preference_share, refit)
+    model.fit(documents, validation=held_out, **checkpoints, **learned_from)
+    if refit:
+        model = model.refit(documents, held_out)
     model.save(out)
     _show_outcome(model, out, documents, json)
 
@@ -232,7 +235,7 @@ def _checkpoints(model: Any, path: Path | None, every: int, resume: str) -> dict
     return {"checkpoint": path, "checkpoint_every": every, "resume": resume}
 
 
-def _preferences(model: Any, documents: Dataset, path: str | None, share: float) -> dict[str, Any]:
+def _preferences(model: Any, documents: Dataset, path: str | None, share: float, refit: bool) -> dict[str, Any]:
     """What ``fit`` is told of preferences."""
     import rankforce as rf
 
@@ -240,6 +243,8 @@ def _preferences(model: Any, documents: Dataset, path: str | None, share: float)
         if share != 1.0:
             raise SettingsError("--preference-share goes with --preferences FILE")
         return {}
+    if refit:
+        raise SettingsError("--refit learns from labels: leave --preferences or --refit out")
     if "preferences" not in inspect.signature(model.fit).parameters:
         raise SettingsError(f"{type(model).__name__} cannot learn from preferences: leave --preferences out")
     pairs = rf.read_preferences(path, documents)
@@ -257,11 +262,13 @@ def _show_outcome(model: Any, out: Path, data: Dataset, json: bool) -> None:
         output.show_json(
             {"model": str(out), "ranker": type(model).__name__, "iterations": iterations}
             | {"values": last, "history": history}
-            | {"watched": provenance.watched, "ties": provenance.ties}
+            | {"watched": provenance.watched, "ties": provenance.ties, "refit": provenance.settings.get("refit")}
             | {"roles": dict(data.roles), "categories": {name: len(one) for name, one in data.categories.items()}}
         )
         return
     summary = in_words(last, provenance.watched, provenance.ties) if last else "nothing was learned"
+    if "refit" in provenance.settings:
+        summary += "; fitted again on training and validation data"
     output.show(f"{out}: {type(model).__name__}, {model.model_!r}; {summary}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -57,6 +58,7 @@ def tune(
         Path | None,
         typer.Option("--out", "-o", metavar="MODEL.json", help="Write the best model here.", show_default=False),
     ] = None,
+    refit: options.Refit = False,
     ranker: Annotated[str, typer.Option(metavar="NAME", help="Which ranker, for example lambdamart.")] = "lambdamart",
     settings: Annotated[
         list[str] | None,
@@ -86,15 +88,21 @@ def tune(
 
     check_output(out, data, validation, space, journal)
     check_output(journal, data, validation, space)
+    if refit and (out is None or (validation is None and validation_share is None)):
+        raise rf.SettingsError(
+            "--refit goes with --out FILE and with --validation or --validation-share: without data held out, the "
+            "model learns from all of it already"
+        )
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     fixed: dict[str, Any] = {"seed": seed, "threads": threads, "progress": not quiet}
     base = kind(**(fixed | read_settings(settings or (), kind)))
     search_space = read_space(tried or (), space, kind)
     held_out = None if validation is None else read_data(validation, read, categorical=categorical)
+    documents = read_data(data, read, categorical=categorical)
     result = rf.tune(
         base,
-        read_data(data, read, categorical=categorical),
+        documents,
         search_space,
         validation=held_out,
         folds=folds,
@@ -107,6 +115,8 @@ def tune(
         refit=out is not None,
         progress=not quiet,
     )
+    if refit:
+        result = dataclasses.replace(result, ranker=result.refit(*filter(None, (documents, held_out))))
     if out is not None:
         result.ranker.save(out)
     if json:
@@ -116,6 +126,7 @@ def tune(
                 "measure": str(result.measure),
                 "value": result.value,
                 "model": None if out is None else str(out),
+                "refit": refit,
                 "trials": [trial.record() for trial in result.trials],
             }
         )
@@ -125,4 +136,5 @@ def tune(
     if form == "text":
         output.show("", f"best: {best_settings}; {result.measure} {result.value:.4f}")
     if out is not None:
-        output.show(f"{out}: {kind.__name__} with these settings")
+        again = ", fitted again on all data" if refit else ""
+        output.show(f"{out}: {kind.__name__} with these settings{again}")
