@@ -43,9 +43,9 @@ name. So are **λ-functions**, written `NAME[(parameter=value,...)]`: `LocalCost
 options, measures (`NDC`, `NDCG@`), rankers, settings (`--set`), conventions, formats and files;
 `--show-completion` prints what it would write.
 
-**Output** is text: on a terminal with colours (`NO_COLOR` leaves them out), bold for the best number and ▲ ▼ for what is
-significantly better or worse, broken to its width; plain and aligned in a file or a pipe. `--json` prints one JSON value on
-standard output; what is not a number is `null`. Remarks and errors go to standard error.
+**Output** is text: on a terminal with colours (`NO_COLOR` leaves them out), bold for the best number and ▲ ▼ for what
+is significantly better or worse, broken to its width; plain and aligned in a file or a pipe. `--json` prints one JSON
+value on standard output; what is not a number is `null`. Remarks and errors go to standard error.
 
 **Exit codes**: 0 done; 1 the answer is no (`inspect --strict`, `compare --require`); 2 bad usage or bad input, with a
 message that says where and what to do; 70 a defect of rankforce; 130 interrupted by Ctrl-C. `RANKFORCE_DEBUG=1` shows
