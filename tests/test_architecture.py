@@ -25,7 +25,7 @@ ORDER = (
     "memory", "processors", "files", "console", "compiling", "threads", "kernels", "user_code", "written_forms",
     "data", "measures", "lambdas", "schedules", "objectives", "binning", "trees", "models", "importing", "forces",
     "evaluation", "inspection", "explaining", "migration", "training", "sweeping", "boosting", "nets", "xrank",
-    "optimising", "tuning", "rankers", "combining", "diagnostics", "export", "report", "distributed", "torch",
+    "optimising", "tuning", "rankers", "combining", "diagnostics", "export", "plot", "report", "distributed", "torch",
     "serving", "cli", "__main__",
 )  # fmt: skip
 HEIGHT = {package: height for height, package in enumerate(ORDER)}

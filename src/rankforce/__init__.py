@@ -95,7 +95,7 @@ _HOME = {
 }
 
 # What is public beside these names, each with names of its own.
-SUBPACKAGES = ("diagnostics", "lambdas", "optimising", "schedules")
+SUBPACKAGES = ("diagnostics", "lambdas", "optimising", "plot", "schedules")
 
 # Names that were public here once, and where they are now.
 _MOVED = {

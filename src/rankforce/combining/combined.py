@@ -127,6 +127,12 @@ class Combined:
             } | self.held_out.to_dict()
         return form
 
+    def plot(self, number: int = 1, *, ax: Any = None, path: Any = None) -> Any:
+        """The measure against the share of a ranker as a picture: ``rf.plot.sweep``."""
+        import rankforce
+
+        return rankforce.plot.sweep(self, number, ax=ax, path=path)
+
     def __str__(self) -> str:
         names = [displayed(name) for name in self.names]
         width = max(len(name) for name in (*names, "combination"))

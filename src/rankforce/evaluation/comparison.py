@@ -165,6 +165,12 @@ class Comparison(Tabular):
             columns[name, "difference"] = after - before
         return pandas.DataFrame(columns, index=pandas.Index(self.a.query_ids, name="query"))
 
+    def plot(self, of: str | Measure | None = None, *, ax: Any = None, path: Any = None) -> Any:
+        """The differences with their intervals as a picture: ``rf.plot.comparison``."""
+        import rankforce
+
+        return rankforce.plot.comparison(self, of, ax=ax, path=path)
+
     @property
     def _title(self) -> str:
         return f"{displayed(self.names[1])} against {displayed(self.names[0])}: {counted(self.a.n_queries, 'query')}"

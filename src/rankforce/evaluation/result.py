@@ -230,6 +230,12 @@ class Evaluation(Tabular):
         frame = pandas.DataFrame.from_records(records)
         return frame if self.segments is not None else frame.drop(columns="segment")
 
+    def plot(self, of: str | Measure | None = None, *, ax: Any = None, path: Any = None) -> Any:
+        """The values of all queries of a measure (the first, if left out) as a picture: ``rf.plot.per_query``."""
+        import rankforce
+
+        return rankforce.plot.per_query(self, of, ax=ax, path=path)
+
     @property
     def _title(self) -> str:
         return f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}"

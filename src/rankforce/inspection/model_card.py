@@ -10,6 +10,8 @@ from rankforce.console import tables
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed, escaped
 from rankforce.errors import SettingsError
+from rankforce.importing.library_models import model_of_library
+from rankforce.importing.library_objects import attribute
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
 from rankforce.models.model import Model
@@ -54,6 +56,12 @@ class ModelCard:
     def to_dict(self) -> dict[str, Any]:
         """The card as plain values."""
         return dataclasses.asdict(self)
+
+    def plot(self, *, ax: Any = None, path: Any = None) -> Any:
+        """The history of the training as a picture: ``rf.plot.history``."""
+        import rankforce
+
+        return rankforce.plot.history(self, ax=ax, path=path)
 
     def __str__(self) -> str:
         parts = [self.summary]
@@ -121,11 +129,15 @@ class ModelCard:
         return "\n".join(lines)
 
 
-def model_card(model: Model) -> ModelCard:
-    """The card of a model: settings, data, history, importance and ranges of the features, versions."""
+def model_card(model: Any) -> ModelCard:
+    """The card of a model or a fitted ranker: settings, data, history, importance and ranges of features, versions."""
+    learned = attribute(model, "model_")  # of a fitted ranker
+    if not isinstance(model, Model):
+        model = learned if isinstance(learned, Model) else model_of_library(model) or model
     if not isinstance(model, Model):
         raise SettingsError(
-            f"a card is of a model: give ranker.model_ of a fitted ranker, or rf.load(path), not {type(model).__name__}"
+            f"a card is of a model: give a fitted ranker, a model of LightGBM, XGBoost or CatBoost, or rf.load(path), "
+            f"not {type(model).__name__}"
         )
     provenance = model.provenance
     identity = provenance.settings.get("checkpoint")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import copy
 import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -93,6 +94,17 @@ class Ranker(BaseEstimator, abc.ABC):
                 raise unknown_setting(type(self).__name__, name, known)
         return super().set_params(**settings)
 
+    def __sklearn_clone__(self) -> Any:
+        """As scikit-learn clones, but for a base model: where learning starts is what it was fitted to be."""
+        settings = self.get_params(deep=False)
+        copied = type(self)(
+            **{name: value if name == "base_model" else clone(value, safe=False) for name, value in settings.items()}
+        )
+        requests = getattr(self, "_metadata_request", None)
+        if requests is not None:
+            vars(copied)["_metadata_request"] = copy.deepcopy(requests)
+        return copied
+
     def unfitted(self, **settings: Any) -> Any:
         """A copy that has learned nothing, with some settings changed."""
         return clone(self).set_params(**settings)
@@ -109,6 +121,12 @@ class Ranker(BaseEstimator, abc.ABC):
     def predict(self, X: Any) -> np.ndarray:
         """Scores, float64, in the order of the rows: the higher, the nearer to the top."""
         return self._fitted().predict(X)
+
+    def plot(self, *, ax: Any = None, path: Any = None) -> Any:
+        """The history of the training as a picture: ``rf.plot.history``."""
+        import rankforce
+
+        return rankforce.plot.history(self, ax=ax, path=path)
 
     def rank(self, X: Any, k: int | None = None) -> Any:
         """The documents of each query by falling score, the best ``k`` of each (None: all)."""

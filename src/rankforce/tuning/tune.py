@@ -105,6 +105,12 @@ class Tuning(Tabular):
         """The table as a data frame."""
         return tables.load_pandas().DataFrame.from_records(self.table)
 
+    def plot(self, setting: str | None = None, *, ax: Any = None, path: Any = None) -> Any:
+        """The trials, or their values against a setting, as a picture: ``rf.plot.tuning``."""
+        import rankforce
+
+        return rankforce.plot.tuning(self, setting, ax=ax, path=path)
+
     def _result_table(self) -> ResultTable:
         rows = self.table
         header = list(rows[0])
