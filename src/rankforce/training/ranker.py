@@ -13,6 +13,7 @@ import sklearn.exceptions
 from sklearn.base import clone
 
 from rankforce import errors
+from rankforce.console import html_parts
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError
@@ -93,6 +94,34 @@ class Ranker(BaseEstimator, abc.ABC):
             if name.partition("__")[0] not in known:
                 raise unknown_setting(type(self).__name__, name, known)
         return super().set_params(**settings)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: of a fitted ranker its model, its history as a curve, and the settings given."""
+        given = [(name, repr(value)) for name, value in sorted(self._changed_settings().items())]
+        if not hasattr(self, "model_"):
+            return html_parts.block(html_parts.heading(f"{type(self).__name__}, not fitted"), html_parts.facts(given))
+        provenance = self.model_.provenance
+        watched = ", ".join(dict.fromkeys(provenance.watched.values()))
+        ties = f"; ties: {provenance.ties}" if provenance.ties else ""
+        return html_parts.block(
+            html_parts.heading(f"{type(self).__name__}: {self.model_!r}"),
+            html_parts.facts([("objective", provenance.objective)] if provenance.objective else []),
+            html_parts.curves(provenance.history, f"history of {watched}{ties}"),
+            html_parts.unfolded("settings that were given", html_parts.facts(given)) if given else "",
+        )
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """As ``_repr_html_``: scikit-learn's own would show a box with the name."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _changed_settings(self) -> dict[str, Any]:
+        """The settings that are not the defaults."""
+        defaults = {one.name: one.default for one in dataclasses.fields(self) if one.init}
+        return {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if value is not defaults.get(name) and repr(value) != repr(defaults.get(name))
+        }
 
     def __sklearn_clone__(self) -> Any:
         """As scikit-learn clones, but for a base model: where learning starts is what it was fitted to be."""

@@ -85,6 +85,10 @@ class CrossValidation(Tabular):
     def __str__(self) -> str:
         return self.to_text()
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the means of the folds, and below them the evaluation of all queries."""
+        return f"<div>{super()._repr_html_()}{self.evaluation._repr_html_()}</div>"
+
     def to_text(self, width: int | None = None) -> str:
         """The means of the folds, and below them the evaluation of all queries."""
         return f"{super().to_text(width)}\n\n{self.evaluation.to_text(width)}"

@@ -28,7 +28,7 @@ def trainable(given: Any) -> Any:
     if isinstance(given, Ranker):
         return given
     if isinstance(given, type):
-        raise SettingsError(f"{given.__name__} is a class: give what it makes, for example {given.__name__}()")
+        raise SettingsError(f"a ranker is needed, not its class: for example {given.__name__}()")
     if callable(attribute(given, "get_params")) and all(callable(attribute(given, one)) for one in ("fit", "predict")):
         return ForeignRanker(given)
     if given is None or isinstance(given, (int, float, bytes)):
