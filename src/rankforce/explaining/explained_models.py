@@ -28,7 +28,7 @@ def explained_model(given: Any) -> Model:
         return model
     raise SettingsError(
         f"models of rankforce can be explained, fitted rankers, and trees of LightGBM, XGBoost and CatBoost, not "
-        f"{type(given).__name__}: its features are not known by what it does to them. A ranker that learns its scores "
+        f"{type(given).__name__}: how it uses its features is not known. A ranker that learns its scores "
         "(",
         Phrase("rf.MART().fit(data.features, scores, data.qid)", "rankforce train --ranker mart"),
         ") can be explained in its place",
