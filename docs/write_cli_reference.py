@@ -39,8 +39,13 @@ as Python writes them, `--set 'monotone={"1": 1}'`. What is impossible is refuse
 `NDCG@10:clicks`. `--import my_measures.py` runs a Python file; the measures defined in it are then known by
 name. So are **λ-functions**, written `NAME[(parameter=value,...)]`: `LocalCost(k=3)`.
 
-**Output** is text: drawn on a terminal, plain and aligned in a file or a pipe. `--json` prints one JSON value on
-standard output; what is not a number is `null`. Remarks and errors go to standard error.
+**Completion.** `rankforce --install-completion`, typed once in bash, zsh or fish, lets the shell complete commands,
+options, measures (`NDC`, `NDCG@`), rankers, settings (`--set`), conventions, formats and files;
+`--show-completion` prints what it would write.
+
+**Output** is text: on a terminal with colours (`NO_COLOR` leaves them out), bold for the best number and ▲ ▼ for what
+is significantly better or worse, broken to its width; plain and aligned in a file or a pipe. `--json` prints one JSON
+value on standard output; what is not a number is `null`. Remarks and errors go to standard error.
 
 **Exit codes**: 0 done; 1 the answer is no (`inspect --strict`, `compare --require`); 2 bad usage or bad input, with a
 message that says where and what to do; 70 a defect of rankforce; 130 interrupted by Ctrl-C. `RANKFORCE_DEBUG=1` shows

@@ -364,6 +364,7 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
         yield Target(f"export_model {name}", rf.export_model, written)
     bundled: dict[str, Any] = {"model": boosted, "folder": folder / "bundle", "format": "ltr-xgboost", "check": data}
     yield Target("export_bundle", rf.export_bundle, bundled, lambda made: shutil.rmtree(made.folder))
+    yield from plot_targets(data, net)
     instruments: dict[str, dict[str, Any]] = {
         "ContributionsByGrade": {},
         "ForceAgreement": {"objective": rf.Graded(["NDCG", "CNDCG:clicks"])},
@@ -377,6 +378,40 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
             arguments,
             lambda instrument: ranker.fit(data, instruments=[instrument]),
         )
+
+
+def plot_targets(data: rf.Dataset, net: Any) -> Iterator[Target]:
+    graded = rf.LambdaMART(
+        objective=rf.Graded(["NDCG", "CNDCG:clicks"], "search"), n_trees=1, min_documents=2, progress=False
+    )
+    changes = rf.diagnostics.RankChanges()
+    ranker = rf.LambdaMART(n_trees=2, n_leaves=3, min_documents=2, progress=False)
+    ranker.fit(data, instruments=[changes])
+    drawn: dict[str, dict[str, Any]] = {
+        "calibration": {"ranking": "1", "data": data},
+        "comparison": {"of": rf.compare("1", "2", data)},
+        "dependence": {"of": rf.explain(net, data)},
+        "forces": {"of": rf.forces_at(data, "1")},
+        "frontier": {"of": rf.search_weights(graded, data, data, shares=[0.1])},
+        "history": {"of": ranker},
+        "importance": {"of": ranker},
+        "instrument": {"of": changes},
+        "per_query": {"of": rf.evaluate("1", data)},
+        "score_distribution": {"ranking": "1", "data": data},
+        "smoothness": {"of": rf.diagnostics.smoothness(net, data, queries=(5,), points=3)},
+        "sweep": {"of": rf.combine(["1", "2"], data)},
+        "tuning": {"of": rf.tune(ranker, data, {"n_leaves": [2, 3]}, folds=2, trials=1, progress=False)},
+    }
+    for name, arguments in drawn.items():
+        yield Target(name, getattr(rf.plot, name), arguments, closed)
+
+
+def closed(axes: Any) -> Any:
+    """Close the figure of axes: matplotlib warns of many that stay open."""
+    from matplotlib import pyplot
+
+    pyplot.close(axes.figure)
+    return axes
 
 
 def method_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:

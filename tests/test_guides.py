@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ GUIDES = (
     "export.md",
     "explaining.md",
     "drift.md",
+    "plots.md",
 )
 
 
@@ -45,6 +47,8 @@ def test_the_code_of_a_guide_runs(name, tmp_path, monkeypatch, capsys):
     names: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, name, "exec"), names)
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")  # it warns of many that stay open
 
 
 @pytest.mark.compiled_only

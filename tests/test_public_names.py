@@ -27,7 +27,7 @@ def test_every_lambda_function_is_a_public_name():
         assert name in dir(rf.lambdas)
 
 
-LAZY = [rf, rf.lambdas, rf.diagnostics, rf.optimising]
+LAZY = [rf, rf.lambdas, rf.diagnostics, rf.optimising, rf.plot]
 
 
 @pytest.mark.parametrize(("door", "name"), [(door, name) for door in LAZY for name in door._HOME])
@@ -50,7 +50,7 @@ def test_names_that_are_completed_are_there(door):
 
 
 def test_subpackages_are_completed():
-    assert {"lambdas", "schedules", "diagnostics", "optimising"} <= set(dir(rf))
+    assert {"lambdas", "schedules", "diagnostics", "optimising", "plot"} <= set(dir(rf))
     assert not {"kernels", "data", "compiling"} & set(dir(rf))
 
 

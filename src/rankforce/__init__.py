@@ -108,7 +108,7 @@ _HOME = {
 }
 
 # What is public beside these names, each with names of its own.
-SUBPACKAGES = ("click_models", "diagnostics", "lambdas", "optimising", "schedules")
+SUBPACKAGES = ("click_models", "diagnostics", "lambdas", "optimising", "plot", "schedules")
 
 # Names that were public here once, and where they are now.
 _MOVED = {

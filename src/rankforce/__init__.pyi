@@ -3,6 +3,7 @@
 from rankforce import diagnostics as diagnostics
 from rankforce import lambdas as lambdas
 from rankforce import optimising as optimising
+from rankforce import plot as plot
 from rankforce import schedules as schedules
 from rankforce.combining.combine import combine as combine
 from rankforce.data.artificial.artificial import make_artificial as make_artificial
@@ -172,6 +173,7 @@ __all__ = [
     "measure",
     "model_card",
     "optimising",
+    "plot",
     "read",
     "read_feature_log",
     "read_folds",

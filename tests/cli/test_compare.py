@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.cli import output
 
 
 @pytest.fixture
@@ -134,3 +136,28 @@ def test_many_rankings_refused(run: Any, many: Path) -> None:
     assert "--require and --graded are about two" in run(*three, "--require", "better").err
     assert "--name once for every ranking" in run(*three, "--name", "x").err
     assert run("compare", many, "feature:1").code == 2
+
+
+@pytest.mark.parametrize("width", [80, 100, 132])
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_terminals_have_colours_marks_and_their_width(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int, no_color: str
+) -> None:
+    lines = [f"{int(d == 0)} qid:{q} 1:{-d} 2:{d}" for q in range(20) for d in range(3)]
+    (tmp_path / "data.txt").write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr(output, "on_terminal", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich asks the stream itself whether it is a terminal
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", no_color)
+    text = run("compare", tmp_path / "data.txt", "2", "1", "-m", "NDCG@1", "-m", "MAP").out
+    coloured = "\x1b[96m" in text
+    assert coloured == (not no_color)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert plain.count("▲") == 3, "two measures, and the legend"
+    table = plain.split("▲ significantly")[0]
+    assert all(len(line) <= width for line in table.splitlines())
+    monkeypatch.setattr(output, "on_terminal", lambda: False)
+    piped = run("compare", tmp_path / "data.txt", "2", "1", "-m", "NDCG@1", "-m", "MAP").out
+    assert "\x1b" not in piped
+    assert "▲" not in piped

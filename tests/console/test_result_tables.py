@@ -75,3 +75,39 @@ def test_a_table_without_rows_has_its_header():
     empty = ResultTable("t", ["a", "b"], [])
     assert empty.text().split("\n")[1].split() == ["a", "b"]
     assert empty.csv() == "a,b\n"
+
+
+COMPARED = ResultTable(
+    "b against a",
+    ["measure", *(f"column {n}" for n in range(12))],
+    [
+        ["NDCG@10", *(Cell(f"+0.{n}123", significant="better") if n % 5 == 2 else f"0.{n}" for n in range(12))],
+        ["MAP", *(Cell(f"-0.{n}1", n == 2, "ab", "worse") if n % 5 == 2 else f"0.{n}" for n in range(12))],
+    ],
+    ["ties: stable"],
+)
+
+
+@pytest.mark.parametrize("width", [80, 100, 132, None])
+def test_lines_for_a_terminal_fit_and_say_what_is_significant_without_colours(width):
+    lines = list(COMPARED.styled(width))
+    assert all(len(line.text) <= (width or 1000) for line in lines)
+    stretches = {}
+    for line in lines:
+        for first, behind, role in line.stretches:
+            stretches.setdefault(role, []).append(line.text[first:behind].strip())
+    assert stretches["better"] == ["+0.2123 ▲", "+0.7123 ▲"]
+    assert stretches["worse"] == ["-0.21 ab▼", "-0.71 ab▼"]
+    assert stretches["best"] == ["-0.21 ab▼"]
+    assert stretches["note"] == [
+        "▲ significantly better, ▼ significantly worse; bold: the best",
+        "ties: stable",
+    ]
+    assert "".join(line.text for line in lines).count("NDCG@10") == len(stretches["heading"]) - 1, "one per part"
+
+
+def test_marks_of_the_terminal_are_not_in_files():
+    for text in (COMPARED.text(), COMPARED.markdown(), COMPARED.latex(), COMPARED.csv(), COMPARED.html()):
+        assert "▲" not in text
+    plain = ResultTable("t", ["a"], [["1"]])
+    assert [line.text for line in plain.styled()] == ["t", "a", "─", "1"]

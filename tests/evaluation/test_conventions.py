@@ -1,4 +1,4 @@
-"""Conventions: the table itself, what it refuses, and the LETOR and MSLR scripts against a port of what they print."""
+"""Conventions: the table itself, what it refuses, and RankLib and the scripts of LETOR and MSLR against ports."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.agreement.judged_lists import judged_lists
 
 import rankforce as rf
 from rankforce.errors import MeasureError, SettingsError
@@ -74,6 +75,56 @@ def test_the_scripts_print_the_same(convention: str, seed: int) -> None:
     for name in names:
         np.testing.assert_allclose(result.per_query[name], [one[name] for one in printed], rtol=1e-12, err_msg=name)
         assert result.mean[name] == pytest.approx(sum(one[name] for one in printed) / 40, rel=1e-12)
+
+
+def ranklib_scores(labels: list[int], scores: list[float]) -> dict[str, float]:
+    """What the scorers of RankLib give for one query.
+
+    Equal scores stay in the order of the lines (its merge sort is stable). Gains are 2^label − 1, a query without a
+    gain scores 0, precision divides by the list where that is shorter, MAP knows no cut-off, ERR stops at grade g
+    with probability (2^g − 1) / 16.
+    """
+    ranked = [labels[line] for line in sorted(range(len(labels)), key=lambda line: -scores[line])]
+
+    def dcg(of: list[int], k: int) -> float:
+        return sum((2**label - 1) / math.log2(rank + 1) for rank, label in enumerate(of[:k], start=1))
+
+    ideal = dcg(sorted(ranked, reverse=True), 5)
+    first = next((rank for rank, label in enumerate(ranked[:5], start=1) if label > 0), None)
+    relevant = [rank for rank, label in enumerate(ranked, start=1) if label > 0]
+    err, goes_on = 0.0, 1.0
+    for rank, label in enumerate(ranked[:5], start=1):
+        stops = (2**label - 1) / 16
+        err += goes_on * stops / rank
+        goes_on *= 1.0 - stops
+    return {
+        "NDCG@5": dcg(ranked, 5) / ideal if ideal > 0 else 0.0,
+        "DCG@5": dcg(ranked, 5),
+        "ERR@5": err,
+        "MAP": sum(n / rank for n, rank in enumerate(relevant, start=1)) / max(len(relevant), 1),
+        "MRR@5": 0.0 if first is None else 1.0 / first,
+        "Precision@5": sum(label > 0 for label in ranked[:5]) / min(5, len(ranked)),
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ranklib_scores_the_same(seed: int) -> None:
+    lists = judged_lists(seed=seed)
+    expected = [
+        ranklib_scores(lists.labels[lists.queries == query].astype(int).tolist(), lists.scores[lists.queries == query])
+        for query in range(1, len(lists.sizes) + 1)
+    ]
+    names = list(expected[0])
+    result = rf.evaluate(lists.scores, lists.data(), names, convention="ranklib")
+    for name in names:
+        np.testing.assert_allclose(result.per_query[name], [one[name] for one in expected], rtol=1e-12, err_msg=name)
+        assert result.mean[name] == pytest.approx(np.mean([one[name] for one in expected]), rel=1e-12)
+
+
+def test_ranklib_knows_whole_labels_only() -> None:
+    data = rf.Dataset(np.zeros((2, 1)), [0.5, 1.0], group=[2])
+    with pytest.raises(MeasureError, match=r"RankLib reads labels as whole numbers, and a label is 0\.5"):
+        rf.evaluate([1.0, 2.0], data, "NDCG@5", convention="ranklib")
 
 
 def test_a_list_shorter_than_the_cut_off_scores_nothing() -> None:

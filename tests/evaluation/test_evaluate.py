@@ -127,7 +127,7 @@ def test_one_column_of_scores_is_accepted() -> None:
     [
         ({"ties": "random"}, SettingsError, "ties must be one of 'stable'"),
         ({"blank": "ignore"}, SettingsError, "blank must be one of 'skip'"),
-        ({"convention": "ranklib"}, SettingsError, "unknown convention 'ranklib': one of trec"),
+        ({"convention": "ranklab"}, SettingsError, "unknown convention 'ranklab': one of trec"),
         ({"convention": "lightgbm", "ties": "stable"}, SettingsError, "fixes ties and blank queries"),
         ({"convention": "lightgbm", "blank": "one"}, SettingsError, "fixes ties and blank queries"),
         ({"level": 95}, SettingsError, "level must lie between 0 and 1"),
@@ -250,12 +250,14 @@ def test_explanation_adds_up_to_the_value() -> None:
 
 def test_a_result_can_be_pickled() -> None:
     result = rf.evaluate(SCORES, small(), ["NDCG", "MAP"], by=[1, 1, 2])
+    printed = str(result)
     copy = pickle.loads(pickle.dumps(result))
-    assert str(copy) == str(result)
+    assert str(copy) == printed
     with pytest.raises(DataError, match="evaluate again to explain"):
         copy.explain("c")
     compared = rf.compare("good", "bad", small(), "NDCG")
-    assert str(pickle.loads(pickle.dumps(compared))) == str(compared)
+    printed = str(compared)
+    assert str(pickle.loads(pickle.dumps(compared))) == printed
 
 
 def test_remembered_labels_are_those_of_a_new_judgement_and_die_with_the_data() -> None:

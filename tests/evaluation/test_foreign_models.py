@@ -170,7 +170,7 @@ def test_objects_that_fail_at_every_touch_are_refused() -> None:
 
 
 def test_files_of_models_are_named_as_such() -> None:
-    with pytest.raises(DataError, match=r"a model file is read by rf\.load\('m\.json'\)"):
+    with pytest.raises(DataError, match=r"no feature 'm\.json' to rank by .* and there is no file of that name"):
         rf.evaluate("m.json", data(), "NDCG")
 
 

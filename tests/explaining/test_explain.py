@@ -183,7 +183,7 @@ class Foreign:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m, d: rf.explain(Foreign(), d), "only models of rankforce .* rf.load"),
+        (lambda m, d: rf.explain(Foreign(), d), "models of rankforce can be explained.*, not Foreign.* rf.MART"),
         (lambda m, d: rf.explain("model.json", d), r"rf.load\('model.json'\)"),
         (lambda m, d: rf.explain(rf.LambdaMART, d), "is a class"),
         (lambda m, d: rf.explain(m, d.features), "data must be a Dataset"),
@@ -213,10 +213,20 @@ def test_two_documents_of_one_name_are_refused():
         rf.explain(MODELS["trees"], data, 1, document="same")
 
 
-def test_models_of_other_libraries_are_refused_with_the_way_out():
+def test_trees_of_other_libraries_are_explained_as_they_are_read():
     lightgbm = pytest.importorskip("lightgbm")
-    booster = lightgbm.train(
-        {"verbosity": -1, "min_data_in_leaf": 1}, lightgbm.Dataset(np.arange(20.0)[:, None], np.arange(20.0)), 1
+    data = some_data()
+    settings = {"verbosity": -1, "min_data_in_leaf": 1, "num_threads": 1}
+    booster = lightgbm.train(settings, lightgbm.Dataset(data.features, data.labels["grades"]), 3)
+    table = rf.explain(booster, data)
+    np.testing.assert_allclose(table.scores, booster.predict(data.features), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(
+        table.contributions, booster.predict(data.features, pred_contrib=True)[:, :-1], atol=1e-5
     )
-    with pytest.raises(rf.SettingsError, match=r"lightgbm .* save it to a file .* rf.load"):
-        rf.explain(booster, some_data())
+
+
+def test_the_way_out_for_what_is_only_known_by_its_scores():
+    data = some_data()
+    scores = np.asarray(data.features[:, 0], dtype=np.float64) - 0.5  # of any ranking, also below 0
+    stand_in = rf.MART(n_trees=3, min_documents=2, progress=False).fit(data.features, scores, data.qid)
+    assert len(rf.explain(stand_in, data)) == data.n_documents

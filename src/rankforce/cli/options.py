@@ -90,8 +90,8 @@ Convention = Annotated[
     typer.Option(
         "--convention",
         metavar="TOOL",
-        help="Compute as a tool does: trec, letor4, mslr, gdeval, lightgbm, xgboost, xgboost-, sklearn or catboost; "
-        "excludes --ties and --blank.",
+        help="Compute as a tool does: trec, letor4, mslr, gdeval, lightgbm, xgboost, xgboost-, sklearn, catboost or "
+        "ranklib; excludes --ties and --blank.",
         show_default=False,
     ),
 ]

@@ -18,8 +18,12 @@ from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed, displayed_lines, displayed_path
 
 if TYPE_CHECKING:
-    from rankforce.console.result_tables import Tabular
+    from rankforce.console.result_tables import StyledLine, Tabular
     from rankforce.data.dataset import Dataset
+
+
+# Cyan and magenta, not green and red: most colour-blind readers tell them apart, and the marks say it to all.
+STYLES = {"heading": "bold", "note": "dim", "best": "bold", "better": "bright_cyan", "worse": "bright_magenta"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,10 +76,28 @@ def show(*parts: Table | str) -> None:
 def show_result(result: Tabular, form: str = "text") -> None:
     """Print a result as a table; text fits the terminal, if it is one."""
     if form == "text":
-        show(result.to_text(shutil.get_terminal_size().columns if on_terminal() else None))
+        if on_terminal():
+            _draw(result.to_styled(shutil.get_terminal_size().columns))
+        else:
+            write_line(result.to_text())
         return
     written = {"markdown": result.to_markdown, "latex": result.to_latex, "csv": result.to_csv}[form]()
     write_line(written.rstrip("\n"))
+
+
+def _draw(lines: Sequence[StyledLine]) -> None:
+    """Lines with their colours: rich leaves colours out for NO_COLOR, and all styles on a dumb terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    for line in lines:
+        shown = displayed_lines(line.text)
+        text = Text(shown)
+        if shown == line.text:  # escapes would move the places
+            for first, behind, role in line.stretches:
+                text.stylize(STYLES[role], first, behind)
+        console.print(text, soft_wrap=True)
 
 
 def write_line(text: str) -> None:

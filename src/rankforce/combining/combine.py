@@ -100,7 +100,7 @@ def combine(
     if validation is not None and folds is not None:
         raise SettingsError("test on validation data or on folds of the data, not on both")
     target = measure_of(measure)
-    members = [Member.of(ranker) for ranker in _several(rankers)]
+    members = [Member.of(ranker, data.feature_names) for ranker in _several(rankers)]
     member_names = _names(names, members)
     how = How(target, method, search, hidden, blank, starts, seed)
     Request.of(target, blank=blank, threads=threads).on(data)
@@ -197,7 +197,8 @@ def _validation(
             or len(validation[0]) != len(members)
         ):
             raise SettingsError("validation must be a Dataset, or a pair ([scores of each ranker], Dataset)")
-        other_members, data = [Member.of(ranker) for ranker in validation[0]], validation[1]
+        data = validation[1]
+        other_members = [Member.of(ranker, data.feature_names) for ranker in validation[0]]
     Request.of(measure, blank=blank).on(data)
     return other_members, data
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankforce.combining.curve import Curve
 from rankforce.combining.pair import Unreached
+from rankforce.console.result_tables import Cell, ResultTable
 from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError
 from rankforce.evaluation.comparison import Comparison
@@ -127,6 +128,12 @@ class Combined:
             } | self.held_out.to_dict()
         return form
 
+    def plot(self, number: int = 1, *, ax: Any = None, path: Any = None) -> Any:
+        """The measure against the share of a ranker as a picture: ``rf.plot.sweep``."""
+        import rankforce
+
+        return rankforce.plot.sweep(self, number, ax=ax, path=path)
+
     def __str__(self) -> str:
         names = [displayed(name) for name in self.names]
         width = max(len(name) for name in (*names, "combination"))
@@ -135,6 +142,11 @@ class Combined:
             weight = "" if self.weights is None else f"{self.weights[number]:9.5f}"
             lines.append(f"{name:{width}}  {value:8.4f}  {weight}".rstrip())
         lines.append(f"{'combination':{width}}  {self.value:8.4f}")
+        return "\n".join([*lines, *self._remarks()])
+
+    def _remarks(self) -> list[str]:
+        """Where the best place is, what could not be reached, and whether it holds elsewhere."""
+        lines = []
         if len(self.curves) == 1:
             symbol = {"alpha": "α", "theta": "θ"}[self.curve.axis]
             low, high = self.interval
@@ -148,8 +160,17 @@ class Combined:
                 f"{self.unreached.value:.6g} may be had between {low!r} and {high!r}, too narrow for float64 weights: "
                 f"{self.value:.6g} is what those found really give"
             )
-        lines.append(self._verdict())
-        return "\n".join(lines)
+        return [*lines, self._verdict()]
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: means and weights, the curve of two rankers, and the verdict."""
+        rows: list[list[str | Cell]] = []
+        best = max(self.value, *self.singles)
+        for number, (name, value) in enumerate(zip(self.names, self.singles, strict=True)):
+            weight = "" if self.weights is None else f"{self.weights[number]:.5f}"
+            rows.append([name, Cell(f"{value:.4f}", value == best), weight])
+        rows.append(["combination", Cell(f"{self.value:.4f}", self.value == best), ""])
+        return ResultTable(str(self.measure), ["ranker", "mean", "weight"], rows, self._remarks()).html()
 
     def _verdict(self) -> str:
         if self.held_out is None:

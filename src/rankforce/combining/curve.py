@@ -48,7 +48,7 @@ class Curve:
 
     def picture(self, columns: int = 60, rows: int = 8) -> str:
         """The curve in text: in each column the highest value within it."""
-        right = self._right()
+        right = self.right
         edges = np.linspace(self.starts[0], right, columns + 1)
         heights = np.array(
             [
@@ -82,7 +82,7 @@ class Curve:
             check_picture(path)
         figure = new_figure(shown=path is None, figsize=(7.0, 4.0))
         axes = figure.subplots()
-        right = self._right()
+        right = self.right
         ends = np.minimum(self.ends, right)
         places = np.column_stack([self.starts, ends]).ravel()
         for values in (self.lows,) if self.exact else (self.lows, self.highs):
@@ -97,7 +97,8 @@ class Curve:
             save_picture(figure, path)
         return axes
 
-    def _right(self) -> float:
+    @property
+    def right(self) -> float:
         """Where a picture ends: where the last bounded piece does, within reason."""
         if np.isfinite(self.ends[-1]):
             return float(self.ends[-1])

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankforce.data.dataset import Dataset
-from rankforce.errors import DataError
-from rankforce.evaluation.foreign_models import attribute, ranks_documents
+from rankforce.data.trec import read_run
+from rankforce.errors import DataError, RankforceError
+from rankforce.evaluation.foreign_models import ranks_documents
 from rankforce.evaluation.scores import scores_of
-from rankforce.importing.recognising import load, names_model_file
+from rankforce.importing.library_models import model_of_library
+from rankforce.importing.library_objects import attribute
+from rankforce.importing.recognising import load, looks_like_model, names_model_file
 from rankforce.models.model import Model
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.remedies import Argument
@@ -20,14 +24,17 @@ from rankforce.remedies import Argument
 
 @dataclasses.dataclass(frozen=True)
 class Member:
-    """A model (rankforce's or another's), a function, the name of a feature, or an array of scores."""
+    """A model (rankforce's or another's), a function, the name of a feature, an array of scores, or a TREC run."""
 
     given: Any
 
     @classmethod
-    def of(cls, given: Any) -> Member:
-        if isinstance(given, Path) or (isinstance(given, str) and names_model_file(given)):
-            return cls(load(given))
+    def of(cls, given: Any, features: Sequence[str]) -> Member:
+        """The member that is meant; text that names a feature is one, whatever files there are."""
+        if isinstance(given, str) and given not in features and (names_model_file(given) or Path(given).is_file()):
+            given = Path(given)
+        if isinstance(given, Path):
+            return cls(load(given) if looks_like_model(given) or not given.is_file() else read_run(given))
         learned = attribute(given, "model_")  # of a ranker
         return cls(learned if isinstance(learned, Model) else given)
 
@@ -57,8 +64,11 @@ class Member:
             return self.given
         if isinstance(self.given, str):
             return TreeEnsemble.from_trees([], data.feature_names, base_model=self.given)
-        return None
+        try:
+            return model_of_library(self.given)
+        except RankforceError:
+            return None  # its scores are known, its trees cannot be said here
 
     @property
     def is_array(self) -> bool:
-        return not isinstance(self.given, str) and not ranks_documents(self.given)
+        return not isinstance(self.given, (str, Mapping)) and not ranks_documents(self.given)

@@ -15,7 +15,7 @@ def figure_class() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise missing_dependency("matplotlib", "report", "a picture") from None
+        raise missing_dependency("matplotlib", "plot", "a picture") from None
     return Figure
 
 

@@ -7,7 +7,8 @@ import csv
 import dataclasses
 import html
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from rankforce.displayed_text import displayed
 
@@ -20,11 +21,27 @@ class Cell:
 
     best : whether nothing in its column is better: shown in bold
     marks : letters behind it, such as those of the rankings that it is significantly better than
+    significant : "better" or "worse" for a difference that is hardly chance: on a terminal it has a colour and a mark
     """
 
     text: str
     best: bool = False
     marks: str = ""
+    significant: Literal["", "better", "worse"] = ""
+
+
+SIGNIFICANT = {"": "", "better": "▲", "worse": "▼"}
+
+
+@dataclasses.dataclass(frozen=True)
+class StyledLine:
+    """A line of a table on a terminal, and the stretches of it that are drawn otherwise: (first, behind last, role).
+
+    Roles are heading, note, best, better and worse; what they look like is the terminal's.
+    """
+
+    text: str
+    stretches: tuple[tuple[int, int, str], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +61,32 @@ class ResultTable:
         """Aligned columns; what is wider than ``width`` is broken into several parts, one below the other."""
         parts = aligned(self.header, self.rows, left=self.left, width=width)
         return "\n".join([*([self.title] if self.title else []), "\n\n".join(parts), *self.notes])
+
+    def styled(self, width: int | None = None) -> Iterator[StyledLine]:
+        """The lines of ``text`` for a terminal: with marks for what is significant, and with roles to be coloured."""
+        if self.title:
+            yield StyledLine(self.title, ((0, len(self.title), "heading"),))
+        rows = [[_marked(_cell(entry)) for entry in row] for row in self.rows]
+        columns = _text_columns(self.header, rows, self.left)
+        for number, part in enumerate(_parts(columns, self.left, width)):
+            if number:
+                yield StyledLine("")
+            lines = _joined(part)
+            yield StyledLine(lines[0], ((0, len(lines[0]), "heading"),))
+            yield StyledLine(_rule(part))
+            for row, line in enumerate(lines[1:], start=1):
+                yield StyledLine(line, tuple(_stretches(part, row, len(line))))
+        legend = self._legend(rows)
+        yield from (StyledLine(note, ((0, len(note), "note"),)) for note in (*legend, *self.notes))
+
+    def _legend(self, rows: Sequence[Sequence[Cell]]) -> list[str]:
+        cells = [cell for row in rows for cell in row]
+        words = []
+        if any(cell.significant for cell in cells):
+            words.append("▲ significantly better, ▼ significantly worse")
+        if any(cell.best for cell in cells):
+            words.append("bold: the best")
+        return ["; ".join(words)] if words else []
 
     def markdown(self) -> str:
         """A table as GitHub, GitLab and most notebooks read it."""
@@ -122,6 +165,10 @@ class Tabular(abc.ABC):
         """The table as ``print`` shows it, broken into parts of at most ``width`` characters a line."""
         return self._result_table().text(width)
 
+    def to_styled(self, width: int | None = None) -> list[StyledLine]:
+        """The lines of the table for a terminal: marks for what is significant, and what is to be coloured."""
+        return list(self._result_table().styled(width))
+
     def to_markdown(self) -> str:
         """The table in Markdown, with what decides its numbers below."""
         return self._result_table().markdown()
@@ -144,15 +191,42 @@ def aligned(
     rule: bool = True,
 ) -> list[str]:
     """Tables of text that are at most ``width`` wide, where a single column is: one, or the parts of one."""
-    entries = zip(header, *rows, strict=True)
-    columns = [_TextColumn.of(column, place < left) for place, column in enumerate(entries)]
     parts = []
-    for part in _parts(columns, left, width):
-        lines = [MARGIN.join(cells).rstrip() for cells in zip(*(column.cells for column in part), strict=True)]
+    for part in _parts(_text_columns(header, rows, left), left, width):
+        lines = _joined(part)
         if rule:
-            lines.insert(1, "─" * (sum(column.width for column in part) + len(MARGIN) * (len(part) - 1)))
+            lines.insert(1, _rule(part))
         parts.append("\n".join(lines))
     return parts
+
+
+def _text_columns(header: Sequence[str], rows: Sequence[Sequence[str | Cell]], left: int) -> list[_TextColumn]:
+    entries = zip(header, *rows, strict=True)
+    return [_TextColumn.of(column, place < left) for place, column in enumerate(entries)]
+
+
+def _joined(columns: Sequence[_TextColumn]) -> list[str]:
+    return [MARGIN.join(cells).rstrip() for cells in zip(*(column.cells for column in columns), strict=True)]
+
+
+def _rule(columns: Sequence[_TextColumn]) -> str:
+    return "─" * (sum(column.width for column in columns) + len(MARGIN) * (len(columns) - 1))
+
+
+def _stretches(columns: Sequence[_TextColumn], row: int, end: int) -> Iterator[tuple[int, int, str]]:
+    """Where the cells of a row stand in its line that are best or significant."""
+    place = 0
+    for column in columns:
+        cell = column.entries[row]
+        for role in ("best" if cell.best else "", cell.significant):
+            if role:
+                yield place, min(place + column.width, end), role
+        place += column.width + len(MARGIN)
+
+
+def _marked(cell: Cell) -> Cell:
+    """A cell with a mark behind it that says without colours what is significant."""
+    return dataclasses.replace(cell, marks=cell.marks + SIGNIFICANT[cell.significant])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,6 +235,7 @@ class _TextColumn:
 
     cells: list[str]
     width: int
+    entries: list[Cell]
 
     @classmethod
     def of(cls, entries: Sequence[str | Cell], left: bool) -> _TextColumn:
@@ -172,7 +247,7 @@ class _TextColumn:
         if longest_marks:  # behind the numbers, so that their digits stay below each other
             aligned = [f"{text} {cell.marks.ljust(longest_marks)}" for text, cell in zip(aligned, cells, strict=True)]
             width += 1 + longest_marks
-        return cls(aligned, width)
+        return cls(aligned, width, cells)
 
 
 def _parts(columns: Sequence[_TextColumn], left: int, width: int | None) -> list[list[_TextColumn]]:

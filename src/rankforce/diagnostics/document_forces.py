@@ -93,12 +93,23 @@ class DocumentForces(Tabular):
             columns = {"query": columns.pop("query"), "document": self.data.document_ids} | columns
         return tables.load_pandas().DataFrame(columns)
 
+    def plot(self, query: Any = None, *, ax: Any = None, path: Any = None) -> Any:
+        """The forces on a query as arrows: ``rf.plot.forces``."""
+        import rankforce
+
+        return rankforce.plot.forces(self, query, ax=ax, path=path)
+
     def __repr__(self) -> str:
         return f"<Forces of {self.measure} on {counted(self.data.n_documents, 'document')}>"
 
     def _result_table(self) -> ResultTable:
+        return self.query(self.data.query_ids[self.strongest_query])
+
+    @property
+    def strongest_query(self) -> int:
+        """The number of the query with the largest sum of |forces|."""
         pulls = np.add.reduceat(np.abs(self.data.by_query(self.forces)), self.data.query_starts[:-1])
-        return self.query(self.data.query_ids[int(np.argmax(pulls))])
+        return int(np.argmax(pulls))
 
 
 def forces_at(

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console import html_parts
 from rankforce.data.dataset import Dataset
 from rankforce.data.dataset_columns import MAIN_LABEL
 from rankforce.data.hashing import checked_seed
@@ -70,25 +71,33 @@ class ForceCheck:
         return found | {"circulations": [{"radius": r, "largest": c} for r, c in self.circulations]}
 
     def __str__(self) -> str:
+        name, verdict = self._lines()[0]
+        return "\n".join([f"{name}: {verdict}", *(f"  {what:<21} {found}" for what, found in self._lines()[1:])])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the findings as a table."""
+        (name, verdict), *found = self._lines()
+        return html_parts.block(html_parts.heading(f"{name}: {verdict}"), html_parts.facts(found))
+
+    def _lines(self) -> list[tuple[str, str]]:
+        """(what, found): first the objective and the verdict."""
         (radius, circulation), *_ = self.circulations
         around = f"{circulation:.3g} around a loop of radius {radius:g}"
         if not np.isnan(self.circulation_exponent):
             around += f", grows with radius^{self.circulation_exponent:.2f}"
         lines = [
-            f"{self.objective}: {self.verdict}",
-            f"  looked at             {self.samples} score vectors of {self.documents} documents, as many loops",
-            f"  sum of forces         {self.sum_of_forces:.1e} of the largest force {self.largest_force:.3g}",
-            f"  symmetry error        {self.symmetry_error:.1e}",
-            f"  eigenvalues of H      {self.smallest_eigenvalue:.3g} to {self.largest_eigenvalue:.3g}",
-            f"  convexity violation   {max(self.convexity_violation, 0.0):.1e}",
-            f"  circulation           {around}",
+            (self.objective, self.verdict),
+            ("looked at", f"{self.samples} score vectors of {self.documents} documents, as many loops"),
+            ("sum of forces", f"{self.sum_of_forces:.1e} of the largest force {self.largest_force:.3g}"),
+            ("symmetry error", f"{self.symmetry_error:.1e}"),
+            ("eigenvalues of H", f"{self.smallest_eigenvalue:.3g} to {self.largest_eigenvalue:.3g}"),
+            ("convexity violation", f"{max(self.convexity_violation, 0.0):.1e}"),
+            ("circulation", around),
         ]
         if self.near_force is not None:
-            lines.append(
-                f"  WTA, near and far     force {self.near_force:.3g} on a relevant document at rank 2, "
-                f"{self.far_force:.3g} on one at rank 20"
-            )
-        return "\n".join(lines)
+            near = f"force {self.near_force:.3g} on a relevant document at rank 2"
+            lines.append(("WTA, near and far", f"{near}, {self.far_force:.3g} on one at rank 20"))
+        return lines
 
 
 def check_forces(

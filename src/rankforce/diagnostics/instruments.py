@@ -18,7 +18,7 @@ import numpy as np
 from rankforce.console import tables
 from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.data.dataset import MAIN_LABEL, Dataset
-from rankforce.errors import SettingsError, missing_dependency
+from rankforce.errors import SettingsError
 from rankforce.forces.anchor import Anchor
 from rankforce.forces.forces import TermForces
 from rankforce.forces.normalising import without_weights
@@ -90,22 +90,11 @@ class TableInstrument(Tabular):
         """The table as a data frame, indexed by iteration."""
         return tables.load_pandas().DataFrame(self.columns).set_index("iteration")
 
-    def plot(self, axes: Any = None) -> Any:
-        """Draw the columns against the iteration; returns matplotlib's axes."""
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise missing_dependency("matplotlib", "report", "a plot") from None
-        axes = plt.subplots()[1] if axes is None else axes
-        columns = self.columns
-        iteration = columns.pop("iteration")
-        for name, values in columns.items():
-            axes.plot(iteration, values, label=name)
-        axes.set_xlabel("iteration")
-        axes.set_ylabel("share")
-        axes.set_title(self.title)
-        axes.legend()
-        return axes
+    def plot(self, axes: Any = None, *, path: Any = None) -> Any:
+        """Draw the columns against the iteration; returns matplotlib's axes: ``rf.plot.instrument``."""
+        import rankforce
+
+        return rankforce.plot.instrument(self, ax=axes, path=path)
 
     def __str__(self) -> str:
         return self._result_table().text() if self.rows else f"{self.title}: nothing was looked at yet"

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console import html_parts
 from rankforce.console.figures import figure_class, save_picture
 from rankforce.console.progress import Progress
 from rankforce.console.wording import counted, listed
@@ -307,6 +308,11 @@ class LocalOptimality:
                 f"one weight at a time, left out as they change no ranking: {len(self.weights.left_out):,}{kept}"
             )
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the verdict, and below it what it rests on."""
+        verdict, *rest = str(self).split("\n")
+        return html_parts.block(html_parts.heading(verdict), html_parts.small(*rest))
 
     def __repr__(self) -> str:
         return f"<LocalOptimality of {self.measure}: {'passed' if self.passed else 'failed'}>"

@@ -14,6 +14,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.dataset import Dataset, check_dataset, tie_breakers
 from rankforce.errors import DataError, SettingsError
+from rankforce.importing.library_models import model_of_library
 from rankforce.kernels.nets.weight_lines import input_slopes, leaf_slopes, linear_values, net_values
 from rankforce.kernels.ranking.ordering import order_documents
 from rankforce.measures.catalogue import measure as read_measure
@@ -174,6 +175,9 @@ def weight_space(model: Any, data: Dataset, measure: str | Measure, seed: int) -
         if model.n_trees == 0:
             raise SettingsError("the model has no trees, so no weights to move")
         return LeafValues(model, data, measure, seed)
+    read = model_of_library(model)
+    if read is not None:
+        return weight_space(read, data, measure, seed)
     raise SettingsError(
         f"only nets and sums of trees have weights that can be moved, not {type(model).__name__}; of an average, test "
         "its models one by one"

@@ -5,18 +5,19 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankforce.cached_properties import cached_property
 from rankforce.console import tables
-from rankforce.console.result_tables import ResultTable, Tabular
+from rankforce.console.result_tables import Cell, ResultTable, Tabular
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation import significance
 from rankforce.evaluation.by_measure import ByMeasure, Value
+from rankforce.evaluation.elsewhere import sentences
 from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
 from rankforce.evaluation.result import Evaluation
 from rankforce.evaluation.significance import Interval, Significance
@@ -164,6 +165,12 @@ class Comparison(Tabular):
             columns[name, "difference"] = after - before
         return pandas.DataFrame(columns, index=pandas.Index(self.a.query_ids, name="query"))
 
+    def plot(self, of: str | Measure | None = None, *, ax: Any = None, path: Any = None) -> Any:
+        """The differences with their intervals as a picture: ``rf.plot.comparison``."""
+        import rankforce
+
+        return rankforce.plot.comparison(self, of, ax=ax, path=path)
+
     @property
     def _title(self) -> str:
         return f"{displayed(self.names[1])} against {displayed(self.names[0])}: {counted(self.a.n_queries, 'query')}"
@@ -189,11 +196,11 @@ class Comparison(Tabular):
         for segment, part in parts.items():
             for name in part.measures:
                 counts = part.counts[name]
-                row = [
+                row: list[str | Cell] = [
                     name if segment is None else f"{name} [{segment}]",
                     tables.number(part.a.mean[name]),
                     tables.number(part.b.mean[name]),
-                    tables.number(part.difference[name], sign=True),
+                    Cell(tables.number(part.difference[name], sign=True), significant=part._significance(name)),
                     tables.interval(*part.interval[name], sign=True),
                     tables.p_value(part.t_test[name].p_value),
                     tables.p_value(part.randomisation[name].p_value),
@@ -207,6 +214,12 @@ class Comparison(Tabular):
                 rows.append(row)
         return ResultTable(self._title, header, rows, self._notes)
 
+    def _significance(self, name: str) -> Literal["", "better", "worse"]:
+        """Whether a difference is significant at 1 − level, by the t-test that is corrected for the measures."""
+        if not self.holm[name] < 1.0 - self.level:  # also where there is nothing to test
+            return ""
+        return "better" if self.difference[name] > 0.0 else "worse"
+
     @property
     def _notes(self) -> list[str]:
         tests = (
@@ -219,6 +232,7 @@ class Comparison(Tabular):
         if self.graded:
             tests += "; graded: the first measure with a significant difference decides (t-test, not corrected)"
         notes = [tests, *self.a.policies.sentences()]
+        notes += sentences({self.names[0]: self.a.elsewhere, self.names[1]: self.b.elsewhere})
         changed = self.changed(count=5)
         if changed:
             notes.append(f"changed most in {self.measures[0]}: " + "; ".join(map(_change_words, changed)))

@@ -2,7 +2,7 @@
 
 A convention fixes everything: parameters of the measure, ties, blank queries, query weights and oddities. Measures
 that the tool does not have are refused. Each row is held by a test against the tool itself (``tests/agreement``),
-those of the LETOR and MSLR scripts by a test against a port of what they do.
+those of RankLib and of the LETOR and MSLR scripts by a test against a port of what they do.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class Rule:
     cutoff: Literal["any", "needed", "none"] = "any"
     short_list_is_zero: bool = False  # a list shorter than the cut-off scores 0
     binary_labels: bool = False  # the tool refuses labels other than 0 and 1
+    whole_labels: bool = False  # the tool cuts labels to whole numbers
     ignores_weights: bool = False  # though the tool has query weights
     blank_weighs_one: bool = False  # a blank query adds its value once, whatever its weight, but divides by its weight
 
@@ -92,6 +93,13 @@ class Convention:
 
     def check_labels(self, measure: Measure, labels: np.ndarray) -> None:
         """Raise where the tool would."""
+        if self.rule(measure).whole_labels:
+            broken = labels[(labels != np.floor(labels)) & ~np.isnan(labels)]
+            if len(broken):
+                raise MeasureError(
+                    f"convention {self.name!r}: {self.tool} reads labels as whole numbers, and a label is "
+                    f"{broken[0]:g}; make a label source of whole grades first"
+                )
         if self.rule(measure).binary_labels:
             other = labels[(labels != 0.0) & (labels != 1.0) & ~np.isnan(labels)]
             if len(other):
@@ -198,6 +206,20 @@ _CATBOOST = Convention(
     },
 )
 
+_RANKLIB = Convention(
+    name="ranklib",
+    tool="RankLib",
+    ties="stable",
+    rules={
+        "NDCG": Rule("zero", cutoff="needed", whole_labels=True),
+        "DCG": Rule("zero", cutoff="needed", whole_labels=True),
+        "ERR": Rule("zero", {"max_grade": 4.0}, cutoff="needed", whole_labels=True),
+        "MAP": Rule("zero", cutoff="none", whole_labels=True),
+        "MRR": Rule("zero", cutoff="needed", whole_labels=True),
+        "Precision": Rule("zero", {"divisor": "list"}, cutoff="needed", whole_labels=True),
+    },
+)
+
 CONVENTIONS: dict[str, Convention] = {
     convention.name: convention
     for convention in (
@@ -210,6 +232,7 @@ CONVENTIONS: dict[str, Convention] = {
         _xgboost("xgboost-", "zero"),
         _SKLEARN,
         _CATBOOST,
+        _RANKLIB,
     )
 }
 

@@ -12,13 +12,14 @@ from rankforce.data import frames
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.preferences import Preferences
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import DataError, RankforceError, SettingsError
 from rankforce.evaluation.agreement import AGREEMENT, ListedAgreement
 from rankforce.evaluation.conventions import Convention
+from rankforce.evaluation.elsewhere import ASKED
 from rankforce.evaluation.judged_rankings import judged_ranking
 from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.request import Request
-from rankforce.evaluation.result import Evaluation, MeasuredQueries
+from rankforce.evaluation.result import AskedTool, Evaluation, MeasuredQueries
 from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.significance import check_level
 from rankforce.evaluation.ties import POLICIES, QueryValues, RankedData
@@ -77,9 +78,10 @@ def evaluate(
         How a query counts on which no ranking can score (no relevant document).
     convention : name of a tool
         Compute exactly as this tool does: trec, letor4, mslr, gdeval, lightgbm, xgboost, xgboost-, sklearn,
-        catboost. It fixes everything, so ``ties`` and ``blank`` cannot be given beside it, nor parameters of a measure
-        that the tool has no option for. (Of a measure given as an object, a parameter that is the default counts as
-        not given: write ``"NDCG@5(gain=exponential)"`` to insist on it.)
+        catboost, ranklib. It fixes everything, so ``ties`` and ``blank`` cannot be given beside it, nor parameters of
+        a measure that the tool has no option for. (Of a measure given as an object, a parameter that is the default
+        counts as not given: write ``"NDCG@5(gain=exponential)"`` to insist on it.) Without one, the printed result
+        says which conventions would give another number, and ``elsewhere`` has these.
     by : array of one segment per query (following ``data.query_ids``), or mapping of query id to segment
         Also evaluate each segment of the queries.
     level : of the intervals
@@ -132,6 +134,7 @@ def evaluate(
         segments,
         _explainer(ranked),
         remarks,
+        None if tool is not None else _asker(ranked, threads),
     )
 
 
@@ -211,6 +214,26 @@ def _unlabelled_in_top(ranking: RankedData, judgement: JudgedMeasure) -> tuple[n
     counted = ranked.of(missing)[order] & (ranks < np.repeat(top, sizes))
     sums = np.concatenate([[0], np.cumsum(counted)])
     return np.diff(sums[ranked.starts]), top
+
+
+def _asker(ranking: RankedData, threads: int | None) -> Callable[[Measure], list[AskedTool]]:
+    """The same ranking as other tools measure it."""
+
+    def ask(measure: Measure) -> list[AskedTool]:
+        data = ranking.data
+        scores, worth = data.by_row(ranking.scores), judged(data, measure).worth
+        tied = len(ranking.documents().tied_queries()) > 0
+        tools = []
+        for name in ASKED:
+            try:
+                other = evaluate(scores, data, measure, convention=name, threads=threads)
+            except RankforceError:
+                continue  # the tool has no such measure, or not on such labels
+            applied = Request.of(measure, convention=name).applied(measure)
+            tools.append(AskedTool(other, tied, not np.array_equal(judged(data, applied).worth, worth)))
+        return tools
+
+    return ask
 
 
 def _explainer(ranking: RankedData) -> Callable[[Measure, int], list[dict[str, Any]]]:

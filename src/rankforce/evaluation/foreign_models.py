@@ -17,6 +17,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.errors import DataError, RankforceError
+from rankforce.importing.library_objects import attribute, first_line, from_library
 
 # Where models say the names of the features that they were fitted on; "": anyone who follows scikit-learn.
 _NAMES = {"": "feature_names_in_", "catboost": "feature_names_", "xgboost": "feature_names", "lightgbm": "feature_name"}
@@ -45,7 +46,7 @@ def predictions(model: Any, data: Dataset) -> Any:
     except Exception as error:  # another library's, or the user's: it may be any
         own = not any(from_library(model, library) for library in _LIBRARIES) and _predicts(model)
         raise DataError(
-            f"{name} cannot score this data: {type(error).__name__}: {_first_line(error)}\n"
+            f"{name} cannot score this data: {type(error).__name__}: {first_line(error)}\n"
             f"  it was handed the {data.n_documents:,} × {data.n_features:,} matrix of features: is it fitted, and on "
             f"features like these?{_OWN if own else ''} Its scores can be given as an array, too"
         ) from error
@@ -55,19 +56,6 @@ def name_of(given: Any) -> str:
     """What an object is called in messages: a function by its name, all others by their class."""
     named = attribute(given, "__name__") if callable(given) and not _predicts(given) else None
     return str(named) if isinstance(named, str) else type(given).__name__
-
-
-def attribute(given: Any, name: str) -> Any:
-    """An attribute of any object, or None where it has none or does not give it."""
-    try:
-        return getattr(given, name, None)
-    except Exception:  # a property may fail in any way: LightGBM's do before fit
-        return None
-
-
-def from_library(given: Any, library: str) -> bool:
-    """Whether an object is of a class of this library, or of one derived from it."""
-    return any(kind.__module__.partition(".")[0] == library for kind in type(given).__mro__)
 
 
 def _predicts(given: Any) -> bool:
@@ -148,8 +136,3 @@ def _feature_names(model: Any) -> list[str] | None:
             )
             return None if numbered else names
     return None
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip().splitlines()
-    return text[0][:300] if text else "without a word"

@@ -55,7 +55,7 @@ def judged_ranking(ranking: Any, data: Any, qid: Any, group: Any, missing_querie
             "a judged run holds both",
             Phrase(": rf.evaluate(joined.scores, joined.data, measures)", ""),  # no command reads one
         )
-    if isinstance(data, (Mapping, str, os.PathLike)) or _is_table(data):
+    if isinstance(data, (Mapping, str, os.PathLike)) or is_table(data):
         return _judged_run(ranking, data, missing_queries)
     raise DataError(f"{WANTED}, not {type(data).__name__}")
 
@@ -73,8 +73,8 @@ def is_run(given: Any) -> bool:
 
 
 def _judged_run(ranking: Any, judgments: Any, missing_queries: str) -> JudgedRanking:
-    qrels = _by_document(judgments, "judgments", GRADE_COLUMNS, read_qrels)
-    run = _by_document(ranking, "the run", SCORE_COLUMNS, read_run)
+    qrels = by_document(judgments, "judgments", GRADE_COLUMNS, read_qrels)
+    run = by_document(ranking, "the run", SCORE_COLUMNS)
     joined = judged_run(qrels, run, missing_queries=missing_queries)  # type: ignore[arg-type]
     remarks = []
     if joined.queries_without_run:
@@ -87,13 +87,13 @@ def _judged_run(ranking: Any, judgments: Any, missing_queries: str) -> JudgedRan
     return JudgedRanking(joined.scores, joined.data, tuple(remarks))
 
 
-def _by_document(given: Any, what: str, number_columns: tuple[str, ...], read: Any) -> Mapping[Any, Any]:
+def by_document(given: Any, what: str, number_columns: tuple[str, ...], read: Any = read_run) -> Mapping[Any, Any]:
     """{query: {document: number}} of a mapping, a file or a data frame."""
     if isinstance(given, Mapping):
         return given
     if isinstance(given, (str, os.PathLike)):
         return dict(read(given))
-    if not _is_table(given):
+    if not is_table(given):
         raise DataError(f"{what} must be {{query: {{document: number}}}}, a path or a data frame, not {shown(given)}")
     columns = {
         role: _column(given, what, role, names)
@@ -111,7 +111,7 @@ def _by_document(given: Any, what: str, number_columns: tuple[str, ...], read: A
     return by_query
 
 
-def _is_table(given: Any) -> bool:
+def is_table(given: Any) -> bool:
     return not isinstance(given, np.ndarray) and not isinstance(given, type) and frames.is_frame(given)
 
 

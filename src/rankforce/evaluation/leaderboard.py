@@ -117,6 +117,12 @@ class Leaderboard(Tabular):
         means = {measure: [one.mean[measure] for one in self.evaluations.values()] for measure in self.measures}
         return pandas.DataFrame(means, index=pandas.Index(self.names, name="ranking"))
 
+    def plot(self, of: str | Measure | None = None, *, ax: Any = None, path: Any = None) -> Any:
+        """The means of a measure with their intervals as a picture: ``rf.plot.comparison``."""
+        import rankforce
+
+        return rankforce.plot.comparison(self, of, ax=ax, path=path)
+
     def _result_table(self) -> ResultTable:
         highest = {
             measure: np.nanmax([one.mean[measure] for one in self.evaluations.values()], initial=-math.inf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from rankforce.errors import DataError
 from rankforce.evaluation import significance
 from rankforce.evaluation.agreement import Agreement
 from rankforce.evaluation.by_measure import ByMeasure, Value
+from rankforce.evaluation.elsewhere import MeanElsewhere, reasons, sentences
 from rankforce.evaluation.explanation import Explanation
 from rankforce.evaluation.policies import Policies
 from rankforce.evaluation.significance import Interval
@@ -47,6 +48,14 @@ class MeasuredQueries:
         return dataclasses.replace(self, **parts)
 
 
+class AskedTool(NamedTuple):
+    """The same ranking under a tool's convention; whether scores are equal in it, and labels are worth else there."""
+
+    evaluation: Evaluation
+    tied: bool
+    other_worth: bool
+
+
 class Evaluation(Tabular):
     """The result of ``rf.evaluate``.
 
@@ -69,6 +78,7 @@ class Evaluation(Tabular):
         segments: np.ndarray | None = None,
         explainer: Callable[[Measure, int], list[dict[str, Any]]] | None = None,
         remarks: tuple[str, ...] = (),
+        asker: Callable[[Measure], list[AskedTool]] | None = None,
     ) -> None:
         self._measured = dict(measured)
         self.query_ids = query_ids
@@ -82,6 +92,7 @@ class Evaluation(Tabular):
         self.segments = segments
         self.remarks = remarks
         self._explainer = explainer
+        self._asker = asker
         by_measure = self._by_measure
         self.per_query: ByMeasure[np.ndarray] = by_measure(lambda entry: entry.values)
         self.mean: ByMeasure[float] = by_measure(self._mean)
@@ -136,6 +147,20 @@ class Evaluation(Tabular):
         q = int(indices[0])
         ranks = self._explainer(one.measure, q)
         return Explanation(name, query, float(one.values[q]), ranks, self.policies, _settings(one.measure))
+
+    @cached_property
+    def elsewhere(self) -> dict[str, tuple[MeanElsewhere, ...]]:
+        """By measure: conventions of other tools that give another mean (to four digits), it, and why.
+
+        Asked when it is first looked at, or printed: each tool's number is an evaluation of its own. Empty under a
+        convention, of agreements, and where the ranking is no longer known.
+        """
+        found: dict[str, tuple[MeanElsewhere, ...]] = dict.fromkeys(self.measures, ())
+        for name, one in self._measured.items():
+            if self._asker is not None and isinstance(one.asked, Measure):
+                others = [self._compared(name, asked) for asked in self._asker(one.asked)]
+                found[name] = tuple(other for other in others if other is not None)
+        return found
 
     # -------------------------------------------------------------------------------------------------------- display
 
@@ -205,6 +230,12 @@ class Evaluation(Tabular):
         frame = pandas.DataFrame.from_records(records)
         return frame if self.segments is not None else frame.drop(columns="segment")
 
+    def plot(self, of: str | Measure | None = None, *, ax: Any = None, path: Any = None) -> Any:
+        """The values of all queries of a measure (the first, if left out) as a picture: ``rf.plot.per_query``."""
+        import rankforce
+
+        return rankforce.plot.per_query(self, of, ax=ax, path=path)
+
     @property
     def _title(self) -> str:
         return f"{counted(self.n_queries, 'query')}, {counted(self.n_documents, 'document')}"
@@ -238,14 +269,37 @@ class Evaluation(Tabular):
             settings = ", ".join(f"{key} {value}" for key, value in _settings(one.measure).items())
             if settings:
                 notes.append(f"{name}: {settings}")
-        return notes
+        return notes + sentences({"": self.elsewhere})
 
     # ------------------------------------------------------------------------------------------------------- internals
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled without its ranking, which ``explain`` would need: that holds the whole data set."""
+        """Pickled without its ranking, which holds the whole data set: ``explain`` and other tools need it.
+
+        What these said is kept, if they were asked.
+        """
         of_queries = (self.query_ids, self.query_weights, self.query_sizes)
-        return Evaluation, (self._measured, *of_queries, self.policies, self.level, self.seed, self.segments)
+        known = {name: value for name, value in vars(self).items() if name == "elsewhere"}
+        parts = (self._measured, *of_queries, self.policies, self.level, self.seed, self.segments)
+        return Evaluation, parts, known or None
+
+    def _compared(self, name: str, asked: AskedTool) -> MeanElsewhere | None:
+        """Another convention's mean of a measure, or None if it is printed alike."""
+        ((there, theirs),) = asked.evaluation._measured.items()
+        mean = asked.evaluation.mean[there]
+        if tables.number(mean) == tables.number(self.mean[name]):
+            return None
+        mine = self._measured[name]
+        policies = asked.evaluation.policies
+        why = reasons(
+            _settings(mine.measure),
+            _settings(theirs.measure),
+            blank=(self.policies.blank, policies.blank) if theirs.blank.any() or mine.blank.any() else None,
+            ties=(self.policies.ties, policies.ties) if asked.tied else None,
+            worth=asked.other_worth,
+            weights=(mine.weights is not None, theirs.weights is not None),
+        )
+        return MeanElsewhere(str(policies.convention), mean, why)
 
     def _by_measure(self, compute: Callable[[MeasuredQueries], Value]) -> ByMeasure[Value]:
         return ByMeasure(self.asked, lambda name: compute(self._measured[name]))

@@ -1,8 +1,13 @@
-"""What ranks documents, as scores: the one place where a ranking is told from what is none."""
+"""What ranks documents, as scores: the one place where a ranking is told from what is none.
+
+A ranking is a model or a function (``foreign_models.py``), an array or a column of scores, the name of a feature, a
+TREC run (``run_scores.py``), or the path of a model file or of a run.
+"""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,24 +15,31 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data import frames
 from rankforce.data.dataset import Dataset
+from rankforce.data.trec import read_run
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
-from rankforce.evaluation.foreign_models import from_library, name_of, predictions, ranks_documents
-from rankforce.remedies import Phrase
+from rankforce.evaluation.foreign_models import name_of, predictions, ranks_documents
+from rankforce.evaluation.run_scores import holds_run, run_scores
+from rankforce.importing.library_objects import from_library
+from rankforce.importing.recognising import load, looks_like_model, names_model_file
 
 LARGEST_EXACT = 2**53  # whole numbers up to here are float64 numbers
-_MODEL_FILES = (".json", ".json.gz")
 
 
 def scores_of(ranking: Any, data: Dataset) -> np.ndarray:
-    """The scores of a model, an array or a feature, checked, in ``by_query`` order: a new float64 array."""
+    """The scores of a ranking, checked, in ``by_query`` order: a new float64 array."""
     if isinstance(ranking, (str, os.PathLike)):
-        name = _feature(os.fspath(ranking), data)
+        path = os.fspath(ranking)
+        if path not in data.feature_names and isinstance(path, str) and Path(path).is_file():
+            return scores_of(load(path) if looks_like_model(path) else read_run(path), data)
+        name = _feature(path, data)
         if name in data.categories:
             raise DataError(f"feature {name!r} holds categories, which have no order: nothing can be ranked by it")
         return _checked(f"feature {name!r}", data.features[:, data.feature_names.index(name)], data)
     if isinstance(ranking, type):
         raise DataError(f"{ranking.__name__} is a class, and ranks nothing: make a model of it, and fit it")
+    if holds_run(ranking):
+        return _checked("the run", run_scores(ranking, data), data)
     if ranks_documents(ranking):
         return _checked(f"the prediction of {name_of(ranking)}", predictions(ranking, data), data)
     return _checked("the scores", ranking, data)
@@ -37,8 +49,12 @@ def _feature(name: Any, data: Dataset) -> str:
     if isinstance(name, str) and name in data.feature_names:
         return name
     known = ", ".join(data.feature_names[:8]) + (", ..." if data.n_features > 8 else "")
-    model = Phrase(f"; a model file is read by rf.load({name!r})", "") if str(name).endswith(_MODEL_FILES) else ""
-    raise DataError(f"the data has no feature {name!r} to rank by (it has: {known})", model)
+    no_file = ", and there is no file of that name" if isinstance(name, str) and _names_file(name) else ""
+    raise DataError(f"the data has no feature {name!r} to rank by (it has: {known}){no_file}")
+
+
+def _names_file(text: str) -> bool:
+    return names_model_file(text) or os.sep in text or text.lower().endswith((".run", ".gz"))
 
 
 def _checked(what: str, ranking: Any, data: Dataset) -> np.ndarray:

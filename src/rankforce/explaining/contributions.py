@@ -113,6 +113,14 @@ class Contributions(Tabular):
             "notes": list(self.notes),
         }
 
+    def plot(self, feature: str | None = None, *, ax: Any = None, path: Any = None) -> Any:
+        """What features contribute on average as a picture, or the values of one against what they contribute."""
+        import rankforce
+
+        if feature is None:
+            return rankforce.plot.importance(self, ax=ax, path=path)
+        return rankforce.plot.dependence(self, feature, ax=ax, path=path)
+
     def __str__(self) -> str:
         return "\n".join([self._title, feature_tables.fitted_table(*self._table()), *self._notes])
 

@@ -1,4 +1,4 @@
-"""What can be explained: rankforce's own models, alone or in a fitted ranker."""
+"""What can be explained: rankforce's own models, alone or in a fitted ranker, and trees of other libraries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 from typing import Any
 
 from rankforce.errors import SettingsError
-from rankforce.evaluation.foreign_models import attribute, from_library
+from rankforce.importing.library_models import model_of_library
+from rankforce.importing.library_objects import attribute, from_library
 from rankforce.models.model import Model
 from rankforce.remedies import Phrase
 
@@ -22,14 +23,13 @@ def explained_model(given: Any) -> Model:
         return given.model_
     if isinstance(given, (str, os.PathLike)):
         raise SettingsError("a model file is read first: ", Phrase(f"rf.load({os.fspath(given)!r})", "give its name"))
-    for library in ("lightgbm", "xgboost"):
-        if from_library(given, library):
-            raise SettingsError(
-                f"a model of {library} is not one of rankforce: save it to a file and read that by ",
-                Phrase("rf.load(path)", "its name"),
-            )
+    model = model_of_library(given)
+    if model is not None:
+        return model
     raise SettingsError(
-        f"only models of rankforce can be explained, and fitted rankers, not {type(given).__name__}: the trees of "
-        "another library are read from its file by ",
-        Phrase("rf.load(path)", "its name"),
+        f"models of rankforce can be explained, fitted rankers, and trees of LightGBM, XGBoost and CatBoost, not "
+        f"{type(given).__name__}: how it uses its features is not known. A ranker that learns its scores "
+        "(",
+        Phrase("rf.MART().fit(data.features, scores, data.qid)", "rankforce train --ranker mart"),
+        ") can be explained in its place",
     )

@@ -101,6 +101,12 @@ class FeatureImportance(Tabular):
             "unused": list(self.unused),
         }
 
+    def plot(self, most: int = 20, *, ax: Any = None, path: Any = None) -> Any:
+        """The losses with their intervals as a picture: ``rf.plot.importance``."""
+        import rankforce
+
+        return rankforce.plot.importance(self, most, ax=ax, path=path)
+
     @property
     def _title(self) -> str:
         return (

@@ -108,7 +108,11 @@ def _model_of(given: Any) -> Model:
     fitted = getattr(given, "_fitted", None)  # rankers say it if they have learned nothing
     model = fitted() if callable(fitted) and not isinstance(given, type) else None
     if not isinstance(model, Model):
-        raise SettingsError(f"what is exported is a model or a fitted ranker, not {shown(given)}")
+        raise SettingsError(
+            f"what is exported is a model or a fitted ranker, not {shown(given)}; a model of LightGBM, XGBoost or "
+            "CatBoost is made one by ",
+            Phrase("rf.load(model)", "its file"),
+        )
     return model
 
 

@@ -13,6 +13,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.errors import RankforceError, SettingsError
 from rankforce.forces.anchor import Anchor
 from rankforce.forces.forces import Forces, RunningOrder
+from rankforce.importing.library_objects import attribute
 from rankforce.lambdas.base import LambdaFunction
 from rankforce.lambdas.catalogue import lambda_function as read_lambda_function
 from rankforce.measures.catalogue import measure as read_measure
@@ -154,10 +155,11 @@ def springs_on(
 
 def forces_of(ranker_or_model: Any) -> TrainedForces:
     """The forces that a fitted ranker or a model was trained with; ``ASSUMED`` where there were none, or none known."""
-    training_forces = getattr(ranker_or_model, "trained_forces_", None)
+    training_forces = attribute(ranker_or_model, "trained_forces_")
     if isinstance(training_forces, TrainedForces):
         return training_forces
-    model = getattr(ranker_or_model, "model_", ranker_or_model)
+    learned = attribute(ranker_or_model, "model_")
+    model = ranker_or_model if learned is None else learned
     if isinstance(model, Bagged):
         return forces_of(model.models[0])
     if not isinstance(model, Model):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,23 +34,29 @@ ENDINGS = (".json", ".txt", ".ubj", ".xml")
 _UBJSON = b"{L"  # an object whose first key has a length of eight bytes, as XGBoost writes all of them
 
 
-def load(path: str | Path, feature_names: Sequence[str] | None = None) -> Model:
+def load(path: Any, feature_names: Sequence[str] | None = None) -> Model:
     """Read a model: one that ``save`` wrote, or a tree ensemble of LightGBM, XGBoost, CatBoost or RankLib.
 
     Which it is follows from the content. NumPy suffices: neither Numba nor the other library is needed to score with
     it. ``feature_names`` names the features of a file that only numbers them, all of them in order: RankLib's do not
-    even say how many there are.
+    even say how many there are. In place of a path, a fitted model of LightGBM, XGBoost or CatBoost is taken as it is.
     """
     _check_names(feature_names)
+    if not isinstance(path, (str, os.PathLike)):
+        from rankforce.importing.library_models import model_of_library
+
+        model = model_of_library(path)
+        if model is not None:
+            return _named(model, feature_names, type(path).__name__)
     name = file_name(path)
     place = displayed_path(name)
     data = uncompressed(content_of(name), place)
     if storage.begins_as_model(data):
         return _named(storage.from_bytes(data, place), feature_names, place)
-    return _named(_checked_foreign_model(data, place), feature_names, place)
+    return _named(read_foreign(data, place), feature_names, place)
 
 
-def _checked_foreign_model(data: bytes, place: str) -> Model:
+def read_foreign(data: bytes, place: str) -> Model:
     """As ``_foreign_model``; whatever fails is a ModelFileError."""
     try:
         return _foreign_model(data, place)

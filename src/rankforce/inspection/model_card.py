@@ -6,10 +6,13 @@ import dataclasses
 import math
 from typing import Any
 
-from rankforce.console import tables
+from rankforce.console import html_parts, tables
+from rankforce.console.result_tables import ResultTable
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed, escaped
 from rankforce.errors import SettingsError
+from rankforce.importing.library_models import model_of_library
+from rankforce.importing.library_objects import attribute
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
 from rankforce.models.model import Model
@@ -58,6 +61,12 @@ class ModelCard:
         """The card as plain values."""
         return dataclasses.asdict(self)
 
+    def plot(self, *, ax: Any = None, path: Any = None) -> Any:
+        """The history of the training as a picture: ``rf.plot.history``."""
+        import rankforce
+
+        return rankforce.plot.history(self, ax=ax, path=path)
+
     def __str__(self) -> str:
         parts = [self.summary]
         if self.checkpoint:
@@ -80,6 +89,24 @@ class ModelCard:
         if self.features:
             parts.append(self._feature_table())
         return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: facts, the history as a curve, features; the settings unfold."""
+        facts = [("objective", self.objective), ("data", self.data_fingerprint), ("cpu", self.cpu_target)]
+        facts.append(("versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())))
+        settings = [(name, repr(value)) for name, value in self.settings.items()]
+        words = self._history_words()
+        parts = [
+            html_parts.heading(self.summary),
+            html_parts.facts([(name, text) for name, text in facts if text]),
+            html_parts.curves(self.history, words[0] if words else "history"),
+        ]
+        if self.features:
+            header, rows, notes = self._feature_rows()
+            parts.append(ResultTable("features", header, rows, notes).html())
+        if settings:
+            parts.append(html_parts.unfolded("settings", html_parts.facts(settings)))
+        return html_parts.block(*parts)
 
     def _history_table(self) -> str:
         length = max(map(len, self.history.values()))
@@ -111,6 +138,11 @@ class ModelCard:
         return [told]
 
     def _feature_table(self) -> str:
+        header, rows, notes = self._feature_rows()
+        return "\n".join([tables.text_table(header, rows), *notes])
+
+    def _feature_rows(self) -> tuple[list[str], list[list[str]], list[str]]:
+        """The features that matter most: header, rows, and what is left to say."""
         shown = sorted(self.features, key=lambda one: -(one.gain or 0.0))[:_SHOWN]
         columns = {
             "gain": ["" if one.gain is None else f"{100.0 * one.gain:.1f} %" for one in shown],
@@ -121,20 +153,24 @@ class ModelCard:
         }
         columns = {name: cells for name, cells in columns.items() if any(cells)}  # without a value it says nothing
         rows = [[one.name, *(cells[index] or "–" for cells in columns.values())] for index, one in enumerate(shown)]
-        lines = [tables.text_table(["feature", *columns], rows)]
+        notes = []
         rest = len(self.features) - len(shown)
         if rest:
-            lines.append(f"... and {counted(rest, 'feature')}" + (" of less gain" if "gain" in columns else ""))
+            notes.append(f"... and {counted(rest, 'feature')}" + (" of less gain" if "gain" in columns else ""))
         if self.split_models:
-            lines.append(f"gain (the mean of shares) and splits are of {' and '.join(self.split_models)}")
-        return "\n".join(lines)
+            notes.append(f"gain (the mean of shares) and splits are of {' and '.join(self.split_models)}")
+        return ["feature", *columns], rows, notes
 
 
-def model_card(model: Model) -> ModelCard:
-    """The card of a model: settings, data, history, importance and ranges of the features, versions."""
+def model_card(model: Any) -> ModelCard:
+    """The card of a model or a fitted ranker: settings, data, history, importance and ranges of features, versions."""
+    learned = attribute(model, "model_")  # of a fitted ranker
+    if not isinstance(model, Model):
+        model = learned if isinstance(learned, Model) else model_of_library(model) or model
     if not isinstance(model, Model):
         raise SettingsError(
-            f"a card is of a model: give ranker.model_ of a fitted ranker, or rf.load(path), not {type(model).__name__}"
+            f"a card is of a model: give a fitted ranker, a model of LightGBM, XGBoost or CatBoost, or rf.load(path), "
+            f"not {type(model).__name__}"
         )
     provenance = model.provenance
     identity = provenance.settings.get("checkpoint")

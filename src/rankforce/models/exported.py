@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from rankforce.console import html_parts
 from rankforce.console.wording import counted
 
 
@@ -45,6 +46,11 @@ class ExportCheck:
 
     def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self) | {"passed": self.passed}
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the verdict, and below it what was compared."""
+        verdict = "the file computes what the model does" if self.passed else "the file computes something else"
+        return html_parts.block(html_parts.heading(verdict), html_parts.small(*str(self).split("\n")))
 
     def __str__(self) -> str:
         leaves = "no trees" if self.changed_leaves is None else f"{self.changed_leaves:,} come to another leaf"

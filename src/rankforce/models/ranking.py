@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console.result_tables import ResultTable
 from rankforce.console.tables import load_pandas, text_table
+
+SHOWN = 20  # documents that are printed
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -57,9 +60,20 @@ class Ranking:
         return load_pandas().DataFrame({name: column for name, column in columns.items() if column is not None})
 
     def __str__(self) -> str:
-        shown = min(len(self), 20)
+        return "\n".join([text_table(*self._table(), left=0, rule=False), *self._more()])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the first documents."""
+        return ResultTable(f"{len(self):,} ranked documents", *self._table(), self._more(), left=0).html()
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
         documents = self.row if self.document_id is None else self.document_id
         header = ["qid", "rank", "row" if self.document_id is None else "document", "score"]
-        rows = [[str(self.qid[k]), str(self.rank[k]), str(documents[k]), f"{self.score[k]:.6g}"] for k in range(shown)]
-        more = f"\n... {len(self) - shown:,} more" if shown < len(self) else ""
-        return text_table(header, rows, left=0, rule=False) + more
+        rows = [
+            [str(self.qid[k]), str(self.rank[k]), str(documents[k]), f"{self.score[k]:.6g}"]
+            for k in range(min(len(self), SHOWN))
+        ]
+        return header, rows
+
+    def _more(self) -> list[str]:
+        return [f"... {len(self) - SHOWN:,} more"] if len(self) > SHOWN else []

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rankforce.errors import SettingsError
+from rankforce.importing.library_models import LIBRARIES, model_of_library
+from rankforce.importing.library_objects import attribute, from_library
 from rankforce.importing.recognising import load, names_model_file
 from rankforce.models.model import Model
 from rankforce.models.storage import to_bytes
@@ -21,19 +23,23 @@ def base_of(base: Any) -> Model | str | None:
     base = checked_base(base)
     if isinstance(base, Path) or (isinstance(base, str) and names_model_file(base)):
         return load(base)
+    if base is not None and not isinstance(base, (str, Model)):
+        return model_of_library(base)
     return base
 
 
-def checked_base(base: Any) -> Model | Path | str | None:
-    """As ``base_of``, but a file is not read yet."""
+def checked_base(base: Any) -> Any:
+    """As ``base_of``, but a file, or a model of another library, is not read yet."""
     if isinstance(base, Ranker):
         return base._fitted()
     if base is None or isinstance(base, (str, Path, Model)):
         return base
+    if not isinstance(base, type) and any(from_library(base, one) for one in LIBRARIES) and attribute(base, "predict"):
+        return base
     raise SettingsError(
-        "base_model must be a rankforce model, a fitted ranker, a model file, or a feature's name, not "
-        f"{type(base).__name__}: it is kept inside the model. Of another library's model, put the scores into the data "
-        "as a feature, and name that"
+        "base_model must be a rankforce model, a fitted ranker, a model of LightGBM, XGBoost or CatBoost, a model "
+        f"file, or a feature's name, not {type(base).__name__}: it is kept inside the model. Of any other ranking, put "
+        "the scores into the data as a feature, and name that"
     )
 
 

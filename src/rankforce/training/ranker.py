@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import copy
 import dataclasses
 import shlex
 from pathlib import Path
@@ -13,6 +14,7 @@ import sklearn.exceptions
 from sklearn.base import clone
 
 from rankforce import errors
+from rankforce.console import html_parts
 from rankforce.console.wording import listed
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
@@ -101,6 +103,45 @@ class Ranker(BaseEstimator, abc.ABC):
                 raise unknown_setting(type(self).__name__, name, known)
         return super().set_params(**settings)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: of a fitted ranker its model, its history as a curve, and the settings given."""
+        given = [(name, repr(value)) for name, value in sorted(self._changed_settings().items())]
+        if not hasattr(self, "model_"):
+            return html_parts.block(html_parts.heading(f"{type(self).__name__}, not fitted"), html_parts.facts(given))
+        provenance = self.model_.provenance
+        watched = ", ".join(dict.fromkeys(provenance.watched.values()))
+        ties = f"; ties: {provenance.ties}" if provenance.ties else ""
+        return html_parts.block(
+            html_parts.heading(f"{type(self).__name__}: {self.model_!r}"),
+            html_parts.facts([("objective", provenance.objective)] if provenance.objective else []),
+            html_parts.curves(provenance.history, f"history of {watched}{ties}"),
+            html_parts.unfolded("settings that were given", html_parts.facts(given)) if given else "",
+        )
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """As ``_repr_html_``: scikit-learn's own would show a box with the name."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _changed_settings(self) -> dict[str, Any]:
+        """The settings that are not the defaults."""
+        defaults = {one.name: one.default for one in dataclasses.fields(self) if one.init}
+        return {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if value is not defaults.get(name) and repr(value) != repr(defaults.get(name))
+        }
+
+    def __sklearn_clone__(self) -> Any:
+        """As scikit-learn clones, but for a base model: where learning starts is what it was fitted to be."""
+        settings = self.get_params(deep=False)
+        copied = type(self)(
+            **{name: value if name == "base_model" else clone(value, safe=False) for name, value in settings.items()}
+        )
+        requests = getattr(self, "_metadata_request", None)
+        if requests is not None:
+            vars(copied)["_metadata_request"] = copy.deepcopy(requests)
+        return copied
+
     def unfitted(self, **settings: Any) -> Any:
         """A copy that has learned nothing, with some settings changed."""
         return clone(self).set_params(**settings)
@@ -117,6 +158,12 @@ class Ranker(BaseEstimator, abc.ABC):
     def predict(self, X: Any) -> np.ndarray:
         """Scores, float64, in the order of the rows: the higher, the nearer to the top."""
         return self._fitted().predict(X)
+
+    def plot(self, *, ax: Any = None, path: Any = None) -> Any:
+        """The history of the training as a picture: ``rf.plot.history``."""
+        import rankforce
+
+        return rankforce.plot.history(self, ax=ax, path=path)
 
     def rank(self, X: Any, k: int | None = None) -> Any:
         """The documents of each query by falling score, the best ``k`` of each (None: all)."""

@@ -66,6 +66,12 @@ class WeightSearch(Tabular):
         ]
         return pandas.DataFrame(rows)
 
+    def plot(self, *, ax: Any = None, path: Any = None) -> Any:
+        """The trade-off between the first two tiers as a picture: ``rf.plot.frontier``."""
+        import rankforce
+
+        return rankforce.plot.frontier(self, ax=ax, path=path)
+
     def _result_table(self) -> ResultTable:
         rows = [
             [

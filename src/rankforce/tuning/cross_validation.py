@@ -20,12 +20,13 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import Evaluation
-from rankforce.kinds import FunctionOf, OrNone, check_number, check_switches
+from rankforce.kinds import FunctionOf, OrNone, check_number, check_switches, shown
 from rankforce.measures.mean import weights_of_queries
 from rankforce.measures.measure import Measure
 from rankforce.remedies import Argument, Phrase, Setting
 from rankforce.stores.binned_dataset import BinnedDataset
 from rankforce.training.ranker import Ranker
+from rankforce.tuning.foreign_rankers import ForeignRanker, trainable
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -66,6 +67,12 @@ class CrossValidation(Tabular):
         frame.insert(0, "fold", self.fold_of)
         return frame
 
+    def plot(self, of: str | Measure | None = None, *, ax: Any = None, path: Any = None) -> Any:
+        """The values of all queries of a measure (the first, if left out) as a picture: ``rf.plot.per_query``."""
+        import rankforce
+
+        return rankforce.plot.per_query(self, of, ax=ax, path=path)
+
     def _result_table(self) -> ResultTable:
         names = list(self.evaluation.measures)
         parts = {f"fold {number}": one for number, one in enumerate(self.folds, start=1)} | {"all": self.evaluation}
@@ -79,6 +86,10 @@ class CrossValidation(Tabular):
     def __str__(self) -> str:
         return self.to_text()
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the means of the folds, and below them the evaluation of all queries."""
+        return f"<div>{super()._repr_html_()}{self.evaluation._repr_html_()}</div>"
+
     def to_text(self, width: int | None = None) -> str:
         """The means of the folds, and below them the evaluation of all queries."""
         return f"{super().to_text(width)}\n\n{self.evaluation.to_text(width)}"
@@ -88,7 +99,7 @@ WANTED_FOLDS = "cross-validation needs a Dataset, or folds that are tuples (trai
 
 
 def cross_validate(
-    ranker: Ranker,
+    ranker: Any,
     data: Dataset | Iterable[Fold | tuple[Any, ...]],
     measures: str | Measure | Iterable[str | Measure] = "NDCG@10",
     *,
@@ -105,6 +116,8 @@ def cross_validate(
     Parameters
     ----------
     ranker : is not changed: a clone of it is fitted per fold
+        A ranker of rankforce, or an estimator of LightGBM, XGBoost, CatBoost or scikit-learn, fitted on the main label
+        (weights are not handed on to it).
     data : Dataset, or folds
         A Dataset is dealt into ``folds`` parts of whole queries by ``seed``. Folds are (train, test) or (train,
         validation, test), as ``rf.read_folds`` gives them.
@@ -122,7 +135,7 @@ def cross_validate(
     The values of all queries are pooled: ``result.evaluation`` is one Evaluation over them, for ``rf.compare`` and for
     intervals. (A mean of the folds' means would weigh the queries of small folds more.)
     """
-    check_ranker(ranker)
+    trained = trainable(ranker)
     seed = checked_seed(seed)
     check_switches(keep_rankers=keep_rankers, progress=progress)
     OrNone(FunctionOf(1, "a function from the number of a fold to callbacks,")).check("callbacks", callbacks)
@@ -136,14 +149,14 @@ def cross_validate(
     with Progress("cross-validation", count, "folds", progress) as bar:
         for number, (train, validation, test) in enumerate(parts, start=1):
             request.on(test)
-            fold_ranker = ranker.silent()
+            fold_ranker = trained.silent()
             fold_callbacks = () if callbacks is None else callbacks(number)
             fit_on(fold_ranker, train, validation, fold_callbacks)
             scores.append(fold_ranker.predict(test))
             evaluations.append(evaluate(scores[-1], test, measures, seed=seed, **policies))
             tests.append(_without_features(test))
             if keep_rankers:
-                rankers.append(fold_ranker)
+                rankers.append(fold_ranker.estimator if isinstance(fold_ranker, ForeignRanker) else fold_ranker)
             bar.advance(number, dict(evaluations[-1].mean))
     if not tests:
         raise DataError("cross-validation needs at least one fold")
@@ -197,7 +210,7 @@ def check_early_stopping(ranker: Any, validated: bool) -> None:
 def check_ranker(ranker: Any) -> None:
     """Raise unless this is a ranker, not its class or its name."""
     if not isinstance(ranker, Ranker):
-        raise SettingsError(f"a ranker is needed, for example rf.LambdaMART(), not {ranker!r}")
+        raise SettingsError(f"a ranker is needed, for example rf.LambdaMART(), not {shown(ranker)}")
 
 
 def _folds_of(data: Any, folds: int, seed: int, validation_share: float | None) -> Iterator[Fold]:

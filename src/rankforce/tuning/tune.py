@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from rankforce.console import tables
 from rankforce.console.interruption import Interruption
 from rankforce.console.progress import Progress
-from rankforce.console.result_tables import ResultTable, Tabular
+from rankforce.console.result_tables import Cell, ResultTable, Tabular
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.errors import DataError, RankforceError, SettingsError
@@ -111,10 +111,20 @@ class Tuning(Tabular):
         """The table as a data frame."""
         return tables.load_pandas().DataFrame.from_records(self.table)
 
+    def plot(self, setting: str | None = None, *, ax: Any = None, path: Any = None) -> Any:
+        """The trials, or their values against a setting, as a picture: ``rf.plot.tuning``."""
+        import rankforce
+
+        return rankforce.plot.tuning(self, setting, ax=ax, path=path)
+
     def _result_table(self) -> ResultTable:
         rows = self.table
         header = list(rows[0])
-        cells = [[_cell(row[name]) for name in header] for row in rows]
+        cells: list[list[str | Cell]] = [[_cell(row[name]) for name in header] for row in rows]
+        place = header.index(str(self.measure))
+        for row, line in zip(rows, cells, strict=True):
+            if row["state"] == DONE and row["trial"] == self.best.number:
+                line[place] = Cell(_cell(row[str(self.measure)]), best=True)
         title = f"{len(rows)} trials, chosen by {self.measure} {self.chosen_by}"
         return ResultTable(title, header, cells)
 

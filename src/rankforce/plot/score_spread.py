@@ -1,0 +1,87 @@
+"""Scores and grades: whether scores are the grades that they predict, and how far grades are apart in score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
+from rankforce.errors import DataError
+from rankforce.evaluation.scores import scores_of
+from rankforce.kinds import Text, Whole
+from rankforce.plot.canvas import Canvas, plain
+
+
+def calibration(
+    ranking: Any, data: Dataset, label: str = MAIN_LABEL, *, bins: int = 10, ax: Any = None, path: Any = None
+) -> Any:
+    """The mean label of documents against their mean score, in bins of equally many documents.
+
+    Of a model that predicts grades (``MART``, ``PRank``) the dots lie on the diagonal, which is drawn where scores lie
+    in the range of the labels; of any other ranking they rise. Bars are ± two standard errors.
+
+    ranking : whatever ``rf.evaluate`` takes
+    label : the label source; documents without a label are left out
+    bins : how many
+    """
+    Whole(2, 1000).check("bins", bins)
+    scores, labels = _labelled(ranking, data, label)
+    parts = np.array_split(np.argsort(scores, kind="stable"), min(bins, len(scores)))
+    places = np.array([scores[part].mean() for part in parts])
+    means = np.array([labels[part].mean() for part in parts])
+    errors = np.array([2.0 * labels[part].std() / np.sqrt(len(part)) for part in parts])
+    canvas = Canvas(ax, path)
+    low, high = labels.min(), labels.max()
+    room = 0.25 * ((high - low) or 1.0)
+    if low - room <= places.min() and places.max() <= high + room:
+        ends = [min(low, places.min()), max(high, places.max())]
+        canvas.axes.plot(ends, ends, color="black", linewidth=0.8, linestyle="--", label="score = label")
+    canvas.axes.errorbar(places, means, yerr=errors, fmt="o-", capsize=2, color=canvas.colour(0), label="mean label")
+    canvas.axes.set_xlabel("mean score")
+    canvas.axes.set_ylabel(plain(f"mean of {label}"))
+    return canvas.finish(f"Labels by score, {len(parts)} bins of {len(parts[0]):,} documents", legend=True)
+
+
+def score_distribution(
+    ranking: Any, data: Dataset, label: str = MAIN_LABEL, *, bins: int = 40, ax: Any = None, path: Any = None
+) -> Any:
+    """The distribution of scores of each grade: how far grades are apart, and where they overlap.
+
+    ranking : whatever ``rf.evaluate`` takes
+    label : the label source; documents without a label are left out. With more than eight different labels, they are
+        drawn in four groups of equally many documents
+    """
+    Whole(2, 1000).check("bins", bins)
+    scores, labels = _labelled(ranking, data, label)
+    groups = {f"{label} {value:g}": labels == value for value in np.unique(labels)}
+    if len(groups) > 8:
+        order = np.array_split(np.argsort(labels, kind="stable"), 4)
+        groups = {
+            f"{label} {labels[part[0]]:.3g} to {labels[part[-1]]:.3g}": np.isin(np.arange(len(labels)), part)
+            for part in order
+        }
+    canvas = Canvas(ax, path)
+    edges = np.histogram_bin_edges(scores, bins=bins)
+    for number, (name, chosen) in enumerate(groups.items()):
+        counts, _ = np.histogram(scores[chosen], bins=edges)
+        shares = counts / chosen.sum()
+        canvas.axes.stairs(
+            shares, edges, color=canvas.colour(number), linewidth=1.4, label=plain(f"{name} ({chosen.sum():,})")
+        )
+    canvas.axes.set_xlabel("score")
+    canvas.axes.set_ylabel("share of the documents with this label")
+    return canvas.finish(f"Scores by {label}", legend=True)
+
+
+def _labelled(ranking: Any, data: Dataset, label: str) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and labels of the documents that have both."""
+    check_dataset(data)
+    Text("the name of a label source").check("label", label)
+    if label not in data.labels:
+        raise DataError(f"the data has no labels {label!r} (it has: {', '.join(data.labels) or 'none'})")
+    scores, labels = data.by_row(scores_of(ranking, data)), data.labels[label]
+    known = np.isfinite(scores) & ~np.isnan(labels)
+    if not known.any():
+        raise DataError(f"no document has a score and a label {label!r}")
+    return scores[known], labels[known]
