@@ -21,9 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from _machine import described
 
 import rankforce as rf
+from _machine import described
 
 PER_QUERY = 176
 ROWS = 44_000  # of a block: whole queries

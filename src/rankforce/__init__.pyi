@@ -1,5 +1,6 @@
 """Public names of rankforce; written by tools/write_stub.py."""
 
+from rankforce import click_models as click_models
 from rankforce import diagnostics as diagnostics
 from rankforce import lambdas as lambdas
 from rankforce import optimising as optimising
@@ -9,7 +10,11 @@ from rankforce.combining.combine import combine as combine
 from rankforce.data.artificial.artificial import make_artificial as make_artificial
 from rankforce.data.artificial.web_like import make_web_like as make_web_like
 from rankforce.data.clicks.click_labels import click_labels as click_labels
+from rankforce.data.clicks.propensities import Propensities as Propensities
+from rankforce.data.clicks.propensity_estimates import estimate_propensities as estimate_propensities
 from rankforce.data.clicks.rates import ClickLabels as ClickLabels
+from rankforce.data.clicks.session_lists import click_sessions as click_sessions
+from rankforce.data.clicks.similar_queries import SimilarQueries as SimilarQueries
 from rankforce.data.dataset import Dataset as Dataset
 from rankforce.data.feature_logs.joining import FeatureLog as FeatureLog
 from rankforce.data.feature_logs.reading import read_feature_log as read_feature_log
@@ -39,6 +44,8 @@ from rankforce.evaluation.compare import compare as compare
 from rankforce.evaluation.comparison import Comparison as Comparison
 from rankforce.evaluation.evaluate import evaluate as evaluate
 from rankforce.evaluation.leaderboard import Leaderboard as Leaderboard
+from rankforce.evaluation.off_policy import off_policy as off_policy
+from rankforce.evaluation.off_policy_result import OffPolicyEvaluation as OffPolicyEvaluation
 from rankforce.evaluation.result import Evaluation as Evaluation
 from rankforce.explaining.contributions import Contributions as Contributions
 from rankforce.explaining.document_explanation import DocumentExplanation as DocumentExplanation
@@ -77,6 +84,8 @@ from rankforce.models.model import Model as Model
 from rankforce.objectives.graded import Graded as Graded
 from rankforce.objectives.objective import Term as Term
 from rankforce.objectives.objective_files import read_objective as read_objective
+from rankforce.objectives.position_bias import InversePropensities as InversePropensities
+from rankforce.objectives.position_bias import JointRatios as JointRatios
 from rankforce.objectives.scheduled import Scheduled as Scheduled
 from rankforce.rankers.bagging import Bagging as Bagging
 from rankforce.rankers.lambdamart import LambdaMART as LambdaMART
@@ -86,6 +95,8 @@ from rankforce.rankers.prank import PRank as PRank
 from rankforce.rankers.ranknet import RankNet as RankNet
 from rankforce.rankers.spsa import SPSA as SPSA
 from rankforce.rankers.xrank import XRank as XRank
+from rankforce.simulating.clicks import simulate_clicks as simulate_clicks
+from rankforce.simulating.simulated_clicks import SimulatedClicks as SimulatedClicks
 from rankforce.stores.opening import read as read
 from rankforce.stores.writing import bin as bin
 from rankforce.training.weight_search import search_weights as search_weights
@@ -116,6 +127,8 @@ __all__ = [
     "FeatureLog",
     "FileFormatError",
     "Graded",
+    "InversePropensities",
+    "JointRatios",
     "Judged",
     "JudgedRun",
     "KendallTau",
@@ -130,11 +143,13 @@ __all__ = [
     "Model",
     "ModelFileError",
     "NDCG",
+    "OffPolicyEvaluation",
     "PRank",
     "PairExplanation",
     "PairwiseAccuracy",
     "Precision",
     "Preferences",
+    "Propensities",
     "RBP",
     "RPrecision",
     "RankNet",
@@ -143,6 +158,8 @@ __all__ = [
     "SPSA",
     "Scheduled",
     "SettingsError",
+    "SimilarQueries",
+    "SimulatedClicks",
     "Success",
     "Term",
     "WTA",
@@ -150,6 +167,8 @@ __all__ = [
     "__version__",
     "bin",
     "click_labels",
+    "click_models",
+    "click_sessions",
     "combine",
     "compare",
     "confuse_labels",
@@ -158,6 +177,7 @@ __all__ = [
     "cross_validate",
     "diagnostics",
     "drift",
+    "estimate_propensities",
     "evaluate",
     "explain",
     "export_bundle",
@@ -172,6 +192,7 @@ __all__ = [
     "make_web_like",
     "measure",
     "model_card",
+    "off_policy",
     "optimising",
     "plot",
     "read",
@@ -185,6 +206,7 @@ __all__ = [
     "read_table",
     "schedules",
     "search_weights",
+    "simulate_clicks",
     "tune",
     "write_run",
 ]

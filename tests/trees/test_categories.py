@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.trees.reference_categories import best_worth_of_all_sets
 from tests.trees.reference_grower import grow_reference, small_data
 from tests.trees.reference_symmetric import grow_symmetric_reference
 from tests.trees.test_grower import integers
@@ -14,6 +15,8 @@ from tests.trees.test_grower import integers
 from rankforce.binning.binned import Binned
 from rankforce.data import category_sets
 from rankforce.data.dataset import Dataset
+from rankforce.errors import SettingsError
+from rankforce.threads import using_threads
 from rankforce.trees.grower import Grower
 from rankforce.trees.tree import Tree
 

@@ -17,9 +17,9 @@ from rankforce.cached_properties import cached_property
 from rankforce.data.clicks.query_texts import character_terms, word_terms
 from rankforce.data.clicks.query_vectors import QueryVectors
 from rankforce.data.frames import as_vector, column_names, is_frame
+from rankforce.data.tables.csv_reading import delimiter_of
 from rankforce.data.tables.csv_rows import header_of
 from rankforce.data.tables.csv_rows import rows as csv_rows
-from rankforce.data.tables.table_files import delimiter_of
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.kinds import MOST, FunctionOf, Number, OrNone, Whole, shown

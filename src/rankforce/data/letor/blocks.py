@@ -7,6 +7,7 @@ import os
 from collections.abc import Generator
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.feature_options import FeatureOptions
 from rankforce.data.letor.reading import LetorReader
 from rankforce.errors import FileFormatError
 from rankforce.files.streams import TextFile
@@ -39,4 +40,4 @@ def letor_blocks(
                 )
             yield reader.drain(file), part.consumed
         if reader.documents == 0:
-            reader.finish(file, None)  # says what is wrong
+            reader.finish(file, None, FeatureOptions.of((), None))  # says what is wrong

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rankforce.data.tables.arrow import arrow
-from rankforce.data.tables.parquet import is_parquet
 from rankforce.data.tables.csv_reading import delimiter_of
+from rankforce.data.tables.parquet import is_parquet
 from rankforce.files.atomic_writes import atomic_write
 
 
