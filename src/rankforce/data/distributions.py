@@ -22,6 +22,7 @@ what chance does to them is part of the arithmetic.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.collective import alone, gathered, total
 from rankforce.data.categories import Category
 from rankforce.threads import over_pieces
 
@@ -122,39 +124,48 @@ class KnownData:
 def known_data(data: Dataset) -> KnownData:
     """The distributions of all features of a data set."""
     chosen = sampled_queries(data, SAMPLE)
-    sizes = data.query_sizes[chosen]
+    sizes = gathered(data.query_sizes[chosen])
     rows = data.rows[np.repeat(chosen, data.query_sizes)]
     whole = data.contiguous and len(rows) == data.n_documents
     features: list[Any] = [None] * data.n_features
 
     def look(first: int, last: int) -> None:
-        block = data.features[:, first:last] if whole else data.features[rows, first:last]
+        block = gathered(data.features[:, first:last] if whole else data.features[rows, first:last])
         for place, column in enumerate(np.ascontiguousarray(block.T), start=first):
-            features[place] = _distribution(column, sizes, data.categories.get(data.feature_names[place]))
+            features[place] = column_distribution(column, sizes, data.categories.get(data.feature_names[place]))
 
     edges = [*range(0, data.n_features, COLUMNS_AT_A_TIME), data.n_features]
-    over_pieces(edges, look)
-    return KnownData(data.n_queries, len(sizes), tuple(features))
+    if alone():
+        over_pieces(edges, look)
+    else:  # members exchange one block after the other
+        for first, last in itertools.pairwise(edges):
+            look(first, last)
+    return KnownData(total(data.n_queries), len(sizes), tuple(features))
 
 
 def distribution_of(values: np.ndarray, data: Dataset) -> Distribution:
     """The distribution of one number per row, such as scores; in float32, as features are."""
     column = np.ascontiguousarray(data.by_query(values), dtype=dtypes.FEATURE)
-    return _distribution(column, data.query_sizes, None)
+    return column_distribution(gathered(column), gathered(data.query_sizes), None)
 
 
 def sampled_queries(data: Dataset, documents: int) -> np.ndarray:
     """A mask of queries with about so many documents, chosen by a hash of their ids; all, if there are no more."""
-    chosen = np.ones(data.n_queries, dtype=bool)
-    if data.n_documents > documents:
-        order = np.argsort(data.query_hashes, kind="stable")
-        enough = int(np.searchsorted(np.cumsum(data.query_sizes[order]), documents)) + 1
-        chosen[order[enough:]] = False
-    return chosen
+    if total(data.n_documents) <= documents:
+        return np.ones(data.n_queries, dtype=bool)
+    hashes, sizes = gathered(data.query_hashes), gathered(data.query_sizes)
+    return data.query_hashes <= last_hash(hashes, sizes, documents)
 
 
-def _distribution(column: np.ndarray, sizes: np.ndarray, categories: Sequence[Category] | None) -> Distribution:
-    """The distribution of a column in ``by_query`` order."""
+def last_hash(hashes: np.ndarray, sizes: np.ndarray, documents: int) -> np.uint64:
+    """The largest hash of the first queries, in the order of their hashes, that have so many documents together."""
+    order = np.argsort(hashes, kind="stable")
+    last: np.uint64 = hashes[order[np.searchsorted(np.cumsum(sizes[order]), documents)]]
+    return last
+
+
+def column_distribution(column: np.ndarray, sizes: np.ndarray, categories: Sequence[Category] | None) -> Distribution:
+    """The distribution of a column in ``by_query`` order, of queries of these sizes."""
     there = column[~np.isnan(column)]
     bins = min(BINS, max(2, len(sizes) // QUERIES_PER_BIN))
     cuts = _cuts(there, bins) if categories is None else _frequent(there, len(categories), bins)
@@ -184,7 +195,7 @@ def counts_by_query(distribution: Distribution, column: np.ndarray, sizes: np.nd
 
 def _cuts(there: np.ndarray, bins: int) -> np.ndarray:
     """Values that cut others into about so many bins; a value of many documents is cut off on both sides."""
-    values = np.sort(there)
+    values = np.sort(there + 0.0)  # zeros without a sign: either may come first
     n = len(values)
     if n == 0:
         return values

@@ -7,6 +7,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rankforce.collective import total
 from rankforce.data.dataset import Dataset
 from rankforce.data.distributions import SCORES, Distribution, KnownData, distribution_of, sampled_queries
 from rankforce.models.model import Model
@@ -51,7 +52,7 @@ def knowing_scores(model: M, held_out: Dataset | None) -> M:
         return model
     sample = held_out.take_queries(sampled_queries(held_out, SCORES))
     scores = distribution_of(model.predict(sample), sample)
-    known = dataclasses.replace(known, scores=scores, score_queries=sample.n_queries)
+    known = dataclasses.replace(known, scores=scores, score_queries=total(sample.n_queries))
     return dataclasses.replace(model, provenance=dataclasses.replace(model.provenance, known_data=known))
 
 

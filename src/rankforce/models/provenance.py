@@ -94,7 +94,7 @@ class Provenance:
             versions=versions(),
             cpu_target=jit.cpu_target(),
             seed=seed,
-            known_data=known_data(data),
+            known_data=known_data(data) if data.bins is None else stored.known_data(),
         )
 
 

@@ -18,10 +18,12 @@ from rankforce.binning.packing import Packing
 from rankforce.cached_properties import cached_property
 from rankforce.data.dataset import Dataset
 from rankforce.data.dataset_columns import frozen
+from rankforce.data.distributions import KnownData
 from rankforce.data.hashing import hash_ids
 from rankforce.data.query_groups import query_mask
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.stores.format import ROWS, damaged_arrays, open_array, read_header
+from rankforce.stores.known_rows import read_known_data
 
 LABELS = "labels."
 
@@ -140,6 +142,11 @@ class BinnedDataset(Dataset):
         )
         return lows, highs, shares
 
+    def known_data(self) -> KnownData | None:
+        """What a model keeps of this data; None of some queries of a store, whose values nobody knows."""
+        written = self.header.get("known_data")
+        return None if written is None else read_known_data(written)
+
     def take_queries(self, queries: Any) -> BinnedDataset:
         """The data set of some queries, with the bins of the whole; their rows are copied into memory."""
         mask = query_mask(queries, self.n_queries)
@@ -150,7 +157,7 @@ class BinnedDataset(Dataset):
             name: values[of_queries.get(name, rows)] for name, values in self._parts().items() if name != "query_starts"
         }
         parts["query_starts"] = starts
-        header = self.header | {"fingerprint": f"{self.fingerprint}, {_digest(mask)}"}
+        header = self.header | {"fingerprint": f"{self.fingerprint}, {_digest(mask)}", "known_data": None}
         return BinnedDataset(self.path, header, _binned(self.bins.binning, np.array(self.bins.rows[rows])), parts)
 
     def take_features(self, features: Any) -> NoReturn:

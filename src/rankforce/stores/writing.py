@@ -23,6 +23,7 @@ from rankforce.binning.packing import Packing
 from rankforce.console.byte_progress import ByteProgress
 from rankforce.data.blocks import Blocks, blocks_of
 from rankforce.data.dataset import Dataset
+from rankforce.data.distributions import KnownData
 from rankforce.data.fingerprints import DIGEST_SIZE, fingerprint_from
 from rankforce.errors import DataError
 from rankforce.files.streams import file_name
@@ -30,6 +31,7 @@ from rankforce.kinds import OrNone, Switch, Whole, check_number
 from rankforce.memory import bytes_of
 from rankforce.stores.binned_dataset import LABELS, BinnedDataset
 from rankforce.stores.format import ENDING, ROWS, digests_of, is_store, write_header
+from rankforce.stores.known_rows import KnownRows, written_known_data
 from rankforce.stores.survey import QUERY_NUMBERS, Survey
 
 ROWS_IN_A_BLOCK = 65_536  # at most; fewer if memory is short
@@ -133,7 +135,7 @@ def _write(
         )
     survey.sample.remove()
     binned = _RowsOfStore(folder, survey, edges)
-    with ByteProgress(name, blocks.size or None, progress) as bar:
+    with ByteProgress(name, blocks.size or None, progress) as bar, contextlib.closing(binned):
         for block, read in blocks:
             binned.take(block)
             bar.advance_to(read)
@@ -157,6 +159,7 @@ def _write(
             "feature_lows": _written(survey.lows),
             "feature_highs": _written(survey.highs),
             "missing_shares": (survey.missing / survey.documents).tolist(),
+            "known_data": written_known_data(binned.known_data()),
             "sources": [one._asdict() for one in blocks.files],
             "arrays": described,
         },
@@ -204,6 +207,8 @@ class _RowsOfStore:
         self._ids = survey.queries.ids
         self._starts = survey.query_starts
         self._filled = self._starts[:-1].copy()  # where the next row of each query goes
+        queries = survey.queries
+        self._known = KnownRows(folder / "known", queries.hashes[: len(queries)], queries.sizes[: len(queries)])
         self._open: dict[int, Any] = {}  # digests of queries of which not all rows were seen
         self._digests: list[bytes] = []
         self._done = 0
@@ -221,6 +226,7 @@ class _RowsOfStore:
         else:
             self.rows[self._places(numbers)[block.rows]] = rows
         self._digest(block, numbers)
+        self._known.take(block.features, numbers)
         self._done = last
 
     def _places(self, numbers: np.ndarray) -> np.ndarray:
@@ -251,6 +257,14 @@ class _RowsOfStore:
             if self._query_weights is not None:
                 digest.update(self._query_weights[number].tobytes())
             self._digests.append(digest.digest())
+
+    def close(self) -> None:
+        """No more rows are taken."""
+        self._known.close()
+
+    def known_data(self) -> KnownData:
+        """What a model keeps of this data."""
+        return self._known.known_data(len(self.survey.feature_names))
 
     def fingerprint(self) -> str:
         """That of the data as a data set in memory; an error unless all rows came."""
