@@ -106,8 +106,10 @@ def flights(folder: Path, queries: int = 6000) -> rf.Dataset:
     query = pd.factorize(hours[0] + "-" + hours[1] + hours[2] + hours[3])[0]
     kept = np.flatnonzero(np.bincount(query) >= 8)
     kept = np.random.default_rng(1).permutation(kept)[:queries]
-    table, query = table[np.isin(query, kept)], query[np.isin(query, kept)]
-    table = table.assign(weekday=pd.to_datetime(table[["year", "month", "day"]]).dt.dayofweek)
+    rows = np.flatnonzero(np.isin(query, kept))
+    rows = rows[np.argsort(query[rows], kind="stable")]  # the peers want the rows of a query together
+    table, query = table.iloc[rows], query[rows]
+    table = table.assign(weekday=pd.to_datetime(table[["year", "month", "day"]]).dt.day_of_week)
     grades = np.digitize(table["arr_delay"].to_numpy(), [0, 15, 45, 120])
     names = ["carrier", "dest", "tailnum", "origin"]
     numbers = ["month", "weekday", "hour", "minute", "sched_arr_time", "distance"]
