@@ -378,7 +378,7 @@ def test_a_frame_is_told_how_to_name_its_label():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"a": [1.0, 2.0], "Relevance": [0, 1], "qid": [1, 1]})
     assert Dataset(frame).label().tolist() == [0, 1]
-    with pytest.raises(rf.DataError, match=r"'target'.*rf\.Dataset\(frame, y='target'\)"):
+    with pytest.raises(rf.RankforceError, match=r"'target'.*rf\.Dataset\(frame, y='target'\)"):
         rf.LambdaMART().fit(frame.rename(columns={"Relevance": "target"}))
 
 

@@ -43,6 +43,9 @@ INNOCENT = {
     "flags": lambda rng, q, d: rng.integers(0, 2, q * d),
     "one value": lambda rng, q, d: np.full(q * d, 5),
     "positions with gaps": lambda rng, q, d: np.where(rng.random(q * d) < 0.1, np.nan, np.tile(np.arange(d), q)),
+    "dates": lambda rng, q, d: [
+        str(day) for _ in range(q) for day in np.datetime64("2024-01-01") + rng.permutation(300)[:d]
+    ],
     "large numbers that are not whole": lambda rng, q, d: rng.normal(size=q * d) * 1e5 + 0.5,
 }
 

@@ -117,8 +117,8 @@ Reading = Annotated[
     typer.Option(
         "--read",
         metavar="NAME=VALUE",
-        help="An option of rankforce.read for the data file, for example absent=missing, qid=query, ignore=title,url "
-        "or weight=boost; repeatable.",
+        help="An option of rankforce.read for the data file, for example absent=missing, qid=query or weight=boost; "
+        "repeatable.",
         show_default=False,
     ),
 ]

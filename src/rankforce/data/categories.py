@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.data.dataset_columns import as_feature_names
 from rankforce.errors import DataError
 from rankforce.files.limits import longest_id
 from rankforce.kinds import shown
@@ -96,3 +97,11 @@ def renamed(categories: Categories, old_names: Sequence[str], new_names: Sequenc
     """Categories of features that have other names now, in the same places."""
     new_name = dict(zip(old_names, new_names, strict=True))
     return {new_name[name]: listed for name, listed in categories.items()}
+
+
+def kept(categories: Categories, old_names: Sequence[str], new_names: Any, by_place: bool) -> Categories:
+    """Categories of features after a change: of the same places under new names, or of the names that are left."""
+    if by_place:
+        return renamed(categories, old_names, as_feature_names(new_names, len(old_names)))
+    names = set(map(str, new_names)) if isinstance(new_names, Iterable) else set()
+    return {name: listed for name, listed in categories.items() if name in names}

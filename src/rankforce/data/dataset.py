@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 
 from rankforce.cached_properties import cached_property
-from rankforce.console.result_tables import ResultTable
 from rankforce.console.wording import counted
 from rankforce.data import frames
-from rankforce.data.categories import Categories, as_categories, category_counts, check_codes, renamed
+from rankforce.data.categories import Categories, as_categories, category_counts, check_codes, kept
 from rankforce.data.dataset_columns import MAIN_LABEL as MAIN_LABEL
 from rankforce.data.dataset_columns import (
-    as_feature_names,
     as_labels,
     as_query_weights,
     as_weights,
@@ -31,12 +29,12 @@ from rankforce.data.fingerprints import fingerprint_of
 from rankforce.data.given_columns import FeatureChoice, given_columns
 from rankforce.data.hashing import hash_ids
 from rankforce.data.identifiers import as_ids
+from rankforce.data.notebook_view import html_of
 from rankforce.data.query_groups import Numbered, grouped_by_query, query_mask
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.kinds import shown
 
-_NAMES_SHOWN = 20  # of features, in a notebook
 _PARTS = frozenset(
     {"features", "feature_names", "query_ids", "rows", "query_starts", "labels"}
     | {"weights", "query_weights", "document_ids", "origins", "categories", "roles"}
@@ -58,8 +56,10 @@ class Dataset:
         The main label, called ``"grades"``. Any real number; NaN is an unlabelled document. A column of X that holds
         it is named, not given again: it would be a feature.
     qid : array of shape (documents,), or the name of a column of X
-        The query of every document: whole numbers or text, in any order. Without ``qid`` and ``group``, the column
-        ``qid`` of a data frame.
+        The query of every document: whole numbers or text, in any order.
+
+        Of a data frame, label, queries and document ids that are not given are found by the names of columns, as
+        ``rf.read`` finds them; ``False`` in place of ``y``, ``weights``, ``document_ids``: there is none.
     group : sequence of whole numbers
         Instead of ``qid``: how many consecutive documents each query has.
     labels : mapping of name to array or column name
@@ -70,9 +70,16 @@ class Dataset:
     feature_names : sequence of text
         Names for people and for export; by default those of the columns, else "1", "2", ... as LETOR files count.
     document_ids : array of whole numbers or text, or the name of a column of X
+    features, ignore : sequences of names of columns of X
+        The columns that are features, by default all that have no other role; columns to leave out.
+    categorical : sequence of names of columns, of a matrix also of their numbers (from 0)
+        Columns whose entries name categories, besides those whose type says it, and texts that repeat.
     categories : mapping of feature name to list of categories (texts or whole numbers)
-        Features that are categories: their columns hold numbers of the list (0, 1, ...), -1 for a category that is not
-        in it, NaN for a missing one.
+        Known categories. A matrix of numbers holds their numbers in the list (0, 1, ...), -1 for one that is not in it,
+        NaN for a missing one; a data frame holds the categories themselves.
+    like : Dataset, model or fitted ranker
+        Its categories are those of the features here, which must be numbers where its own are. Columns of a data frame
+        that it does not know, and that are no numbers, are left out.
 
     Attributes
     ----------
@@ -86,6 +93,9 @@ class Dataset:
     origins
         What was taken from where, in words: ``{"queries": "column 'qid'", "label": "column 'grade'"}`` for a table or
         a data frame; empty for arrays.
+    roles
+        What became of the columns of a table or data frame, by name: ``{"brand": "category", "title": "left out (as
+        asked)"}``; plain numeric features are not in it.
     """
 
     def __init__(
@@ -163,16 +173,7 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         """What notebooks show: sizes, and the range of each label source."""
-        rows = []
-        for name, values in self.labels.items():
-            labelled = values[~np.isnan(values)]
-            ends = [f"{labelled.min():g}", f"{labelled.max():g}"] if len(labelled) else ["–", "–"]
-            rows.append([name, *ends, f"{len(values) - len(labelled):,}"])
-        names = ", ".join(self.feature_names[:_NAMES_SHOWN]) + (", ..." if self.n_features > _NAMES_SHOWN else "")
-        title = repr(self).partition(", labels:")[0] + ")"
-        return ResultTable(
-            title, ["label", "lowest", "highest", "unlabelled"], rows, [f"features: {names or 'none'}"]
-        ).html()
+        return html_of(self)
 
     @cached_property
     def contiguous(self) -> bool:
@@ -281,7 +282,8 @@ class Dataset:
             raise DataError(LABELS_WANTED)
         labels = dict(parts["labels"])
         if "categories" not in changes and self.categories:
-            parts["categories"] = self._categories_with(parts["feature_names"], by_place="features" not in changes)
+            by_place = "features" not in changes
+            parts["categories"] = kept(self.categories, self.feature_names, parts["feature_names"], by_place)
         return Dataset(
             parts["features"],
             labels.pop(MAIN_LABEL, None),
@@ -293,12 +295,6 @@ class Dataset:
             document_ids=parts["document_ids"],
             categories=parts["categories"],
         ).with_origins(self.origins, self.roles)
-
-    def _categories_with(self, names: Any, by_place: bool) -> Categories:
-        if by_place:
-            return renamed(self.categories, self.feature_names, as_feature_names(names, self.n_features))
-        known = set(map(str, names)) if isinstance(names, Iterable) else set()
-        return {name: listed for name, listed in self.categories.items() if name in known}
 
     def _take_rows(self, rows: np.ndarray) -> Dataset:
         labels = {name: values[rows] for name, values in self.labels.items()}

@@ -82,15 +82,23 @@ def feature_column(
         array = frames.as_vector(values)
         if array.ndim != 1:
             return Unusable("several values in each row: give each of them a column of its own", may_be_declared=False)
+        truth = _holds_truth(values, array)
         if array.dtype == object:
             array = frames.from_objects(array)
-        if array.dtype.kind in "iuf":
-            return FeatureColumn(array)
-        if array.dtype.kind == "b":
-            return FeatureColumn(array, role=AS_TRUTH)
+        if array.dtype.kind in "iufb":
+            return FeatureColumn(array, role=AS_TRUTH if truth else "")
         return _of_entries(factorised(values), find)
     except DataError as error:
         return Unusable(str(error), may_be_declared=False)
+
+
+def _holds_truth(values: Any, array: np.ndarray) -> bool:
+    """Whether a column holds truth values, which become numbers where one is missing."""
+    if array.dtype == object:
+        kinds = {type(entry) for entry in array.tolist() if not frames.is_missing(entry)}
+        return bool(kinds) and kinds <= {bool, np.bool_}
+    kind = getattr(values, "dtype", getattr(values, "type", array.dtype))
+    return str(kind).lower().startswith("bool")
 
 
 def _with_found_categories(column: Factorised) -> FeatureColumn | Unusable:

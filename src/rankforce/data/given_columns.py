@@ -36,7 +36,7 @@ class FeatureChoice:
     @property
     def listed(self) -> bool:
         """Whether columns were chosen by name."""
-        return self.features is not None or not (isinstance(self.ignore, tuple) and not self.ignore)
+        return self.features is not None or bool(listed_columns(self.ignore, "ignore"))
 
 
 class GivenColumns(NamedTuple):
@@ -56,6 +56,8 @@ def given_columns(
     X: Any, parts: Mapping[str, Any], labels: Mapping[str, Any], feature_names: Any, group: Any, choice: FeatureChoice
 ) -> GivenColumns:
     """The parts of a data set; ``parts`` and ``labels`` hold values or names of columns of X."""
+    if choice.categories is not None and not isinstance(choice.categories, Mapping):
+        raise DataError(f"categories maps features to lists of categories, and is not {shown(choice.categories)}")
     if frames.is_frame(X):
         return _of_frame(X, parts, labels, feature_names, group, choice)
     sources = _sources(labels)
@@ -77,10 +79,7 @@ def _of_frame(
     rest, taken = frames.without_columns(
         X, {role: None if one is False else one for role, one in parts.items()} | sources
     )
-    categories = choice.categories if isinstance(choice.categories, Mapping) else None
-    if choice.categories is not None and categories is None:
-        raise DataError(f"categories maps features to lists of categories, and is not {shown(choice.categories)}")
-    known = FeatureOptions.of(choice.categorical, choice.like, categories)
+    known = FeatureOptions.of(choice.categorical, choice.like, choice.categories)
     found = _options(parts, labels, group, choice, known).roles(frames.column_names(rest), None)
     detected = {role: getattr(found, option) for role, option in _ROLES.items()}
     detected_sources = {f"labels[{name!r}]": column for name, column in found.labels.items()}

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.feature_columns import AS_DATE
 from rankforce.data.identifiers import exact_bits
 from rankforce.displayed_text import displayed
 from rankforce.errors import RankforceWarning, warn
@@ -88,13 +89,14 @@ def warn_of_suspect_columns(data: Dataset) -> None:
 
 
 def _whole_columns(data: Dataset) -> list[int]:
-    """Numeric features that hold whole numbers, never missing, and are not all the same."""
+    """Numeric features that hold whole numbers, never missing, and are not all the same; dates are days, and no ids."""
     if data.n_documents < _ENOUGH_DOCUMENTS:
         return []
     first = data.features[:_FIRST_ROWS]
     with np.errstate(invalid="ignore"):
         whole = (first == np.floor(first)).all(axis=0) & (data.n_categories == 0)
-    places = np.flatnonzero(whole).tolist()
+    dates = {column for column, role in data.roles.items() if role == AS_DATE}
+    places = [place for place in np.flatnonzero(whole).tolist() if data.feature_names[place] not in dates]
     return [
         place
         for place in places

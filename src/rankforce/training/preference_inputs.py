@@ -11,7 +11,7 @@ from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import check_number
 from rankforce.measures.measure import Measure
-from rankforce.remedies import NAME_ALONE, Argument
+from rankforce.remedies import NAME_ALONE, Argument, Phrase
 from rankforce.training.inputs import as_validation, validation_places
 from rankforce.training.monitoring import WatchedPreferences
 
@@ -47,8 +47,8 @@ class PreferenceInputs:
             )
         if recoded(held_out, data, what="the validation data", of="the training data") is not held_out:
             raise DataError(
-                "the data of the validation preferences has other lists of categories than the training data: make "
-                "them for data that was read like it, rf.read(path, like=training)"
+                "the data of the validation preferences has other lists of categories than the training data: ",
+                Phrase("make them for rf.read(path, like=training)", "leave these features out"),
             )
         return cls(preferences, share, validation, held_out)
 

@@ -201,7 +201,7 @@ def _categories_to_write(data: Dataset, name: str, as_text: bool) -> Any:
     if (codes == UNKNOWN).any():
         raise DataError(
             f"feature {name!r} has entries of which only is known that they are none of its categories: a table cannot "
-            "hold them; read the data without like=, or leave the feature out"
+            "hold them; leave the feature out"
         )
     texts = [str(category) for category in data.categories[name]]
     places = np.where(np.isnan(codes), -1, codes).astype(np.int64)
