@@ -283,3 +283,21 @@ def test_categories_come_back_from_a_data_frame():
     back = Dataset(frame)
     assert back.categories == data.categories
     assert back.fingerprint == data.fingerprint
+
+
+def test_many_dates_at_once_equal_one_by_one():
+    random = np.random.default_rng(2)
+    moments = [
+        datetime.datetime(1, 1, 1) + datetime.timedelta(seconds=int(one)) for one in random.integers(0, 3 * 10**11, 50)
+    ]
+    for written in (
+        lambda one: one.isoformat(),
+        lambda one: one.isoformat(" ", "minutes") + "Z",
+        lambda one: one.date().isoformat(),
+        lambda one: one.isoformat() + ",25+00:00",
+        lambda one: one.isoformat() + ".123456789",
+        lambda one: one.isoformat() + "+05:30",
+    ):
+        texts = [written(one) for one in moments]
+        alone = [feature_column([text, "2024-01-31T12:30:00+01:00"]).values[0] for text in texts]
+        np.testing.assert_allclose(feature_column(texts).values, alone, rtol=0, atol=1e-9)
