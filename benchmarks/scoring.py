@@ -1,11 +1,12 @@
 """Scoring: the same trees by rankforce, by who made them, and by what compiles or serves them, in one run.
 
-    python benchmarks/scoring.py [--models FOLDER] [--shapes 500x31 1000x63]
+    python benchmarks/scoring.py [--models FOLDER] [--shapes 500x31 1000x63] [--categories]
 
 LightGBM and XGBoost train; rankforce imports both files (``rf.load``) and scores each against its maker. LightGBM's
 trees are also scored by tl2cgen (C compiled with gcc), by treelite's GTIL and by ONNX Runtime, each with all threads
 and with its input prepared beforehand. Candidates take turns; best and median of the rounds. ``--models`` keeps what
-was trained and compiled (minutes for large models), so that a quiet machine only has to score.
+was trained and compiled (minutes for large models), so that a quiet machine only has to score. ``--categories`` scores
+trees of LightGBM that ask for sets of categories at about a fifth of their nodes, instead.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from rankforce.threads import default_threads, thread_count
 
 FEATURES = 136
 ROUNDS = 7
+APART = 5  # every so many-th feature has categories, if any
+CATEGORIES = 60
 
 
 def make_features(documents: int, seed: int) -> np.ndarray:
@@ -63,6 +66,48 @@ def train_xgboost(path: Path, trees: int, leaves: int, documents: int) -> None:
     settings |= {"learning_rate": 0.1, "min_child_weight": 5, "nthread": default_threads()}
     features, target = training_data(documents)
     xgboost.train(settings, xgboost.DMatrix(features, target), num_boost_round=trees).save_model(path)
+
+
+def with_categories(features: np.ndarray) -> np.ndarray:
+    """The features with codes of up to 60 categories in every column whose number is a multiple of ``APART``."""
+    features = features.copy()
+    rng = np.random.default_rng(len(features))
+    features[:, ::APART] = rng.zipf(1.5, features[:, ::APART].shape) % CATEGORIES
+    return features
+
+
+def train_with_categories(path: Path, trees: int, leaves: int, documents: int) -> None:
+    import lightgbm
+
+    settings = {"objective": "regression", "num_leaves": leaves, "learning_rate": 0.1, "min_data_in_leaf": 5}
+    settings |= {"num_threads": default_threads(), "verbosity": -1, "min_data_per_group": 5, "cat_smooth": 1.0}
+    features, target = training_data(documents)
+    features = with_categories(features)
+    effects = np.random.default_rng(4).standard_normal(CATEGORIES)
+    target = target + 0.2 * effects[features[:, ::APART].astype(int)].sum(axis=1)
+    data = lightgbm.Dataset(features, target, categorical_feature=list(range(0, FEATURES, APART)))
+    lightgbm.train(settings, data, num_boost_round=trees).save_model(path)
+
+
+def benchmark_categories(folder: Path, trees: int, leaves: int, documents: int, training: int) -> None:
+    """Trees that ask for sets of categories, by LightGBM and by rankforce."""
+    import lightgbm
+
+    path = folder / f"{trees}x{leaves}-categories.txt"
+    if not path.exists():
+        train_with_categories(path, trees, leaves, training)
+    model, booster = rf.load(path), lightgbm.Booster(model_file=path)
+    assert isinstance(model, TreeEnsemble)
+    test = with_categories(make_features(documents, 2))
+    np.testing.assert_array_equal(model.predict(test[:2000]), booster.predict(test[:2000]))
+    asking = 100.0 * np.mean(model.subset >= 0)
+    print(f"\n{trees} trees of {leaves} leaves, {asking:.0f} % of the nodes ask for sets, {thread_count()} threads")
+    runs = {"rankforce": lambda: model.predict(test), "LightGBM": lambda: booster.predict(test)}
+    show(f"per document, {documents:,} at once", in_turns(runs, ROUNDS), documents)
+    for count in (1, 10, 100):
+        part = test[:count]
+        few = {"rankforce": lambda part=part: model.predict(part), "LightGBM": lambda part=part: booster.predict(part)}
+        show(f"one call with {count} document{'s' * (count > 1)}", in_turns(few, 100))
 
 
 def compile_with_gcc(path: Path, lightgbm_file: Path) -> None:
@@ -273,6 +318,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=50_000)
     parser.add_argument("--training-documents", type=int, default=8_000)
     parser.add_argument("--models", type=Path, help="folder where trained and compiled models are kept")
+    parser.add_argument("--categories", action="store_true", help="score trees that ask for sets of categories")
     parser.add_argument("--prepare", action="store_true", help="make the models, and do not score")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -282,7 +328,9 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for shape in arguments.shapes:
             trees, leaves = (int(part) for part in shape.split("x"))
-            if arguments.prepare:
+            if arguments.categories:
+                benchmark_categories(folder, trees, leaves, arguments.documents, arguments.training_documents)
+            elif arguments.prepare:
                 prepare(folder, trees, leaves, arguments.training_documents)
             else:
                 benchmark(folder, trees, leaves, arguments.documents, arguments.training_documents)

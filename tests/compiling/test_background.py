@@ -38,12 +38,18 @@ import rankforce as rf
 from rankforce.kernels.trees.leafwise import grow_tree
 from rankforce.kernels.trees.symmetric import grow_symmetric_tree
 from rankforce.trees.first_tree import grow_first_tree
-data = rf.make_artificial(queries=30, documents=20, features=4, seed=0)
-for growth in ("leafwise", "symmetric"):
-    grow_first_tree(growth)
-    rf.LambdaMART(n_trees=2, growth=growth, progress=False).fit(data)
-    rf.LambdaMART(n_trees=2, growth=growth, progress=False, query_fraction=0.5, memory="low", min_documents=1).fit(data)
-    rf.MART(n_trees=2, growth=growth, progress=False, monotone=[1, 0, 0, -1], feature_fraction=0.5).fit(data)
+numbers = rf.make_artificial(queries=30, documents=20, features=4, seed=0)
+features = numbers.features.copy()
+features[:, 1] = range(600)
+features[:, 1] %= 7
+categories = numbers.replace(features=features, categories={"2": range(7)})
+for form, data in (("numbers", numbers), ("categories", categories)):
+    for growth in ("leafwise", "symmetric"):
+        grow_first_tree(growth, form)
+        settings = {"n_trees": 2, "growth": growth, "progress": False}
+        rf.LambdaMART(**settings).fit(data)
+        rf.LambdaMART(**settings, query_fraction=0.5, memory="low", min_documents=1).fit(data)
+        rf.MART(**settings, monotone=[1, 0, 0, -1], feature_fraction=0.5).fit(data)
 print(json.dumps([len(kernel.own.signatures) for kernel in (grow_tree, grow_symmetric_tree)]))
 """
 
@@ -69,7 +75,7 @@ def test_a_second_process_compiles_what_grows_trees(tmp_path):
 
 
 def test_every_training_uses_the_form_that_was_compiled():
-    assert run(ONE_FORM) == [1, 1]
+    assert run(ONE_FORM) == [2, 2]  # one for numbers, one for data with categories
 
 
 class Waiting:

@@ -44,8 +44,7 @@ def expected_value(tree: Tree, row: np.ndarray, known: frozenset[int], node: int
 
     feature, left, right = int(tree.feature[node]), int(tree.left[node]), int(tree.right[node])
     if feature in known:
-        value = row[feature]
-        goes_left = tree.missing_left[node] if np.isnan(value) else value <= tree.threshold[node]
+        goes_left = tree.goes_left(row[[feature]], np.array([node]))[0]
         return below(left if goes_left else right)
     on_left, on_right = documents_under(tree, left), documents_under(tree, right)
     share = on_left / (on_left + on_right) if on_left + on_right else 0.5

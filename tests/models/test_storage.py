@@ -15,11 +15,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.random_trees import random_ensemble, random_features, slow_scores
+from tests.models.random_trees import (
+    categorical_ensemble,
+    random_ensemble,
+    random_features,
+    slow_scores,
+    with_codes,
+)
 
 import rankforce as rf
 from rankforce.errors import ModelFileError, RankforceError
-from rankforce.models import tree_text
+from rankforce.models import appended_trees, tree_text
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
 from rankforce.models.file_versions import LATEST
@@ -29,7 +35,7 @@ from rankforce.models.net_layout import Layout
 from rankforce.models.net_scaling import Scaling
 from rankforce.models.provenance import Provenance
 from rankforce.models.stacked import Stacked
-from rankforce.models.storage import FORMAT, from_bytes, load, model_kinds, save, shortest, to_bytes
+from rankforce.models.storage import ENDING, FORMAT, from_bytes, load, model_kinds, save, shortest, to_bytes
 from rankforce.models.tree_ensemble import LEAF_FIELDS, NODE_FIELDS, TreeEnsemble
 
 PROVENANCE = Provenance(
@@ -431,3 +437,93 @@ def test_double_leaves_are_kept_in_a_file_of_version_2() -> None:
         np.testing.assert_array_equal(model.predict(matrix[:documents]), expected[:documents])
         np.testing.assert_array_equal(around.predict(matrix[:documents]), expected[:documents])
     assert set(expected) <= set(values)
+
+
+COUNTS = {1: 5, 4: 70}
+CATEGORIES = {"f1": tuple("abcdö"), "f4": tuple(range(70))}
+
+
+@pytest.mark.parametrize("sizes", [[2], [4, 1, 31], [31] * 12])
+def test_sets_of_categories_are_read_by_the_column_as_they_are_as_json(
+    sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = categorical_ensemble(8, sizes, COUNTS, categories=CATEGORIES)
+    around = TreeEnsemble.from_trees(model.trees, model.feature_names, base_model=model, categories=CATEGORIES)
+    matrix = with_codes(2, random_features(1, 100), COUNTS)
+    for one in (model, around, model.truncate(1), random_ensemble(8, sizes, categories=CATEGORIES)):
+        data = to_bytes(one)
+        assert json.loads(data)["version"] == 3
+        _, sections = tree_text.cut_out(data, NODE_FIELDS | LEAF_FIELDS, LEAF_FIELDS)
+        assert len(sections) == (2 if one is around else 1)
+        fast = from_bytes(data)
+        assert fast.categories == CATEGORIES
+        np.testing.assert_array_equal(fast.predict(matrix), one.predict(matrix))
+        monkeypatch.setattr(tree_text, "cut_out", lambda data, types, leaves: (data, []))
+        assert to_bytes(from_bytes(data)) == to_bytes(fast) == data
+        monkeypatch.undo()
+
+
+def test_models_without_categories_keep_their_version() -> None:
+    assert json.loads(to_bytes(random_ensemble(8, [4, 31])))["version"] == 1
+    sets_alone = categorical_ensemble(8, [31, 31], COUNTS)
+    assert json.loads(to_bytes(sets_alone))["version"] == 3
+    assert json.loads(to_bytes(Bagged.of(random_ensemble(1, [2]), sets_alone)))["version"] == 3
+    empty = sets_alone.truncate(0)
+    assert json.loads(to_bytes(empty))["version"] == 1
+
+
+def test_rounds_with_sets_are_appended_to_a_checkpoint_without() -> None:
+    whole = categorical_ensemble(8, [1, 9, 31, 7], COUNTS, categories=CATEGORIES)
+    settings = {"checkpoint": "x"}
+    first = dataclasses.replace(whole.truncate(1), provenance=Provenance(settings=settings))
+    data = to_bytes(first)
+    digest = data[-ENDING:-3].decode()
+    for start, end in ((1, 2), (2, 4)):
+        part = TreeEnsemble.from_trees(whole.trees[start:end], whole.feature_names, categories=CATEGORIES)
+        record, digest = appended_trees.record_of(part, digest)
+        data += record
+    found = from_bytes(data)
+    expected = dataclasses.replace(whole, provenance=Provenance(settings=settings))
+    assert to_bytes(found) == to_bytes(expected)
+
+
+WITH_SETS = json.loads(to_bytes(categorical_ensemble(8, [9, 31], COUNTS, categories=CATEGORIES)))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("categories",), {"f1": ["a"] * 5}, "two categories"),
+        (("categories",), {"f1": ["a"]}, "a category that its feature does not have"),
+        (("categories",), {"f9": ["a"]}, "no feature"),
+        (("categories",), ["f1"], "must be an object"),
+        (("categories",), {"f1": [True]}, "text or a whole number"),
+        (("kind",), "net", "missing|cannot"),
+        (("contents", "trees", 1, "subset_nodes"), [0], "how many words"),
+        (("contents", "trees", 1, "subset_nodes"), None, "must hold lists"),
+        (("contents", "trees", 1, "subset_sizes"), [10**18], "how many words|sizes"),
+        (("contents", "trees", 1, "subset_words"), [], "sizes say|how many words"),
+        (("contents", "trees", 1, "subset_words", 0), -1, "too large|whole"),
+        (("contents", "trees", 1, "subset_words", 0), 2**32, "too large"),
+        (("contents", "trees", 1, "subset_words", 0), 1.5, "whole number"),
+        (("contents", "trees", 1, "subset_nodes", 0), 30, "must be nodes of their tree, and rise"),
+        (("contents", "trees", 1, "subset_nodes", 0), -1, "must be nodes of their tree, and rise"),
+        (("contents", "trees", 1, "other"), [], "must be an object with"),
+    ],
+)
+def test_damaged_sets_are_refused(path: tuple[Any, ...], value: Any, says: str) -> None:
+    document = json.loads(json.dumps(WITH_SETS))
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(ModelFileError, match=says):
+        from_bytes(signed(body_of(document)))
+
+
+def test_a_tree_needs_all_lists_of_its_sets() -> None:
+    for name in ("subset_nodes", "subset_sizes", "subset_words"):
+        document = json.loads(json.dumps(WITH_SETS))
+        del document["contents"]["trees"][1][name]
+        with pytest.raises(ModelFileError, match="all of subset_nodes, subset_sizes, subset_words, or none"):
+            from_bytes(signed(body_of(document)))

@@ -31,7 +31,7 @@ def table(matrix, names=NAMES, kind=None):
 
 
 def read(body, most_rows=1000, ignore_unknown=False):
-    return matrix_from_arrow(body, NAMES, most_rows, ignore_unknown)
+    return matrix_from_arrow(body, NAMES, most_rows, ignore_unknown, {})
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64", "float16"])

@@ -21,7 +21,7 @@ MODEL = make_model()
 
 def read(body, features=NAMES, most_rows=1000, ignore_unknown=False):
     text = body if isinstance(body, bytes) else json.dumps(body, ensure_ascii=False).encode()
-    return matrix_from_json(text, features, most_rows, ignore_unknown)
+    return matrix_from_json(text, features, most_rows, ignore_unknown, {})
 
 
 def forms(rows):

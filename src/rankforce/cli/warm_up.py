@@ -50,6 +50,7 @@ NOT_WARMED = {
     "leaf_slopes": "local optimality",
     "leaves_by_walking": "leaf numbers, for inspection",
     "linear_values": "local optimality",
+    "map_categories": "features with categories",
     "net_values": "local optimality",
     "ordered_split_gains": "XRank",
     "pair_edges": "XRank",

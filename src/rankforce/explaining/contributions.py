@@ -10,6 +10,7 @@ import numpy as np
 from rankforce.console import tables
 from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.console.wording import counted
+from rankforce.data.categories import Categories
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.explaining import feature_tables
@@ -46,6 +47,7 @@ class Contributions(Tabular):
     values: np.ndarray
     contributions: np.ndarray
     notes: tuple[str, ...] = ()
+    categories: Categories = dataclasses.field(default_factory=dict)  # of features whose values are codes
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -81,7 +83,8 @@ class Contributions(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as numbers, text, lists and dictionaries that JSON can hold; None is a missing value."""
-        values = [[None if value != value else value for value in row] for row in self.values.tolist()]
+        listed = [self.categories.get(name, ()) for name in self.feature_names]
+        values = [list(map(feature_tables.plain, row, listed)) for row in self.values.tolist()]
         return {
             "query": self.query,
             "base": self.base,
@@ -191,6 +194,7 @@ class Contributions(Tabular):
             self.values[at],
             self.contributions[at],
             self.notes,
+            self.categories,
         )
 
 

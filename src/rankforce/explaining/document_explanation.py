@@ -9,6 +9,7 @@ import numpy as np
 
 from rankforce.console import tables
 from rankforce.console.result_tables import ResultTable, Tabular
+from rankforce.data.categories import Categories
 from rankforce.displayed_text import displayed
 from rankforce.explaining import feature_tables
 
@@ -29,6 +30,7 @@ class DocumentExplanation(Tabular):
     values: np.ndarray
     contributions: np.ndarray
     notes: tuple[str, ...] = ()
+    categories: Categories = dataclasses.field(default_factory=dict)  # of features whose values are codes
 
     @property
     def residual(self) -> float:
@@ -52,7 +54,9 @@ class DocumentExplanation(Tabular):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as numbers, text, lists and dictionaries that JSON can hold; None is a missing value."""
+        """Everything as numbers, text, lists and dictionaries that JSON can hold; None is a missing value.
+
+        A category is itself, and None if the model does not know it."""
         return {
             "query": self.query,
             "document": self.document,
@@ -61,7 +65,7 @@ class DocumentExplanation(Tabular):
             "base": self.base,
             "residual": self.residual,
             "features": [
-                {"feature": name, "value": None if np.isnan(value) else value, "contribution": contribution}
+                {"feature": name, "value": self._plain(name, value), "contribution": contribution}
                 for name, value, contribution in zip(
                     self.feature_names, self.values.tolist(), self.contributions.tolist(), strict=True
                 )
@@ -80,15 +84,18 @@ class DocumentExplanation(Tabular):
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         chosen, rest = feature_tables.most_first(np.abs(self.contributions))
-        rows = [
-            [self.feature_names[place], feature_tables.value(self.values[place]), self._share(place)]
-            for place in chosen
-        ]
+        rows = [[self.feature_names[place], self._value(place), self._share(place)] for place in chosen]
         if rest:
             rows.append([feature_tables.rest_name(rest), "", feature_tables.share(self.contributions[rest].sum())])
         rows.append(["base", "", feature_tables.share(self.base)])
         rows.append(["score", "", feature_tables.share(self.score)])
         return ["feature", "value", "contribution"], rows
+
+    def _value(self, place: int) -> str:
+        return feature_tables.value(self.values[place], self.categories.get(self.feature_names[place], ()))
+
+    def _plain(self, name: str, value: float) -> float | str | int | None:
+        return feature_tables.plain(value, self.categories.get(name, ()))
 
     def _share(self, place: int) -> str:
         return feature_tables.share(self.contributions[place])

@@ -197,6 +197,7 @@ def _table(model: Model, asked: AskedDocuments, references: np.ndarray | None) -
         values=model.matrix(data)[order],
         contributions=found.contributions[order],
         notes=tuple(methods(model, None if references is None else counted(len(references), "document"))),
+        categories=model.categories,
     )
     return table, order
 
@@ -219,8 +220,9 @@ def _explained_pair(
         PairMember(names[row], int(ranks[row]), float(scores[row]), matrix[row].astype(np.float64)) for row in (a, b)
     )
     return PairExplanation(
-        asked.query, first, second, model.feature_names, contributions, swaps, tuple(methods(model, "b"))
-    )
+        asked.query, first, second, model.feature_names, contributions, swaps, tuple(methods(model, "b")),
+        model.categories,
+    )  # fmt: skip
 
 
 def _references(background: Any, model: Model, data: Dataset, seed: int) -> np.ndarray | None:

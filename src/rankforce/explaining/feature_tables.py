@@ -28,9 +28,18 @@ def rest_name(rest: Sequence[int]) -> str:
     return counted(len(rest), "other")
 
 
-def value(number: float) -> str:
-    """The value of a feature."""
+def value(number: float, categories: Sequence[str | int] = ()) -> str:
+    """The value of a feature; of one with categories, the category."""
+    if categories and number == number:
+        return str(categories[int(number)]) if number >= 0 else "unknown"
     return "missing" if math.isnan(number) else f"{number:.5g}"
+
+
+def plain(number: float, categories: Sequence[str | int] = ()) -> float | str | int | None:
+    """The value of a feature as JSON has it: None if it is missing, or a category that is not known."""
+    if math.isnan(number) or (categories and number < 0):
+        return None
+    return categories[int(number)] if categories else number
 
 
 def share(number: float) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankforce.console import tables
 from rankforce.console.result_tables import ResultTable, Tabular
+from rankforce.data.categories import Categories
 from rankforce.displayed_text import displayed
 from rankforce.explaining import feature_tables
 from rankforce.explaining.place_changes import PlaceChange
@@ -40,6 +41,7 @@ class PairExplanation(Tabular):
     contributions: np.ndarray
     changes: tuple[PlaceChange, ...] | None
     notes: tuple[str, ...] = ()
+    categories: Categories = dataclasses.field(default_factory=dict)  # of features whose values are codes
 
     @property
     def difference(self) -> float:
@@ -81,7 +83,11 @@ class PairExplanation(Tabular):
         """Everything as numbers, text, lists and dictionaries that JSON can hold; None is a missing value."""
         changes = None
         if self.changes is not None:
-            changes = [dataclasses.asdict(change) | {"present": _known(change.present)} for change in self.changes]
+            changes = [
+                dataclasses.asdict(change)
+                | {name: self._plain(change.feature, getattr(change, name)) for name in ("present", "value")}
+                for change in self.changes
+            ]
         return {
             "query": self.query,
             **{
@@ -91,7 +97,7 @@ class PairExplanation(Tabular):
             "difference": self.difference,
             "residual": self.residual,
             "features": [
-                {"feature": name, "a": _known(a), "b": _known(b), "contribution": contribution}
+                {"feature": name, "a": self._plain(name, a), "b": self._plain(name, b), "contribution": contribution}
                 for name, a, b, contribution in zip(
                     self.feature_names,
                     self.a.values.tolist(),
@@ -129,11 +135,13 @@ class PairExplanation(Tabular):
         if change is None:
             return ["no change of one feature alone would swap them"]
         size = f", past {tables.per_cent(change.passed)} of the documents"
+        if self.categories.get(change.feature):
+            size = f", which {tables.per_cent(1.0 - change.passed)} of the documents have"
         found = "" if change.exact else "; found by search"
         return [
             f"smallest change of one feature that swaps them: {displayed(change.feature)} of "
-            f"{displayed(change.document)} from {feature_tables.value(change.present)} to "
-            f"{feature_tables.value(change.value)}{size}{found}"
+            f"{displayed(change.document)} from {displayed(self._value(change.feature, change.present))} to "
+            f"{displayed(self._value(change.feature, change.value))}{size}{found}"
         ]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
@@ -142,8 +150,8 @@ class PairExplanation(Tabular):
         rows = [
             [
                 self.feature_names[place],
-                feature_tables.value(self.a.values[place]),
-                feature_tables.value(self.b.values[place]),
+                self._value(self.feature_names[place], self.a.values[place]),
+                self._value(self.feature_names[place], self.b.values[place]),
                 feature_tables.share(self.contributions[place]),
                 swaps.get(self.feature_names[place], "–"),
             ]
@@ -162,8 +170,10 @@ class PairExplanation(Tabular):
 
     def _swap_words(self, change: PlaceChange) -> str:
         side = "a" if change.document == self.a.document else "b"
-        return f"{side} → {feature_tables.value(change.value)}"
+        return f"{side} → {self._value(change.feature, change.value)}"
 
+    def _value(self, feature: str, number: float) -> str:
+        return feature_tables.value(number, self.categories.get(feature, ()))
 
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else number
+    def _plain(self, feature: str, number: float) -> float | str | int | None:
+        return feature_tables.plain(number, self.categories.get(feature, ()))

@@ -4,6 +4,8 @@ With trees a score is constant between the thresholds of a feature: one value pe
 document has, is tried with the model itself, and the answer is exact. Where a smooth function reads the feature, the
 line through its range is searched in even steps, and the first step that swaps the two is halved down to neighbouring
 float32 numbers.
+
+Of a categorical feature all categories of the data are tried, and the most common one that does it is the nearest.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ class PlaceChange:
     """If ``feature`` of ``document`` were ``value`` instead of ``present``, it would change places with the other.
 
     ``passed`` is the size of the change that features can be compared by: the share of the documents of the data whose
-    value it passes or reaches (from a missing value on, those between the median and the new value). ``exact``: no
-    smaller change of this feature of this document would do.
+    value it passes or reaches (from a missing value on, those between the median and the new value); of a category, the
+    share of those that have another one than the new one. ``exact``: no smaller change of this feature of this document
+    would do.
     """
 
     feature: str
@@ -49,11 +52,14 @@ class Readers:
 
     thresholds: list[np.ndarray]
     smooth: np.ndarray
+    categorical: np.ndarray
 
     @classmethod
     def of(cls, model: Model) -> Readers:
         found: list[list[np.ndarray]] = [[] for _ in range(model.n_features)]
         smooth = np.zeros(model.n_features, dtype=bool)
+        categorical = np.array([name in model.categories for name in model.feature_names], dtype=bool)
+        categorical[list(model.unnamed_categories)] = True
         place_of = {name: place for place, name in enumerate(model.feature_names)}
 
         def visit(part: Model) -> None:
@@ -70,10 +76,14 @@ class Readers:
 
         visit(model)
         nothing = np.empty(0, dtype=np.float32)
-        return cls([np.unique(np.concatenate(each)) if each else nothing for each in found], smooth)
+        return cls([np.unique(np.concatenate(each)) if each else nothing for each in found], smooth, categorical)
 
-    def candidates(self, place: int, present: float, low: float, high: float, steps: int) -> np.ndarray:
-        """Values to try in place of the present one, float32, rising."""
+    def candidates(self, place: int, present: float, column: np.ndarray, steps: int) -> np.ndarray:
+        """Values to try in place of the present one, float32, rising; ``column`` has those of the data, if needed."""
+        if self.categorical[place]:
+            codes = np.unique(column[column >= 0])
+            return codes[codes != present]
+        low, high = (float(column.min()), float(column.max())) if len(column) else (0.0, 0.0)
         thresholds = self.thresholds[place]
         with np.errstate(over="ignore"):  # beyond the largest number is infinity, which is not tried
             above = np.nextafter(thresholds, np.float32(np.inf))
@@ -137,7 +147,7 @@ def smallest_changes(
         nearest = _nearest(readers, pair, document, matrix)
         for place, value in nearest.items():
             present = float(query[document, place])
-            passed = _passed(matrix[:, place], present, value)
+            passed = _passed(matrix[:, place], present, value, bool(readers.categorical[place]))
             changes.append(
                 PlaceChange(model.feature_names[place], name, present, value, passed, not readers.smooth[place])
             )
@@ -148,8 +158,10 @@ def smallest_changes(
     return list(first_of.values())
 
 
-def _passed(column: np.ndarray, present: float, value: float) -> float:
+def _passed(column: np.ndarray, present: float, value: float, categorical: bool) -> float:
     """The share of the documents whose value lies between the present one and another, that one included."""
+    if categorical:
+        return float((column != value).sum() / len(column))
     known = column[~np.isnan(column)]
     origin = float(np.median(known)) if np.isnan(present) and len(known) else present
     within = (known > origin) & (known <= value) if value > origin else (known < origin) & (known >= value)
@@ -166,17 +178,22 @@ def _nearest(readers: Readers, pair: ChangedPair, document: int, matrix: np.ndar
     origins = np.zeros(matrix.shape[1])
     for place in range(matrix.shape[1]):
         present = float(pair.query[document, place])
-        low = high = 0.0
-        if readers.smooth[place] or np.isnan(present):
+        known = np.empty(0, dtype=np.float32)
+        if readers.smooth[place] or readers.categorical[place] or np.isnan(present):
             known = matrix[~np.isnan(matrix[:, place]), place]
-            low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
             origins[place] = float(np.median(known)) if len(known) else 0.0
         if not np.isnan(present):
             origins[place] = present
-        values.append(readers.candidates(place, present, low, high, steps))
+        values.append(readers.candidates(place, present, known, steps))
     places = np.repeat(np.arange(len(values)), [len(each) for each in values])
     tried = np.concatenate(values) if values else np.empty(0, dtype=np.float32)
     swapped = pair.swapped(document, places, tried)
+    nearest: dict[int, float] = {}
+    for place in np.unique(places[swapped & readers.categorical[places]]).tolist():
+        codes = tried[swapped & (places == place)]
+        counts = [np.count_nonzero(matrix[:, place] == code) for code in codes]
+        nearest[place] = float(codes[np.argmax(counts)])
+    swapped &= ~readers.categorical[places]
     sides: dict[tuple[int, bool], tuple[float, float]] = {}  # (place, upwards): value that does not swap, one that does
     for place in np.unique(places[swapped]):
         mine = tried[places == place].astype(np.float64)
@@ -193,7 +210,6 @@ def _nearest(readers: Readers, pair: ChangedPair, document: int, matrix: np.ndar
                 start = origins[place] if not len(between) else float(between[-1] if upwards else between[0])
                 sides[int(place), upwards] = (start, float(mine[at]))
     halved = _halved(pair, document, {key: ends for key, ends in sides.items() if readers.smooth[key[0]]})
-    nearest: dict[int, float] = {}
     for (place, upwards), (_, value) in sides.items():
         found = halved.get((place, upwards), value)
         if place not in nearest or abs(found - origins[place]) < abs(nearest[place] - origins[place]):

@@ -7,6 +7,7 @@ that is no whole number: models refuse them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from rankforce.export.forms import AdditiveTrees, Form, LinearForm, ScaledTree, 
 from rankforce.export.thresholds import LARGEST
 
 FAR = 1e30
+NO_CATEGORIES: Mapping[int, int] = MappingProxyType({})
 
 
 def rows_of_tree(tree: ScaledTree, n_features: int, *, double: bool) -> np.ndarray:
@@ -84,7 +86,7 @@ def _values_around(threshold: np.float32, double: bool) -> np.ndarray:
     return np.array(values, dtype=np.float64 if double else np.float32)
 
 
-def mixed_rows(form: Form, n_features: int, count: int, categories: Mapping[int, int]) -> np.ndarray:
+def mixed_rows(form: Form, n_features: int, count: int, categories: Mapping[int, int] = NO_CATEGORIES) -> np.ndarray:
     """Rows that draw every feature from its thresholds, what lies beside them, zeros, far out, missing: float32.
 
     Far out only where all is trees: elsewhere such a value would hide all others. ``categories``: how many each

@@ -25,6 +25,7 @@ from rankforce.export.forms import (
     set_features,
     used_features,
     with_missing_as_zero,
+    without_empty_sets,
 )
 from rankforce.export.missing_right import with_missing_right
 from rankforce.export.missing_values import MEANINGS, agrees, meaning_of, refusal
@@ -134,7 +135,7 @@ def _prepared(
             f"the model asks whether categories are in sets, which {target.NAME!r} says to "
             f"{' and '.join(target.SETS)}, not to {reader.engine}"
         )
-    form, suited = target.suited(form)
+    form, suited = target.suited(without_empty_sets(form))
     right = [one for one in known if agrees(form, one.missing)]
     wrong = [one for one in known if one not in right]
     remarks = suited

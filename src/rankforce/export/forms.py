@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from rankforce.export.thresholds import LARGEST
 from rankforce.models.expected_grade import GradeLink
 from rankforce.models.net import Net
 from rankforce.models.perceptron import Perceptron
@@ -31,7 +32,7 @@ class ScaledTree:
     gain: np.ndarray  # float64
     leaf_value: np.ndarray  # float64
     leaf_documents: np.ndarray  # int64
-    listed: tuple[np.ndarray | None, ...] = ()  # int64, rising and not empty, per node; empty if no node asks for a set
+    listed: tuple[np.ndarray | None, ...] = ()  # int64, rising, per node; empty if no node asks for a set
 
     @property
     def asks_set(self) -> np.ndarray:
@@ -224,6 +225,31 @@ def with_missing_as_zero(form: Form) -> Form:
 def _tree_with_missing_as_zero(tree: ScaledTree) -> ScaledTree:
     """A missing number is 0; a missing category is none, and goes where the model sends it."""
     return dataclasses.replace(tree, missing_left=np.where(tree.asks_set, tree.missing_left, tree.zero_left))
+
+
+def without_empty_sets(form: Form) -> Form:
+    """The form with a comparison that no code passes in place of every set that lists nothing, which engines refuse."""
+    if isinstance(form, AdditiveTrees):
+        return dataclasses.replace(form, trees=tuple(map(_tree_without_empty_sets, form.trees)))
+    if isinstance(form, GradeForm):
+        return dataclasses.replace(form, outputs=tuple(map(without_empty_sets, form.outputs)))
+    if isinstance(form, StackedForm):
+        return dataclasses.replace(form, inputs=tuple(map(without_empty_sets, form.inputs)))
+    if isinstance(form, MixedForm):
+        return dataclasses.replace(form, terms=tuple(map(without_empty_sets, form.terms)))
+    return form
+
+
+def _tree_without_empty_sets(tree: ScaledTree) -> ScaledTree:
+    empty = np.array([codes is not None and not len(codes) for codes in tree.listed], dtype=bool)
+    if not empty.any():
+        return tree
+    listed = tuple(None if nothing else codes for nothing, codes in zip(empty, tree.listed, strict=True))
+    return dataclasses.replace(
+        tree,
+        threshold=np.where(empty, -LARGEST, tree.threshold).astype(np.float32),
+        listed=listed if any(codes is not None for codes in listed) else (),
+    )
 
 
 def set_features(form: Form) -> np.ndarray:

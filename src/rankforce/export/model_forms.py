@@ -19,7 +19,6 @@ from rankforce.export.forms import (
     ScaledTree,
     StackedForm,
 )
-from rankforce.export.thresholds import LARGEST
 from rankforce.export.unrolling import unrolled
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
@@ -84,21 +83,21 @@ def _of_ensemble(model: TreeEnsemble, places: np.ndarray, n_features: int, base:
 
 
 def _scaled_tree(tree: Any, places: np.ndarray) -> ScaledTree:
-    listed: list[np.ndarray | None] = [
-        categories_of(tree.node_words(node)) if tree.subset[node] >= 0 else None for node in range(tree.n_nodes)
-    ]
-    empty = np.array([codes is not None and not len(codes) for codes in listed], dtype=bool)
-    kept = tuple(None if nothing else codes for nothing, codes in zip(empty, listed, strict=True))
+    listed: tuple[np.ndarray | None, ...] = ()
+    if (tree.subset >= 0).any():
+        listed = tuple(
+            categories_of(tree.node_words(node)) if tree.subset[node] >= 0 else None for node in range(tree.n_nodes)
+        )
     return ScaledTree(
         feature=places[tree.feature].astype(np.int32),
-        threshold=np.where(empty, -LARGEST, tree.threshold).astype(np.float32),  # what nothing passes that is no set
+        threshold=tree.threshold,
         missing_left=tree.missing_left,
         left=tree.left,
         right=tree.right,
         gain=tree.gain,
         leaf_value=tree.leaf_value.astype(np.float64),
         leaf_documents=tree.leaf_documents,
-        listed=kept if any(codes is not None for codes in kept) else (),
+        listed=listed,
     )
 
 

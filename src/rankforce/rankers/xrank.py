@@ -138,11 +138,6 @@ class XRank(Stepwise):
     def _learner(self, data: Dataset, held_out: Dataset | None) -> Growing | BoostedGraphs:
         if data.weights is not None:
             raise DataError("XRank knows no weights of documents, for NDCG has none: give query_weights, or none")
-        for name in data.categories:
-            raise DataError(
-                f"XRank splits at thresholds, and feature {name!r} has categories, which have no order: train "
-                "LambdaMART or MART, or leave the feature out"
-            )
         growth = MaxNDCG if self.split == "max_ndcg" else FORMS[self.form]
         form = functools.partial(growth, min_documents=self.min_documents)
         learned = self._learned_measure()

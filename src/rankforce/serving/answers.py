@@ -12,9 +12,12 @@ import orjson
 from rankforce import dtypes
 from rankforce.data.frames import first_infinite
 from rankforce.displayed_text import displayed
+from rankforce.errors import DataError
+from rankforce.models.categories import check_whole_codes
 from rankforce.models.ranking import Ranking
 from rankforce.serving import arrow_queries
 from rankforce.serving.arrow_queries import load_pyarrow, matrix_from_arrow
+from rankforce.serving.category_values import CategoryTables
 from rankforce.serving.json_queries import matrix_from_json
 from rankforce.serving.limits import ServingLimits
 from rankforce.serving.refusals import RequestRefusal
@@ -41,13 +44,13 @@ class BodyFormat:
     """How a query is read and its scores are written."""
 
     media_type: str
-    read: Callable[[bytes, tuple[str, ...], int, bool], np.ndarray]
+    read: Callable[[bytes, tuple[str, ...], int, bool, CategoryTables], np.ndarray]
     write: Callable[[ServedModel, np.ndarray, np.ndarray], bytes]
 
 
 def answer(served: ServedModel, body: bytes, form: BodyFormat, limits: ServingLimits, ignore_unknown: bool) -> Answer:
     """The scores of a query's documents, bit for bit those of ``predict``, and their order."""
-    matrix = form.read(body, served.model.feature_names, limits.rows, ignore_unknown)
+    matrix = form.read(body, served.model.feature_names, limits.rows, ignore_unknown, served.category_tables)
     scores, order = scores_and_order(served.model, matrix)
     return Answer(form.write(served, scores, order), form.media_type, len(scores))
 
@@ -75,6 +78,10 @@ def checked_features(model: Any, matrix: np.ndarray) -> np.ndarray:
         row, name = place[0], model.feature_names[place[1]]
         message = f"feature {displayed(name)!r} of row {row} (from 0) is infinite or beyond float32's 3.4e38"
         raise RequestRefusal(422, "not-finite", message, feature=name, row=row)
+    try:
+        check_whole_codes(features, model.feature_names, model.unnamed_categories)
+    except DataError as error:
+        raise RequestRefusal(422, "not-a-category", str(error)) from None
     return features
 
 

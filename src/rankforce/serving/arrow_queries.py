@@ -15,19 +15,22 @@ import numpy as np
 from rankforce.data import frames
 from rankforce.displayed_text import displayed
 from rankforce.errors import missing_dependency
+from rankforce.serving.category_values import CategoryTables, codes_of_column
 from rankforce.serving.named_columns import check_names, check_rows
 from rankforce.serving.refusals import RequestRefusal
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 
 
-def matrix_from_arrow(body: bytes, features: Sequence[str], most_rows: int, ignore_unknown: bool) -> np.ndarray:
+def matrix_from_arrow(
+    body: bytes, features: Sequence[str], most_rows: int, ignore_unknown: bool, categories: CategoryTables
+) -> np.ndarray:
     """The documents of a query (rows, features), features in the order of the model: float32, or what was sent."""
     pa = load_pyarrow()
     try:
-        schema, batches = _read(pa, body, features, most_rows, ignore_unknown)
+        schema, batches = _read(pa, body, features, most_rows, ignore_unknown, categories)
         places = [schema.get_field_index(name) for name in features]
-        parts = [_matrix(pa, batch.select(places)) for batch in batches]
+        parts = [_matrix(pa, _with_codes(pa, batch.select(places), categories)) for batch in batches]
     except (pa.ArrowException, struct.error, OSError, ValueError, OverflowError, NotImplementedError) as error:
         if isinstance(error, RequestRefusal):
             raise
@@ -46,7 +49,17 @@ def load_pyarrow() -> Any:
     return pyarrow
 
 
-def _read(pa: Any, body: bytes, features: Sequence[str], most_rows: int, ignore_unknown: bool) -> tuple[Any, list[Any]]:
+def _with_codes(pa: Any, batch: Any, categories: CategoryTables) -> Any:
+    """The batch with codes in the columns of categories."""
+    columns = {name: batch.column(name) for name in batch.schema.names}
+    for name in categories.keys() & columns.keys():
+        columns[name] = pa.array(codes_of_column(columns[name], categories[name]), pa.float64())
+    return pa.record_batch(columns) if categories else batch
+
+
+def _read(
+    pa: Any, body: bytes, features: Sequence[str], most_rows: int, ignore_unknown: bool, categories: CategoryTables
+) -> tuple[Any, list[Any]]:
     """The schema and the record batches of a stream, checked."""
     reader = pa.ipc.MessageReader.open_stream(pa.py_buffer(body))
     first = _next_message(reader)
@@ -56,7 +69,7 @@ def _read(pa: Any, body: bytes, features: Sequence[str], most_rows: int, ignore_
         raise RequestRefusal(400, "malformed-arrow", f"the Arrow stream begins with a {first.type}, not with a schema")
     schema = pa.ipc.read_schema(first)
     check_names(schema.names, features, ignore_unknown)
-    _check_types(pa, schema, features)
+    _check_types(pa, schema, features, categories)
     batches: list[Any] = []
     rows = 0
     while (message := _next_message(reader)) is not None:
@@ -80,11 +93,18 @@ def _next_message(reader: Any) -> Any:
         return None
 
 
-def _check_types(pa: Any, schema: Any, features: Sequence[str]) -> None:
+def _check_types(pa: Any, schema: Any, features: Sequence[str], categories: CategoryTables) -> None:
     types = pa.types
     allowed = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal, types.is_null)
     for name in features:
         kind = schema.field(name).type
+        if name in categories:
+            if not any(one(kind) for one in (types.is_string, types.is_large_string, types.is_integer, types.is_null)):
+                message = (
+                    f"feature {displayed(name)!r} has the Arrow type {displayed(kind)}: send text or whole numbers"
+                )
+                raise RequestRefusal(422, "not-a-category", message, feature=name)
+            continue
         if not any(one(kind) for one in allowed):
             message = f"feature {displayed(name)!r} has the Arrow type {displayed(kind)}, which is not one of numbers"
             raise RequestRefusal(422, "not-a-number", message, feature=name)

@@ -12,6 +12,7 @@ import orjson
 from rankforce.data.dataset import Dataset
 from rankforce.explaining.explain import explain
 from rankforce.serving.answers import JSON, Answer, BodyFormat, checked_features
+from rankforce.serving.category_values import categorical_places
 from rankforce.serving.limits import ServingLimits
 from rankforce.serving.refusals import RequestRefusal
 
@@ -56,7 +57,9 @@ def explanation(
 ) -> Answer:
     """What each feature contributes; documents are called by their rows."""
     most = min(limits.rows, MOST_ROWS)
-    matrix = checked_features(served.model, form.read(body, served.model.feature_names, most, ignore_unknown))
+    matrix = checked_features(
+        served.model, form.read(body, served.model.feature_names, most, ignore_unknown, served.category_tables)
+    )
     if not len(matrix):
         raise _odd("the query has no rows: there is nothing to explain")
     found = explained(served.model, matrix, asked)
@@ -67,7 +70,7 @@ def explanation(
 def explained(model: Model, matrix: np.ndarray, asked: AskedExplanation) -> dict[str, Any]:
     """The explanation as plain values."""
     names = model.feature_names
-    data = Dataset(matrix, qid=np.full(len(matrix), _QUERY), feature_names=names)
+    data = Dataset(matrix, qid=np.full(len(matrix), _QUERY), feature_names=names, categories=model.categories)
     wanted = {name: value for name, value in dataclasses.asdict(asked).items() if value is not None}
     found: dict[str, Any] = explain(model, data, _QUERY, **wanted, threads=1).to_dict()
     del found["query"]
@@ -79,6 +82,7 @@ def explained(model: Model, matrix: np.ndarray, asked: AskedExplanation) -> dict
 def warm_explanations(model: Model) -> None:
     """Explain two documents in each way, so that no request waits for the compiler."""
     matrix = np.arange(2 * model.n_features, dtype=np.float32).reshape(2, -1) / max(model.n_features, 1)
+    matrix[:, categorical_places(model)] = 0.0
     for asked in (AskedExplanation(), AskedExplanation(document=0), AskedExplanation(pair=(0, 1))):
         explained(model, matrix, asked)
 

@@ -6,6 +6,8 @@ Three forms, all by the names of features; null is a missing value::
     {"rows": [{"bm25": 7.1, "age": null}, {"bm25": 3.5, "age": 2}]}
     {"features": ["bm25", "age"], "rows": [[7.1, null], [3.5, 2]]}
 
+Of a feature with categories, the values are categories: texts or numbers.
+
 A number is the float64 nearest to what is written, as in JavaScript and Python; the model rounds it to float32, as
 ``predict`` does with a float64 matrix.
 """
@@ -23,10 +25,12 @@ import orjson
 
 from rankforce.displayed_text import displayed
 from rankforce.kinds import shown
+from rankforce.serving.category_values import CategoryTables, codes_of_values
 from rankforce.serving.named_columns import check_names, check_rows
 from rankforce.serving.refusals import RequestRefusal
 
 _NUMBERS = frozenset({int, float, type(None)})  # True and False are of another type
+_CATEGORIES = frozenset({str, *_NUMBERS})
 _KINDS = {bool: "a truth value", str: "text", list: "a list", dict: "an object"}
 _FORMS = (
     'send {"columns": {name: [number, ...]}}, {"rows": [{name: number}, ...]}, '
@@ -34,7 +38,9 @@ _FORMS = (
 )
 
 
-def matrix_from_json(body: bytes, features: Sequence[str], most_rows: int, ignore_unknown: bool) -> np.ndarray:
+def matrix_from_json(
+    body: bytes, features: Sequence[str], most_rows: int, ignore_unknown: bool, categories: CategoryTables
+) -> np.ndarray:
     """The documents of a query, float64 (rows, features), features in the order of the model."""
     try:
         document = orjson.loads(body)
@@ -44,15 +50,17 @@ def matrix_from_json(body: bytes, features: Sequence[str], most_rows: int, ignor
         raise _odd_form(f"the body is {_called(document)}")
     _refuse_repeated_names(body, document)
     if document.keys() == {"columns"}:
-        return _from_columns(document["columns"], features, most_rows, ignore_unknown)
+        return _from_columns(document["columns"], features, most_rows, ignore_unknown, categories)
     if document.keys() == {"rows"}:
-        return _from_objects(document["rows"], features, most_rows, ignore_unknown)
+        return _from_objects(document["rows"], features, most_rows, ignore_unknown, categories)
     if document.keys() == {"features", "rows"}:
-        return _from_lists(document["features"], document["rows"], features, most_rows, ignore_unknown)
+        return _from_lists(document["features"], document["rows"], features, most_rows, ignore_unknown, categories)
     raise _odd_form(f"the body has the fields {', '.join(repr(displayed(name)) for name in document) or 'none'}")
 
 
-def _from_columns(columns: Any, features: Sequence[str], most_rows: int, ignore_unknown: bool) -> np.ndarray:
+def _from_columns(
+    columns: Any, features: Sequence[str], most_rows: int, ignore_unknown: bool, categories: CategoryTables
+) -> np.ndarray:
     if not isinstance(columns, dict):
         raise _odd_form(f"'columns' is {_called(columns)}")
     check_names(list(columns), features, ignore_unknown)
@@ -71,6 +79,9 @@ def _from_columns(columns: Any, features: Sequence[str], most_rows: int, ignore_
         )
     rows = len(chosen[0]) if chosen else 0
     check_rows(rows, most_rows)
+    for place, name in enumerate(features):
+        if name in categories:
+            chosen[place] = _codes(name, chosen[place], categories)
     if not _are_numbers(itertools.chain.from_iterable(chosen)):
         name, row = next(
             (name, row)
@@ -82,7 +93,9 @@ def _from_columns(columns: Any, features: Sequence[str], most_rows: int, ignore_
     return np.array(chosen, dtype=np.float64).reshape(len(features), rows).T
 
 
-def _from_objects(rows: Any, features: Sequence[str], most_rows: int, ignore_unknown: bool) -> np.ndarray:
+def _from_objects(
+    rows: Any, features: Sequence[str], most_rows: int, ignore_unknown: bool, categories: CategoryTables
+) -> np.ndarray:
     _check_list(rows, most_rows)
     for number, row in enumerate(rows):
         if type(row) is not dict:
@@ -94,11 +107,13 @@ def _from_objects(rows: Any, features: Sequence[str], most_rows: int, ignore_unk
         if row.keys() != names:
             check_names(list(row), features, ignore_unknown, f"row {number} (from 0)")
     if len(features) < 2:  # an itemgetter of one name gives the value itself
-        return _from_values([[row[name] for name in features] for row in rows], features)
-    return _from_values(list(map(operator.itemgetter(*features), rows)), features)
+        return _from_values([[row[name] for name in features] for row in rows], features, categories)
+    return _from_values(list(map(operator.itemgetter(*features), rows)), features, categories)
 
 
-def _from_lists(names: Any, rows: Any, features: Sequence[str], most_rows: int, ignore_unknown: bool) -> np.ndarray:
+def _from_lists(
+    names: Any, rows: Any, features: Sequence[str], most_rows: int, ignore_unknown: bool, categories: CategoryTables
+) -> np.ndarray:
     if type(names) is not list or not all(type(name) is str for name in names):
         raise _odd_form("'features' is no list of names")
     check_names(names, features, ignore_unknown)
@@ -109,14 +124,18 @@ def _from_lists(names: Any, rows: Any, features: Sequence[str], most_rows: int, 
         if len(row) != len(names):
             message = f"row {number} (from 0) has {len(row):,} values for {len(names):,} features"
             raise RequestRefusal(422, "uneven-rows", message)
-    matrix = _from_values(rows, names)
+    matrix = _from_values(rows, names, categories)
     if tuple(names) == tuple(features):
         return matrix
     place_of = {name: place for place, name in enumerate(names)}
     return matrix[:, [place_of[name] for name in features]]
 
 
-def _from_values(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> np.ndarray:
+def _from_values(rows: Sequence[Sequence[Any]], names: Sequence[str], categories: CategoryTables) -> np.ndarray:
+    for place, name in enumerate(names):
+        if name in categories:
+            codes = _codes(name, [row[place] for row in rows], categories)
+            rows = [(*row[:place], code, *row[place + 1 :]) for row, code in zip(rows, codes, strict=True)]
     if not _are_numbers(itertools.chain.from_iterable(rows)):
         row, place = next(
             (row, place)
@@ -126,6 +145,18 @@ def _from_values(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> np.ndar
         )
         raise _no_number(names[place], row, rows[row][place])
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(names))  # None becomes NaN
+
+
+def _codes(name: str, values: Sequence[Any], categories: CategoryTables) -> list[float | None]:
+    """The codes of the values of a feature with categories."""
+    if not _CATEGORIES.issuperset(map(type, values)):
+        row = next(row for row, value in enumerate(values) if type(value) not in _CATEGORIES)
+        message = (
+            f"feature {displayed(name)!r} of row {row} (from 0) is {_called(values[row])} "
+            f"({displayed(shown(values[row]))}), not a category: text or a number; null is a missing value"
+        )
+        raise RequestRefusal(422, "not-a-category", message, feature=name, row=row)
+    return codes_of_values(values, categories[name])
 
 
 def _are_numbers(values: Iterable[Any]) -> bool:

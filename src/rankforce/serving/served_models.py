@@ -18,9 +18,11 @@ from typing import Protocol
 
 import numpy as np
 
+from rankforce.cached_properties import cached_property
 from rankforce.errors import ModelFileError, RankforceError
 from rankforce.models.model import Model
 from rankforce.models.storage import load
+from rankforce.serving.category_values import CategoryTables, categorical_places, tables_of
 from rankforce.serving.model_files import FileStamp, digest_of
 from rankforce.threads import using_threads
 
@@ -39,6 +41,10 @@ class ServedModel:
     stamp: FileStamp
     settled: bool  # the stamp tells this content from any other
     loaded: float  # seconds since 1970
+
+    @cached_property
+    def category_tables(self) -> CategoryTables:
+        return tables_of(self.model.categories)
 
 
 class LoadObserver(Protocol):
@@ -190,6 +196,8 @@ def warm(model: Model) -> None:
     if len(lows) != model.n_features:
         lows, highs = np.zeros(model.n_features), np.ones(model.n_features)
     lows, highs = np.nan_to_num(lows), np.nan_to_num(highs)
+    places = categorical_places(model)
+    lows[places] = highs[places] = 0.0  # a code that there always is
     with using_threads(1):
         for rows in _WARMING_SIZES:
             model.predict(lows + np.linspace(0.0, 1.0, rows)[:, None] * (highs - lows))

@@ -26,6 +26,7 @@ _COUNTERPARTS: dict[str, tuple[str, ...]] = {
     "bagging_fraction": ("query_fraction",),
     "max_bin": ("max_bins",),
     "border_count": ("max_bins",),
+    "cat_smooth": ("category_smoothing",),
     "grow_policy": ("growth",),
     "objective": ("cost",),
     "loss_function": ("measure", "cost"),

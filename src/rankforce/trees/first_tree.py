@@ -16,16 +16,18 @@ from rankforce.threads import thread_count, using_threads
 from rankforce.trees.grower import Grower
 from rankforce.trees.quantised import Scales
 
+NUMBERS, CATEGORIES = "numbers", "categories"  # kernels are compiled for data with categories apart
 
-def expect_first_tree(growth: str) -> None:
+
+def expect_first_tree(growth: str, categorical: bool = False) -> None:
     """Have the kernel that will grow trees compiled meanwhile, if there is a second processor for it."""
     if thread_count() < 2:
         return
     kernel = grow_tree if growth == "leafwise" else grow_symmetric_tree
-    compile_meanwhile(kernel, pack_entries, grow_first_tree, growth)
+    compile_meanwhile(kernel, pack_entries, grow_first_tree, growth, CATEGORIES if categorical else NUMBERS)
 
 
-def grow_first_tree(growth: str) -> None:
+def grow_first_tree(growth: str, features: str = NUMBERS) -> None:
     """Grow a tree on two documents, whose bins and entries were not computed: no other kernel is called."""
     binning = Binning(
         features=np.zeros(1, dtype=dtypes.INDEX),
@@ -33,6 +35,7 @@ def grow_first_tree(growth: str) -> None:
         cut_starts=np.array([0, 2], dtype=dtypes.OFFSET),
         thresholds=np.array([0.0, BEYOND], dtype=dtypes.FEATURE),
         n_features=1,
+        category_bins={0: np.zeros(1, dtype=dtypes.BIN)} if features == CATEGORIES else {},
     )
     binned = Binned(
         binning,
