@@ -229,6 +229,13 @@ def test_roles_of_a_frame_can_be_refused():
         Dataset(frame.drop(columns="query"))
 
 
+def test_the_index_of_a_data_frame_is_left_out():
+    frame = pd.DataFrame({"q": [1, 1], "grade": [0, 1], "__index_level_0__": [5, 6]})
+    data = Dataset(frame, qid="q", y="grade")
+    assert data.n_features == 0
+    assert data.roles["__index_level_0__"] == "left out (index of a data frame)"
+
+
 def test_prefixes_say_what_a_column_is():
     frame = pd.DataFrame({"qid": [1, 1], "label:clicks": [0, 1], "feature:label": [2.0, 3.0], "category:shop": [7, 8]})
     data = Dataset(frame)
@@ -283,3 +290,21 @@ def test_categories_come_back_from_a_data_frame():
     back = Dataset(frame)
     assert back.categories == data.categories
     assert back.fingerprint == data.fingerprint
+
+
+def test_many_dates_at_once_equal_one_by_one():
+    random = np.random.default_rng(2)
+    moments = [
+        datetime.datetime(1, 1, 1) + datetime.timedelta(seconds=int(one)) for one in random.integers(0, 3 * 10**11, 50)
+    ]
+    for written in (
+        lambda one: one.isoformat(),
+        lambda one: one.isoformat(" ", "minutes") + "Z",
+        lambda one: one.date().isoformat(),
+        lambda one: one.isoformat() + ",25+00:00",
+        lambda one: one.isoformat() + ".123456789",
+        lambda one: one.isoformat() + "+05:30",
+    ):
+        texts = [written(one) for one in moments]
+        alone = [feature_column([text, "2024-01-31T12:30:00+01:00"]).values[0] for text in texts]
+        np.testing.assert_allclose(feature_column(texts).values, alone, rtol=0, atol=1e-9)
