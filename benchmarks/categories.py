@@ -296,6 +296,7 @@ def sweep(data: rf.Dataset, seeds: int) -> None:
 
 
 def main() -> None:
+    global n_trees, threads
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", help="a part of the name of a data set")
     parser.add_argument("--system", help="a part of the names of systems")
@@ -304,7 +305,6 @@ def main() -> None:
     parser.add_argument("--sweep", action="store_true")
     parser.add_argument("--one-thread", action="store_true", help="one thread each, and the processor's time")
     options = parser.parse_args()
-    global n_trees, threads
     n_trees, threads = options.trees, 1 if options.one_thread else 0
     print(described())
     for name, data in data_sets(options.data):
