@@ -89,6 +89,12 @@ def rates(log: rf.SimulatedClicks, propensities: object, seed: int) -> Predict:
     return ours(data, rf.Term("NDCG(gain=linear):rate"), seed)
 
 
+def filled(estimate: rf.Propensities) -> rf.Propensities:
+    """Positions that the log does not tell are taken for as unlikely as the least likely that it does."""
+    known = estimate.values
+    return rf.Propensities(np.where(np.isnan(known), np.nanmin(known), known))
+
+
 def systems(log: rf.SimulatedClicks, users: str, seed: int) -> dict[str, Callable[[], Predict]]:
     """What is trained on a log, by name."""
     lists = rf.click_sessions(log, log.data)
@@ -96,8 +102,8 @@ def systems(log: rf.SimulatedClicks, users: str, seed: int) -> dict[str, Callabl
     def on_lists(bias: object) -> Predict:
         return ours(lists, rf.Term("NDCG:clicks", bias=bias), seed)  # type: ignore[arg-type]
 
-    harvested = rf.estimate_propensities(log, samples=0)
-    by_em = rf.estimate_propensities(log, "em", samples=0)
+    harvested = filled(rf.estimate_propensities(log, samples=0))
+    by_em = filled(rf.estimate_propensities(log, "em", samples=0))
     made: dict[str, Callable[[], Predict]] = {
         NAIVE: lambda: on_lists(None),
         "rates, clicks as they are": lambda: rates(log, None, seed),
@@ -171,7 +177,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", choices=["artificial", "mslr", "mq2008"], default="artificial")
     parser.add_argument("--users", choices=list(USERS), action="append", help="only these; may be given several times")
-    parser.add_argument("--queries", type=int, default=300, help="of artificial data")
+    parser.add_argument("--queries", type=int, default=400, help="of artificial data")
     parser.add_argument("--sessions", type=int, default=10, help="of every query")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="η = 1 alone, one seed")
