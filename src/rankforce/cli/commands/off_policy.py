@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from rankforce.cli import failures, options, output
+from rankforce.displayed_text import displayed
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
@@ -157,13 +158,13 @@ def _propensities(written: str) -> Any:
     if Path(written).exists():
         return rf.Propensities.read(written)
     kind = Several(Number(), "a file of rankforce propensities, or numbers such as 1,0.5,0.33")
-    return rf.Propensities(kind.read_checked(written, "propensities", f"--propensities {written}"))
+    return rf.Propensities(kind.read_checked(written, "propensities", f"--propensities {displayed(written)}"))
 
 
 def _clip(written: str) -> float | None:
     from rankforce.kinds import Number, OrNone
 
-    value = OrNone(Number(0.0, above=True)).read_checked(written, "clip", f"--clip {written}")
+    value = OrNone(Number(0.0, above=True)).read_checked(written, "clip", f"--clip {displayed(written)}")
     return None if value is None else float(value)
 
 
