@@ -30,6 +30,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.data.categories import Category
+from rankforce.data.random_streams import Stream
 from rankforce.threads import over_pieces
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def sampled_queries(data: Dataset, documents: int) -> np.ndarray:
     """A mask of queries with about so many documents, chosen by a hash of their ids; all, if there are no more."""
     chosen = np.ones(data.n_queries, dtype=bool)
     if data.n_documents > documents:
-        order = np.argsort(data.query_hashes, kind="stable")
+        order = np.argsort(Stream.KNOWN_QUERIES.words(data.query_hashes), kind="stable")
         enough = int(np.searchsorted(np.cumsum(data.query_sizes[order]), documents)) + 1
         chosen[order[enough:]] = False
     return chosen
