@@ -32,6 +32,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.collective import alone, gathered, total
 from rankforce.data.categories import Category
+from rankforce.data.random_streams import Stream
 from rankforce.threads import over_pieces
 
 if TYPE_CHECKING:
@@ -153,8 +154,13 @@ def sampled_queries(data: Dataset, documents: int) -> np.ndarray:
     """A mask of queries with about so many documents, chosen by a hash of their ids; all, if there are no more."""
     if total(data.n_documents) <= documents:
         return np.ones(data.n_queries, dtype=bool)
-    hashes, sizes = gathered(data.query_hashes), gathered(data.query_sizes)
-    return data.query_hashes <= last_hash(hashes, sizes, documents)
+    words = known_words(data.query_hashes)
+    return words <= last_hash(gathered(words), gathered(data.query_sizes), documents)
+
+
+def known_words(hashes: np.ndarray) -> np.ndarray:
+    """By which queries are chosen, of the hashes of their ids."""
+    return Stream.KNOWN_QUERIES.words(hashes)
 
 
 def last_hash(hashes: np.ndarray, sizes: np.ndarray, documents: int) -> np.uint64:

@@ -50,6 +50,7 @@ class Stream(enum.Enum):
     SHOWN_DOCUMENTS = "the documents that a member of PRank sees"
     BAGGED_QUERIES = "the queries that a bagged ranker sees"
     BAGGED_SEEDS = "the seeds of bagged rankers"
+    KNOWN_QUERIES = "the queries whose distribution a model keeps"
     # searches
     PERTURBATIONS = "the signs of SPSA"
     TRIALS = "the settings that tune tries"

@@ -19,6 +19,7 @@ from rankforce.data.distributions import (
     Distribution,
     KnownData,
     column_distribution,
+    known_words,
     last_hash,
 )
 
@@ -32,7 +33,8 @@ class KnownRows:
         self._sizes = sizes
         self._chosen = np.ones(len(sizes), dtype=bool)
         if sizes.sum() > SAMPLE:
-            self._chosen = hashes <= last_hash(hashes, sizes, SAMPLE)
+            words = known_words(hashes)
+            self._chosen = words <= last_hash(words, sizes, SAMPLE)
         self._queries: list[np.ndarray] = []  # of the rows of each block
         self._starts: list[int] = []
 
