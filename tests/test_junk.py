@@ -25,7 +25,10 @@ def data(tmp_path, monkeypatch):
     return rf.make_artificial(queries=6, documents=8, features=4, clicks=True, seed=1)
 
 
-QUICK = ("evaluate", "compare", "inspect", "model_card", "load", "combine", "spsa", "finite_differences", "explain")
+QUICK = (
+    *("evaluate", "compare", "inspect", "model_card", "load", "combine", "spsa", "finite_differences", "explain"),
+    *("history", "tuning"),
+)
 
 
 def test_a_sample(data, tmp_path):

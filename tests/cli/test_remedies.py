@@ -34,7 +34,7 @@ from rankforce.remedies import (
 )
 
 PACKAGE = Path(rankforce.__file__).parent
-OF_PYTHON = ("cli/", "torch.py", "diagnostics/instruments.py")  # who type their own, and what no command calls
+OF_PYTHON = ("cli/", "torch.py", "diagnostics/instruments.py", "plot/")  # who type their own, and what no command calls
 
 # The beginnings of messages about Python objects, which no command hands over, and about other libraries' parameters.
 ABOUT_PYTHON = (

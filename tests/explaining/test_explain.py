@@ -183,7 +183,7 @@ class Foreign:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m, d: rf.explain(Foreign(), d), "models of rankforce can be explained.*, not Foreign.* rf.MART"),
+        (lambda m, d: rf.explain(Foreign(), d), "models of rankforce can be explained.*, not Foreign.*rf.MART"),
         (lambda m, d: rf.explain("model.json", d), r"rf.load\('model.json'\)"),
         (lambda m, d: rf.explain(rf.LambdaMART, d), "is a class"),
         (lambda m, d: rf.explain(m, d.features), "data must be a Dataset"),

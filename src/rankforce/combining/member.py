@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ class Member:
     @classmethod
     def of(cls, given: Any, features: Sequence[str]) -> Member:
         """The member that is meant; text that names a feature is one, whatever files there are."""
-        if isinstance(given, str) and given not in features and (names_model_file(given) or Path(given).is_file()):
+        if isinstance(given, str) and given not in features and (names_model_file(given) or os.path.isfile(given)):
             given = Path(given)
         if isinstance(given, Path):
             return cls(load(given) if looks_like_model(given) or not given.is_file() else read_run(given))

@@ -17,6 +17,7 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.scores import scores_of
 from rankforce.forces.forces import RunningOrder
 from rankforce.forces.trained_forces import ASSUMED, forces_of
+from rankforce.kinds import shown
 from rankforce.lambdas.base import LambdaFunction
 from rankforce.lambdas.catalogue import lambda_function as read_lambda_function
 from rankforce.measures.catalogue import measure as read_measure
@@ -52,10 +53,7 @@ class DocumentForces(Tabular):
 
     def query(self, query: Any) -> ResultTable:
         """The documents of a query in ranked order, each with its force as an arrow."""
-        places = np.flatnonzero(self.data.query_ids == query)
-        if not len(places):
-            raise DataError(f"there is no query {displayed(query)}; data.query_ids lists those that there are")
-        q = int(places[0])
+        q = self.query_number(query)
         rows = self.data.rows[self.data.query_starts[q] : self.data.query_starts[q + 1]]
         rows = rows[np.argsort(self.ranks[rows])]
         largest = float(np.abs(self.forces[rows]).max())
@@ -104,6 +102,13 @@ class DocumentForces(Tabular):
 
     def _result_table(self) -> ResultTable:
         return self.query(self.data.query_ids[self.strongest_query])
+
+    def query_number(self, query: Any) -> int:
+        """The place of a query among ``data.query_ids``."""
+        try:
+            return {name: q for q, name in enumerate(self.data.query_ids.tolist())}[query]
+        except (KeyError, TypeError):  # what has no hash is no id
+            raise DataError(f"there is no query {shown(query)}; data.query_ids lists those that there are") from None
 
     @property
     def strongest_query(self) -> int:

@@ -7,7 +7,6 @@ TREC run (``run_scores.py``), or the path of a model file or of a run.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ def scores_of(ranking: Any, data: Dataset) -> np.ndarray:
     """The scores of a ranking, checked, in ``by_query`` order: a new float64 array."""
     if isinstance(ranking, (str, os.PathLike)):
         path = os.fspath(ranking)
-        if path not in data.feature_names and isinstance(path, str) and Path(path).is_file():
+        if path not in data.feature_names and isinstance(path, str) and os.path.isfile(path):
             return scores_of(load(path) if looks_like_model(path) else read_run(path), data)
         name = _feature(path, data)
         if name in data.categories:

@@ -9,7 +9,6 @@ import numpy as np
 from rankforce.data.dataset_columns import MAIN_LABEL
 from rankforce.diagnostics.document_forces import DocumentForces
 from rankforce.displayed_text import displayed
-from rankforce.errors import DataError
 from rankforce.plot.canvas import BETTER, WORSE, Canvas, plain, wrong_kind
 
 MOST_DOCUMENTS = 40  # arrows below are too near to each other to be read
@@ -27,10 +26,7 @@ def forces(of: Any, query: Any = None, *, ax: Any = None, path: Any = None) -> A
     if not isinstance(of, DocumentForces):
         raise wrong_kind(of, "the forces that rf.forces_at(data, scores) gives")
     data = of.data
-    found = [of.strongest_query] if query is None else np.flatnonzero(data.query_ids == query).tolist()
-    if not found:
-        raise DataError(f"there is no query {displayed(query)}; data.query_ids lists those that there are")
-    q = found[0]
+    q = of.strongest_query if query is None else of.query_number(query)
     rows = data.rows[data.query_starts[q] : data.query_starts[q + 1]]
     rows = rows[np.argsort(of.ranks[rows])][:MOST_DOCUMENTS]
     canvas = Canvas(ax, path, figsize=(7.0, 1.6 + 0.26 * len(rows)))

@@ -12,6 +12,8 @@ from rankforce.evaluation.scores import scores_of
 from rankforce.kinds import Text, Whole
 from rankforce.plot.canvas import Canvas, plain
 
+LARGEST = 1e300  # of scores: sums and differences of larger ones are infinite
+
 
 def calibration(
     ranking: Any, data: Dataset, label: str = MAIN_LABEL, *, bins: int = 10, ax: Any = None, path: Any = None
@@ -62,7 +64,8 @@ def score_distribution(
             for part in order
         }
     canvas = Canvas(ax, path)
-    edges = np.histogram_bin_edges(scores, bins=bins)
+    low, high = float(scores.min()), float(scores.max())
+    edges = np.linspace(low, high, bins + 1) if low < high else np.linspace(low - 0.5, low + 0.5, bins + 1)
     for number, (name, chosen) in enumerate(groups.items()):
         counts, _ = np.histogram(scores[chosen], bins=edges)
         shares = counts / chosen.sum()
@@ -84,4 +87,6 @@ def _labelled(ranking: Any, data: Dataset, label: str) -> tuple[np.ndarray, np.n
     known = np.isfinite(scores) & ~np.isnan(labels)
     if not known.any():
         raise DataError(f"no document has a score and a label {label!r}")
+    if not np.abs(scores[known]).max() < LARGEST:
+        raise DataError(f"a score is beyond ±{LARGEST:g}: there is no scale to draw it on")
     return scores[known], labels[known]

@@ -27,7 +27,7 @@ def tuning(of: Any, setting: str | None = None, *, ax: Any = None, path: Any = N
     if not done:
         raise SettingsError("no trial was finished: there is nothing to draw")
     tried = sorted({name for trial in of.trials for name in trial.settings})
-    if setting is not None and setting not in tried:
+    if setting is not None and (not isinstance(setting, str) or setting not in tried):
         raise SettingsError(f"{shown(setting)} was not tried (tried: {', '.join(tried)})")
     canvas = Canvas(ax, path)
     values = [trial.value for trial in done]

@@ -33,10 +33,10 @@ def trainable(given: Any) -> Any:
         return ForeignRanker(given)
     if given is None or isinstance(given, (int, float, bytes)):
         raise SettingsError(f"a ranker is needed, for example rf.LambdaMART(), not {shown(given)}")
+    what = shown(given) if isinstance(given, str) else name_of(given)
     raise SettingsError(
-        f"cross-validation trains, and {shown(given) if isinstance(given, str) else name_of(given)} learns nothing (it "
-        "has no fit): a ranker is needed, for example rf.LambdaMART(), or an estimator of scikit-learn, LightGBM, "
-        "XGBoost or CatBoost. What is already a ranking is measured on all queries",
+        "a ranker is needed, for example rf.LambdaMART(), or an estimator of scikit-learn, LightGBM, XGBoost or "
+        f"CatBoost, and {what} learns nothing: it has no fit. What is already a ranking is measured on all queries",
         Phrase(" by rf.evaluate, and its evaluation can be compared with that of a cross-validation", ""),
     )
 
