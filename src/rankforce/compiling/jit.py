@@ -68,6 +68,11 @@ def compiler() -> Any:
         return _numba
 
 
+def is_loaded() -> bool:
+    """Whether Numba is loaded, and not switched off."""
+    return _numba is not None and not PLAIN
+
+
 class KernelTuple:
     """Marker in the bases of every tuple of fields that kernels see."""
 
