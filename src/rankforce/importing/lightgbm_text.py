@@ -8,20 +8,23 @@ import numpy as np
 
 from rankforce.errors import ModelFileError
 from rankforce.importing.foreign_trees import (
+    FlatTrees,
     ForeignLeaf,
     ForeignSplit,
     ForeignTree,
     ensemble,
+    flat_ensemble,
     own_names,
     read_tree,
     whole,
 )
-from rankforce.importing.lightgbm_splits import LightGBMSplit, Within
+from rankforce.importing.lightgbm_columns import compiled_columns, flat_trees, kernel, plain_columns
+from rankforce.importing.lightgbm_splits import CATEGORICAL, DEFAULT_LEFT, MISSING_SHIFT, LightGBMSplit, Within
 from rankforce.models.tree_ensemble import TreeEnsemble
+from rankforce.models.tree_lines import worth_it
 
 BEGIN = b"tree\nversion="
 _COPIES = 64  # how many times larger a tree may become where zeros are missing values
-_CATEGORICAL, _DEFAULT_LEFT, _MISSING_SHIFT = 1, 2, 2
 
 
 def read_lightgbm_text(data: bytes, name: str) -> TreeEnsemble:
@@ -46,29 +49,38 @@ def read_lightgbm_text(data: bytes, name: str) -> TreeEnsemble:
     names = header.get("feature_names", "").split(" ")
     if len(names) != features:
         raise ModelFileError(f"{name}: {len(names)} feature names for {features} features")
-    trees = [_tree(block, features, f"{name}: tree {number}") for number, block in enumerate(blocks)]
+    trees: FlatTrees | list[ForeignTree] | None = _simple_trees(data, blocks, features)
+    if trees is None:
+        trees = [_tree(block, features, f"{name}: tree {number}") for number, block in enumerate(blocks)]
     return lightgbm_ensemble(
         trees, names, name, "text", header.get("version", ""), header.get("objective", ""), "average_output" in header
     )
 
 
 def lightgbm_ensemble(
-    trees: list[ForeignTree], names: list[str], name: str, form: str, version: str, objective: str, average: bool
+    trees: FlatTrees | list[ForeignTree],
+    names: list[str],
+    name: str,
+    form: str,
+    version: str,
+    objective: str,
+    average: bool,
 ) -> TreeEnsemble:
     """The model of LightGBM's trees: their sum, or in random forests their mean."""
-    return ensemble(
-        trees,
-        own_names(names, "Column_{}"),
-        name=name,
-        scale=1.0 / max(1, len(trees)) if average else 1.0,
-        source={
+    described: dict[str, Any] = {
+        "name": name,
+        "source": {
             "library": "LightGBM",
             "format": form,
             "version": version,
             "objective": objective,
             "scores": "the mean of the trees" if average else "the sum of the trees, before any link function",
         },
-    )
+    }
+    ours = own_names(names, "Column_{}")
+    if isinstance(trees, FlatTrees):
+        return flat_ensemble(trees, ours, scale=1.0 / max(1, len(trees.nodes)) if average else 1.0, **described)
+    return ensemble(trees, ours, scale=1.0 / max(1, len(trees)) if average else 1.0, **described)
 
 
 def refuse_outputs(counts: dict[str, Any], linear: Any, name: str) -> None:
@@ -87,6 +99,14 @@ def _entries(block: str) -> dict[str, str]:
         key, _, value = line.strip().partition("=")
         found[key] = value
     return found
+
+
+def _simple_trees(data: bytes, blocks: list[str], features: int) -> FlatTrees | None:
+    """All trees at once, unless one of them is special or wrong."""
+    read = compiled_columns(data) if worth_it(len(data), kernel) else None
+    if read is None or len(read[0]) != len(blocks):
+        read = plain_columns([_entries("number=" + block) for block in blocks])
+    return None if read is None else flat_trees(*read, features)
 
 
 def _tree(block: str, features: int, where: str) -> ForeignTree:
@@ -137,13 +157,13 @@ def _tree(block: str, features: int, where: str) -> ForeignTree:
 
 def _split(columns: dict[str, np.ndarray], node: int, where: str) -> LightGBMSplit:
     kind = int(columns["decision_type"][node])
-    if kind & _CATEGORICAL:
+    if kind & CATEGORICAL:
         raise ModelFileError(f"{where}: categorical splits are not read: encode categories as numbers")
     return LightGBMSplit(
         feature=int(columns["split_feature"][node]),
         threshold=float(columns["threshold"][node]),
-        missing_type=kind >> _MISSING_SHIFT,
-        default_left=bool(kind & _DEFAULT_LEFT),
+        missing_type=kind >> MISSING_SHIFT,
+        default_left=bool(kind & DEFAULT_LEFT),
         left=int(columns["left_child"][node]),
         right=int(columns["right_child"][node]),
         gain=float(columns["split_gain"][node]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,15 +22,19 @@ WORTH_NUMBA = 2**25
 WORTH_COMPILING = 2**27
 
 
-def worth_it(size: int) -> bool:
-    """Whether a file of this many bytes is read sooner by the kernel, with all that has to come before."""
-    if not (jit.is_loaded() or (size >= WORTH_NUMBA and compiled_trees.available())):
-        return False
+def _kernel() -> jit.Kernel:
     from rankforce.kernels.tree_text import read_tree_lines
 
-    return read_tree_lines.compiled or (
-        size >= WORTH_THE_KERNEL and (read_tree_lines.is_on_disk or size >= WORTH_COMPILING)
-    )
+    made: jit.Kernel = read_tree_lines
+    return made
+
+
+def worth_it(size: int, kernel: Callable[[], jit.Kernel] = _kernel) -> bool:
+    """Whether a text of this many bytes is read sooner by a kernel, with all that has to come before."""
+    if not (jit.is_loaded() or (size >= WORTH_NUMBA and compiled_trees.available())):
+        return False
+    reads = kernel()
+    return reads.compiled or (size >= WORTH_THE_KERNEL and (reads.is_on_disk or size >= WORTH_COMPILING))
 
 
 def compile_reading() -> None:
