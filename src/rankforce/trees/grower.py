@@ -40,7 +40,7 @@ from rankforce.kernels.trees.symmetric import (
     OTHER,
     grow_symmetric_tree,
 )
-from rankforce.threads import FEW_IN_A_PASS, default_threads, over_queries, over_ranges
+from rankforce.threads import FEW_IN_A_PASS, FEW_IN_A_WALK, default_threads, over_queries, over_ranges
 from rankforce.trees.histogram_pool import HISTOGRAM_BYTES, HistogramPool
 from rankforce.trees.layout import HistogramLayout
 from rankforce.trees.phases import GrowingTree
@@ -100,7 +100,7 @@ class Grown:
                 leaf_of,
             )
 
-        over_queries(binned.query_starts, route)
+        over_queries(binned.query_starts, route, FEW_IN_A_WALK)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
