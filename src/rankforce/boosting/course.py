@@ -53,7 +53,7 @@ class BoostingCourse(Course):
 
     def __init__(self, settings: BoostedTrees, training: BoostedTraining) -> None:
         super().__init__()
-        expect_first_tree(training.settled.growth)
+        expect_first_tree(training.settled.growth, lambda: self.running.watched.mean(self.running.order))
         self.settings = settings
         self.training = training
         self.data, self.held_out = training.data, training.held_out

@@ -135,12 +135,12 @@ def plain_columns(blocks: Sequence[dict[str, str]]) -> Columns | None:
     """The same of the entries of all trees; None if one is not as expected."""
     leaves = []
     for entries in blocks:
-        count = entries.get("num_leaves", "")
-        if not (count.isascii() and count.isdigit() and 0 < len(count) <= 8 and int(count) > 0):
+        announced = entries.get("num_leaves", "")
+        if not (announced.isascii() and announced.isdigit() and len(announced) <= 8 and int(announced) > 0):
             return None
         if entries.get("num_cat", "0") != "0" or entries.get("is_linear", "0") != "0":
             return None
-        leaves.append(int(count))
+        leaves.append(int(announced))
     columns = {}
     for key in KEYS:
         words: list[str] = []
@@ -176,8 +176,9 @@ def _walked(
     nodes = len(tree)
     local = np.arange(nodes) - starts[tree]
     sides = [(side >= 0, side + starts[tree], ~side + starts[tree] + tree) for side in (left, right)]
-    above = sum(np.bincount(place[inner], minlength=nodes) for inner, place, _ in sides)
-    leaves = sum(np.bincount(leaf[~inner], minlength=nodes + len(starts) - 1) for inner, _, leaf in sides)
+    above = np.sum([np.bincount(place[inner], minlength=nodes) for inner, place, _ in sides], axis=0)
+    most = nodes + len(starts) - 1
+    leaves = np.sum([np.bincount(leaf[~inner], minlength=most) for inner, _, leaf in sides], axis=0)
     forward = all(((side > local) | (side < 0)).all() for side in (left, right))
     alone = np.diff(starts) == 0  # a tree of one leaf, which hangs from nothing
     hanging = np.repeat(~alone, np.diff(starts) + 1)

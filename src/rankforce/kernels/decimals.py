@@ -129,7 +129,7 @@ def read_number(text: Array, at: Number) -> tuple[Number, Number, Number, Number
         if count >= MOST_DIGITS:
             return at, HARD, np.int64(0), 0.0
         return at, WHOLE, -np.int64(digits) if negative else np.int64(digits), 0.0
-    power = 0
+    power: Number = 0
     if byte == POINT:
         at += one
         point = at
@@ -153,7 +153,7 @@ def read_number(text: Array, at: Number) -> tuple[Number, Number, Number, Number
         if below or byte == PLUS:
             at += one
             byte = np.int64(text[at])
-        exponent = 0
+        exponent: Number = 0
         first = at
         while ZERO <= byte <= NINE:
             exponent = min(exponent * 10 + byte - ZERO, LARGEST_EXPONENT)
