@@ -63,18 +63,20 @@ def outcome(data, way, monkeypatch):
     """The file of the model, or the error; and whether all trees were read at once."""
     with monkeypatch.context() as patch:
         made = []
-        original = lightgbm_text._simple_trees
 
-        def simple(*arguments):
-            made.append(None if way == "node by node" else original(*arguments))
-            return made[-1]
+        def counted(original):
+            def read(*arguments):
+                made.append(original(*arguments))
+                return made[-1]
+
+            return read
 
         patch.setattr(lightgbm_text, "worth_it", lambda size, kernel: way == "kernel")
-        patch.setattr(lightgbm_text, "_simple_trees", simple)
-        if way == "kernel":
-            patch.setattr(lightgbm_text, "plain_columns", lambda blocks: None)
+        compiled, simple = lightgbm_text._compiled_trees, lightgbm_text._simple_trees
+        patch.setattr(lightgbm_text, "_compiled_trees", counted(compiled))
+        patch.setattr(lightgbm_text, "_simple_trees", counted(simple) if way == "columns" else lambda *_: None)
         try:
-            return to_bytes(_checked_foreign_model(data, "model")), bool(made) and made[0] is not None
+            return to_bytes(_checked_foreign_model(data, "model")), any(one is not None for one in made)
         except RankforceError as error:
             return str(error), False
 

@@ -32,16 +32,17 @@ def read_lightgbm_text(data: bytes, name: str) -> TreeEnsemble:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise ModelFileError(f"{name}: the LightGBM model is damaged: it is not text") from None
-    body, ended, _ = text.replace("\r\n", "\n").partition("\nend of trees")
+    if "\r" in text:  # seen at once, where looking for two characters takes as long as reading the numbers
+        text = text.replace("\r\n", "\n")
+    body, ended, _ = text.partition("\nend of trees")
     if not ended:
         raise ModelFileError(f"{name}: the LightGBM model is truncated: it has no 'end of trees'; save it again")
-    head, *blocks = body.split("\nTree=")
+    head, begun, rest = body.partition("\nTree=")
+    count = rest.count("\nTree=") + bool(begun)
     header = _entries(head)
     sizes = header.get("tree_sizes", "").split()
-    if "tree_sizes" in header and len(sizes) != len(blocks):
-        raise ModelFileError(
-            f"{name}: the LightGBM model is damaged: {len(sizes)} trees are announced, not {len(blocks)}"
-        )
+    if "tree_sizes" in header and len(sizes) != count:
+        raise ModelFileError(f"{name}: the LightGBM model is damaged: {len(sizes)} trees are announced, not {count}")
     refuse_outputs(
         {key: header.get(key, "1") for key in ("num_class", "num_tree_per_iteration")}, header.get("linear_tree"), name
     )
@@ -49,7 +50,10 @@ def read_lightgbm_text(data: bytes, name: str) -> TreeEnsemble:
     names = header.get("feature_names", "").split(" ")
     if len(names) != features:
         raise ModelFileError(f"{name}: {len(names)} feature names for {features} features")
-    trees: FlatTrees | list[ForeignTree] | None = _simple_trees(data, blocks, features)
+    trees: FlatTrees | list[ForeignTree] | None = _compiled_trees(data, count, features)
+    if trees is None:
+        blocks = rest.split("\nTree=") if begun else []
+        trees = _simple_trees(blocks, features)
     if trees is None:
         trees = [_tree(block, features, f"{name}: tree {number}") for number, block in enumerate(blocks)]
     return lightgbm_ensemble(
@@ -101,11 +105,15 @@ def _entries(block: str) -> dict[str, str]:
     return found
 
 
-def _simple_trees(data: bytes, blocks: list[str], features: int) -> FlatTrees | None:
-    """All trees at once, unless one of them is special or wrong."""
+def _compiled_trees(data: bytes, count: int, features: int) -> FlatTrees | None:
+    """All trees at once, by the kernel, unless one of them is special or wrong, or it is not worth it."""
     read = compiled_columns(data) if worth_it(len(data), kernel) else None
-    if read is None or len(read[0]) != len(blocks):
-        read = plain_columns([_entries("number=" + block) for block in blocks])
+    return None if read is None or len(read[0]) != count else flat_trees(*read, features)
+
+
+def _simple_trees(blocks: list[str], features: int) -> FlatTrees | None:
+    """All trees at once, unless one of them is special or wrong."""
+    read = plain_columns([_entries("number=" + block) for block in blocks])
     return None if read is None else flat_trees(*read, features)
 
 
