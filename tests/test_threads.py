@@ -70,6 +70,38 @@ def test_ranges_cost_the_same():
 
 
 @pytest.mark.compiled_only
+def test_the_dearest_range_is_taken_first():
+    """Whoever takes a query of many pairs last keeps all others waiting."""
+    starts = np.arange(0, 101 * 100, 100)
+    costs = np.concatenate([[0], np.cumsum([1.0] * 90 + [99.0] + [1.0] * 9)])
+    taken = []
+    both = threading.Barrier(2, timeout=20)
+
+    def work(first, last):
+        taken.append(costs[last] - costs[first])
+        if len(taken) <= 2:
+            both.wait()  # both threads have begun: from now on the order is that of the queue
+
+    with using_threads(2):
+        over_queries(starts, work, 0, costs)
+    assert max(taken[:2]) >= 99.0
+    assert len(taken) > 16
+    assert max(taken[2:]) <= min(taken[:2])
+
+
+@pytest.mark.compiled_only
+def test_ranges_are_not_so_small_that_taking_them_costs_more():
+    ranges = []
+    with using_threads(2):
+        over_queries(np.arange(3001), lambda first, last: ranges.append(last - first), 3000)
+    assert len(ranges) == 8
+    ranges.clear()
+    with using_threads(2):
+        over_queries(np.arange(3001), lambda first, last: ranges.append(last - first), 10)
+    assert len(ranges) == 32
+
+
+@pytest.mark.compiled_only
 def test_the_caller_works_beside_its_helpers():
     """Two pieces that wait for each other: each has a thread of its own, and one of them is the caller's."""
     both = threading.Barrier(2, timeout=20)

@@ -24,9 +24,15 @@ from rankforce.errors import SettingsError
 from rankforce.kinds import Whole, shown
 from rankforce.processors import usable_processors
 
-# Documents below which waking another thread takes longer than it saves; in a pass of a few nanoseconds per document.
+# Documents below which waking another thread takes longer than it saves: where each takes some hundred nanoseconds, in
+# a walk down a tree or a ranking (tens of nanoseconds), and in a pass over arrays (a few).
 FEW = 2048
+FEW_IN_A_WALK = 16_384
 FEW_IN_A_PASS = 100_000
+
+# Into how many ranges work is divided: so many per thread, none smaller than this part of what counts as few.
+PIECES_PER_THREAD = 16
+PIECES_OF_FEW = 8
 
 MOST_THREADS = 4096
 THREADS = Whole(1, MOST_THREADS)
@@ -76,20 +82,28 @@ def over_queries(
     if count == 1 or queries < 2 or totals[-1] < few or jit.PLAIN:
         work(0, queries)
         return
-    pieces = min(queries, count * 4)  # a few per thread: costs are estimates, and threads are interrupted
+    # Many per thread: costs are estimates, a query cannot be divided, and threads are interrupted.
+    pieces = min(queries, count * PIECES_PER_THREAD, max(count, int(PIECES_OF_FEW * totals[-1] / max(few, 1))))
     cuts = np.searchsorted(totals, [float(totals[-1]) * piece / pieces for piece in range(1, pieces)])
-    over_pieces(sorted({0, *cuts.tolist(), queries}), work)
+    ranges = itertools.pairwise(sorted({0, *cuts.tolist(), queries}))
+    # The dearest first: what is taken last decides how long the others wait.
+    _share_out(sorted(ranges, key=lambda piece: totals[piece[0]] - totals[piece[1]]), work)
 
 
 def over_pieces(edges: Sequence[int], work: Callable[[int, int], Any]) -> None:
     """Call ``work(first, last)`` on every pair of neighbouring edges, in parallel. Writes must be disjoint."""
+    _share_out(list(itertools.pairwise(edges)), work)
+
+
+def _share_out(ranges: list[tuple[int, int]], work: Callable[[int, int], Any]) -> None:
+    """Call ``work`` on every range, each taken by whichever thread is free, in this order."""
     count = thread_count()
     inside = threading.current_thread().name.startswith(_POOL_NAME)  # a pool that waits for itself waits for ever
-    if count == 1 or len(edges) == 2 or inside or jit.PLAIN:
-        for first, last in itertools.pairwise(edges):
+    if count == 1 or len(ranges) == 1 or inside or jit.PLAIN:
+        for first, last in ranges:
             work(first, last)
         return
-    pieces = collections.deque(itertools.pairwise(edges))
+    pieces = collections.deque(ranges)
 
     def take_pieces() -> None:
         while True:

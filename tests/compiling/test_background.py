@@ -53,6 +53,19 @@ for form, data in (("numbers", numbers), ("categories", categories)):
 print(json.dumps([len(kernel.own.signatures) for kernel in (grow_tree, grow_symmetric_tree)]))
 """
 
+FOLLOWING = """
+import json
+import rankforce as rf
+from rankforce.kernels.trees.leaves import add_leaf_values, largest, mark_leaves, sums_by_leaf
+from rankforce.trees.first_tree import call_what_follows
+call_what_follows()
+kernels = (add_leaf_values, largest, mark_leaves, sums_by_leaf)
+before = [kernel.own.signatures for kernel in kernels]
+data = rf.make_artificial(queries=30, documents=20, features=4, seed=0)
+rf.LambdaMART(n_trees=2, progress=False).fit(data, validation=data)
+print(json.dumps([len(before[0]), before == [kernel.own.signatures for kernel in kernels]]))
+"""
+
 
 def run(code, *arguments, **environment):
     finished = subprocess.run(
@@ -76,6 +89,10 @@ def test_a_second_process_compiles_what_grows_trees(tmp_path):
 
 def test_every_training_uses_the_form_that_was_compiled():
     assert run(ONE_FORM) == [2, 2]  # one for numbers, one for data with categories
+
+
+def test_what_follows_a_tree_is_compiled_as_trainings_use_it():
+    assert run(FOLLOWING) == [1, True]
 
 
 class Waiting:
@@ -109,6 +126,18 @@ def test_a_process_that_fails_is_not_waited_for(started):
     meanwhile.compile_meanwhile(kernel, Waiting(), time.sleep, "not a number")
     kernel.finish()
     assert [process.returncode for process in started] == [1]
+
+
+def test_something_is_done_before_waiting(started):
+    kernel = Waiting()
+    running = []
+    meanwhile.compile_meanwhile(
+        kernel, Waiting(), time.sleep, "not a number", before_waiting=lambda: running.append(started[0].returncode)
+    )
+    assert running == []  # not before somebody wants the kernel
+    kernel.finish()
+    assert running == [None]  # and before the process was asked whether it has ended
+    assert started[0].returncode == 1
 
 
 def test_a_process_that_hangs_is_given_up(started, monkeypatch):
@@ -190,7 +219,7 @@ def test_a_forked_child_leaves_its_parents_process_alone(started):
 @pytest.mark.parametrize(("threads", "asked"), [(1, 0), (2, 1)])
 def test_one_processor_compiles_one_kernel_after_the_other(monkeypatch, threads, asked):
     calls = []
-    monkeypatch.setattr(first_tree, "compile_meanwhile", lambda *arguments: calls.append(arguments))
+    monkeypatch.setattr(first_tree, "compile_meanwhile", lambda *arguments, **_: calls.append(arguments))
     with using_threads(threads):
         first_tree.expect_first_tree("leafwise")
     assert len(calls) == asked

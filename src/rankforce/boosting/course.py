@@ -56,7 +56,11 @@ class BoostingCourse(Course):
 
     def __init__(self, settings: BoostedTrees, training: BoostedTraining) -> None:
         super().__init__()
-        expect_first_tree(training.settled.growth, bool(training.data.categories))
+        expect_first_tree(
+            training.settled.growth,
+            categorical=bool(training.data.categories),
+            then=lambda: self.running.watched.mean(self.running.order),
+        )
         self.settings = settings
         self.training = training
         self.data, self.held_out = training.data, training.held_out

@@ -14,7 +14,9 @@ from rankforce.data.artificial.artificial import make_artificial
 from rankforce.data.files import read
 from rankforce.errors import SettingsError
 from rankforce.evaluation.evaluate import evaluate
+from rankforce.importing import lightgbm_columns
 from rankforce.measures.measure import Measure
+from rankforce.models import tree_lines
 from rankforce.rankers.catalogue import ranker_class
 from rankforce.training.ranker import Ranker
 
@@ -95,6 +97,8 @@ def warm_up(
             evaluate(ranker, held_out, [measure])
             evaluate(np.round(ranker.predict(held_out)), held_out, [measure], ties="expected")
             ranker.predict(held_out.features[:1])
+    tree_lines.compile_reading()
+    lightgbm_columns.compile_reading()
     if evaluated:
         evaluate(held_out.feature_names[0], held_out, list(evaluated))
     return [kernel for kernel in KERNELS if kernel.compiled]

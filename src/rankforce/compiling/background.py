@@ -25,8 +25,17 @@ getattr(importlib.import_module(sys.argv[2]), sys.argv[3])(*sys.argv[4:])
 """
 
 
-def compile_meanwhile(kernel: jit.Kernel, first_kernel: jit.Kernel, call: Callable[..., None], *arguments: str) -> None:
+def compile_meanwhile(
+    kernel: jit.Kernel,
+    first_kernel: jit.Kernel,
+    call: Callable[..., None],
+    *arguments: str,
+    before_waiting: Callable[[], None] = lambda: None,
+) -> None:
     """Start a process that compiles ``kernel`` by calling a function of ours; the first use of it here will wait.
+
+    Instead of waiting idly, this process first calls ``before_waiting``, to compile what it will need afterwards. That
+    must not hand work to other threads: whoever waits for the kernel keeps them from the compiler.
 
     Nothing is started where the kernel is compiled already, or need not be; where there is no place for compiled code
     to meet; and where ``first_kernel``, which this process needs before, is on disk: then there is nothing to do
@@ -50,6 +59,7 @@ def compile_meanwhile(kernel: jit.Kernel, first_kernel: jit.Kernel, call: Callab
         return
 
     def finish() -> None:
+        before_waiting()
         try:
             process.wait(LONGEST_WAIT)
         except subprocess.TimeoutExpired:

@@ -68,6 +68,11 @@ def compiler() -> Any:
         return _numba
 
 
+def is_loaded() -> bool:
+    """Whether Numba is loaded, and not switched off."""
+    return _numba is not None and not PLAIN
+
+
 class KernelTuple:
     """Marker in the bases of every tuple of fields that kernels see."""
 
@@ -92,9 +97,15 @@ class Kernel:
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
+        for argument in arguments:
+            if isinstance(argument, KernelTuple) and argument.FOREIGN:
+                break
+        else:
+            if PLAIN:
+                return self._run_plainly(*arguments)
+            own = self._dispatchers.get("own")  # without the lock: a training makes thousands of short calls
+            return (self.own if own is None else own)(*arguments)
         users = [type(a) for a in arguments if isinstance(a, KernelTuple) and a.FOREIGN]
-        if not users:
-            return self._run_plainly(*arguments) if PLAIN else self.own(*arguments)
         try:
             return self._run_plainly(*arguments) if PLAIN else self.foreign(*arguments)
         except IndexError as error:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 from rankforce.collective import exact_total, total
 from rankforce.data.random_streams import Stream
@@ -56,6 +55,8 @@ def t_interval(values: np.ndarray, weights: np.ndarray | None = None, level: flo
     error = standard_error(values, weights)
     if math.isnan(error):
         return Interval(math.nan, math.nan)
+    from scipy import special  # a fifth of a second, for what not every evaluation asks
+
     reach = float(special.stdtrit(len(values) - 1, 0.5 + level / 2.0)) * error
     return Interval(centre - reach, centre + reach)
 
@@ -94,6 +95,8 @@ def paired_t_test(differences: np.ndarray, weights: np.ndarray | None = None) ->
     if error == 0.0:
         return Significance(0.0, 1.0) if centre == 0.0 else Significance(math.copysign(math.inf, centre), 0.0)
     statistic = centre / error
+    from scipy import special  # a fifth of a second, for what not every evaluation asks
+
     return Significance(statistic, float(2.0 * special.stdtr(len(differences) - 1, -abs(statistic))))
 
 

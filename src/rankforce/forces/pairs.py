@@ -16,7 +16,7 @@ from rankforce import dtypes
 
 DOCUMENTS_AT_A_TIME = 2**16
 FEW_PAIRS = 500_000  # that one thread is done with sooner than it could wake another: half a millisecond
-PAIRS_PER_DOCUMENT = 16  # what a document costs beside its pairs, in pairs: ranks, columns, coordinates
+PAIRS_PER_DOCUMENT = 32  # what a document costs beside its pairs, in pairs: ranks, columns, coordinates
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,20 @@ class ForeignTree:
     splits: list[ForeignSplit]
     children: list[tuple[int, int]]  # of each split: a later split, or ~leaf
     leaves: list[ForeignLeaf]
+
+
+class FlatTrees(NamedTuple):
+    """Trees one after the other, as ``TreeEnsemble`` has them; leaves not yet scaled, weights as they are written."""
+
+    nodes: np.ndarray  # int64 (trees)
+    feature: np.ndarray
+    threshold: np.ndarray  # float32
+    missing_left: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    gain: np.ndarray
+    leaf_value: np.ndarray  # float64
+    leaf_weight: np.ndarray
 
 
 Description = Callable[[Any], ForeignLeaf | ForeignSplit]
@@ -105,8 +119,61 @@ def ensemble(
     categories: Categories | None = None,
 ) -> TreeEnsemble:
     """The model of these trees, their leaves times ``scale``. ``source`` says what it was read from."""
-    values = np.array([leaf.value for tree in trees for leaf in tree.leaves], dtype=np.float64) * scale
+    values = np.array([leaf.value for tree in trees for leaf in tree.leaves], dtype=np.float64)
     weights = np.array([leaf.weight for tree in trees for leaf in tree.leaves], dtype=np.float64)
+    values, documents, double = _leaf_columns(values, weights, scale, name)
+    made, first = [], 0
+    for tree in trees:
+        part = slice(first, first + len(tree.leaves))
+        made.append(_tree(tree, values[part], documents[part]))
+        first = part.stop
+    return TreeEnsemble.from_trees(
+        made,
+        feature_names,
+        base_score=base_score,
+        provenance=_provenance(source),
+        double_leaves=double,
+        categories=categories,
+    )
+
+
+def flat_ensemble(
+    trees: FlatTrees,
+    feature_names: Sequence[str],
+    *,
+    name: str,
+    source: Mapping[str, Any],
+    scale: float = 1.0,
+    categories: Categories | None = None,
+) -> TreeEnsemble:
+    """As ``ensemble``, of trees that stand one after the other already."""
+    values, documents, double = _leaf_columns(trees.leaf_value, trees.leaf_weight, scale, name)
+    return TreeEnsemble(
+        feature_names=tuple(feature_names),
+        provenance=_provenance(source),
+        node_starts=np.concatenate([[0], np.cumsum(trees.nodes, dtype=np.int64)]),
+        feature=trees.feature,
+        threshold=trees.threshold,
+        missing_left=trees.missing_left,
+        left=trees.left,
+        right=trees.right,
+        gain=trees.gain,
+        leaf_value=values,
+        leaf_documents=documents,
+        double_leaves=double,
+        categories=categories or {},
+    )
+
+
+def _provenance(source: Mapping[str, Any]) -> Provenance:
+    return Provenance(settings={"imported": dict(source)})
+
+
+def _leaf_columns(
+    values: np.ndarray, weights: np.ndarray, scale: float, name: str
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """(values, documents, whether the values need float64) of all leaves, checked."""
+    values = values * scale
     if not np.isfinite(values).all():
         raise ModelFileError(f"{name}: a leaf value is not finite")
     if not ((weights >= 0) & (weights < 2.0**42)).all():
@@ -115,19 +182,7 @@ def ensemble(
         weights = weights * WEIGHT_UNITS
     with np.errstate(over="ignore"):
         double = bool((values.astype(np.float32) != values).any())
-    made, first = [], 0
-    for tree in trees:
-        part = slice(first, first + len(tree.leaves))
-        made.append(_tree(tree, values[part], np.round(weights[part]).astype(np.int64)))
-        first = part.stop
-    return TreeEnsemble.from_trees(
-        made,
-        feature_names,
-        base_score=base_score,
-        provenance=Provenance(settings={"imported": dict(source)}),
-        double_leaves=double,
-        categories=categories,
-    )
+    return values, np.round(weights).astype(np.int64), double
 
 
 def _tree(tree: ForeignTree, values: np.ndarray, documents: np.ndarray) -> Tree:
@@ -164,6 +219,15 @@ def at_most(threshold: float, where: str) -> np.float32:
     if float(rounded) > threshold:  # as float64: NumPy would round the threshold to compare it with a float32
         rounded = np.nextafter(rounded, _BEYOND)
     return _not_lowest(rounded, where)
+
+
+def at_most_all(thresholds: np.ndarray) -> np.ndarray | None:
+    """``at_most`` of many thresholds, none of them NaN; None if one of them cannot be kept."""
+    with np.errstate(over="ignore"):
+        rounded = thresholds.astype(np.float32)
+        rounded = np.where(rounded.astype(np.float64) > thresholds, np.nextafter(rounded, _BEYOND), rounded)
+    rounded = np.where(thresholds >= float(_LARGEST), _LARGEST, rounded)
+    return None if (rounded == _BEYOND).any() else rounded
 
 
 def below(threshold: float, where: str) -> np.float32:

@@ -28,9 +28,10 @@ from rankforce.errors import ModelFileError
 from rankforce.importing.foreign_trees import ForeignSplit, at_most
 
 NONE, ZERO, NAN = 0, 1, 2
+CATEGORICAL, DEFAULT_LEFT, MISSING_SHIFT = 1, 2, 2  # what the bits of a decision_type say
 MISSING_TYPES = {"None": NONE, "Zero": ZERO, "NaN": NAN}
-_ZERO_ABOVE = np.float32(1e-35)
-_BELOW_ZERO = np.nextafter(-_ZERO_ABOVE, np.float32(-np.inf))  # the largest value below [-z, z]
+ZERO_ABOVE = np.float32(1e-35)
+BELOW_ZERO = np.nextafter(-ZERO_ABOVE, np.float32(-np.inf))  # the largest value below [-z, z]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,8 +58,8 @@ class LightGBMSplit:
     @property
     def _cut(self) -> np.float32:
         """The threshold in float32, where [-z, z] is one value."""
-        if abs(self.threshold) <= float(_ZERO_ABOVE):
-            return _ZERO_ABOVE if self.threshold >= 0 else _BELOW_ZERO
+        if abs(self.threshold) <= float(ZERO_ABOVE):
+            return ZERO_ABOVE if self.threshold >= 0 else BELOW_ZERO
         return at_most(self.threshold, self.where)
 
     @property
@@ -67,7 +68,7 @@ class LightGBMSplit:
         if self.missing_type != ZERO:
             return False
         cut = self._cut
-        return bool(cut < _BELOW_ZERO) if self.default_left else bool(cut > _ZERO_ABOVE)
+        return bool(cut < BELOW_ZERO) if self.default_left else bool(cut > ZERO_ABOVE)
 
     def as_ours(self) -> ForeignSplit:
         cut = self._cut
@@ -79,15 +80,15 @@ class LightGBMSplit:
             raise ModelFileError(f"{self.where}: there is no missing type {self.missing_type}")
         if self.copies:
             negative = Within(self, "negative") if self.default_left else self.left  # they are all below t
-            return self._split(_BELOW_ZERO, False, negative, Within(self, "other"))
-        joined = max(cut, _ZERO_ABOVE) if self.default_left else min(cut, _BELOW_ZERO)
+            return self._split(BELOW_ZERO, False, negative, Within(self, "other"))
+        joined = max(cut, ZERO_ABOVE) if self.default_left else min(cut, BELOW_ZERO)
         return self._split(joined, self.default_left, self.left, self.right)
 
     def inside(self, stage: str) -> ForeignSplit:
         """A further split of one that has become three."""
         if stage == "other":  # zero and missing values go by default; what is above z may be on either side of t
             zero, positive = (self.left, self.right) if self.default_left else (self.right, Within(self, "positive"))
-            return self._split(_ZERO_ABOVE, True, zero, positive, gain=0.0)
+            return self._split(ZERO_ABOVE, True, zero, positive, gain=0.0)
         return self._split(self._cut, False, self.left, self.right, gain=0.0)
 
     def _split(

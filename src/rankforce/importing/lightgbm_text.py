@@ -13,21 +13,31 @@ from rankforce.data.categories import Categories
 from rankforce.errors import ModelFileError
 from rankforce.importing.foreign_categories import checked_words, named_categories, pandas_features
 from rankforce.importing.foreign_trees import (
+    FlatTrees,
     ForeignLeaf,
     ForeignSplit,
     ForeignTree,
     ensemble,
+    flat_ensemble,
     own_names,
     read_tree,
     whole,
 )
-from rankforce.importing.lightgbm_splits import LightGBMSetSplit, LightGBMSplit, Within
+from rankforce.importing.lightgbm_columns import compiled_columns, flat_trees, kernel, plain_columns
+from rankforce.importing.lightgbm_splits import (
+    CATEGORICAL,
+    DEFAULT_LEFT,
+    MISSING_SHIFT,
+    LightGBMSetSplit,
+    LightGBMSplit,
+    Within,
+)
 from rankforce.models.tree_ensemble import TreeEnsemble
+from rankforce.models.tree_lines import worth_it
 
 BEGIN = b"tree\nversion="
 _COPIES = 64  # how many times larger a tree may become where zeros are missing values
 _DECLARED = re.compile(r"\n\[categorical_feature: ([0-9]{1,9}(?:,[0-9]{1,9})*)\]\n")
-_CATEGORICAL, _DEFAULT_LEFT, _MISSING_SHIFT = 1, 2, 2
 
 
 def read_lightgbm_text(data: bytes, name: str) -> TreeEnsemble:
@@ -35,16 +45,17 @@ def read_lightgbm_text(data: bytes, name: str) -> TreeEnsemble:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise ModelFileError(f"{name}: the LightGBM model is damaged: it is not text") from None
-    body, ended, rest = text.replace("\r\n", "\n").partition("\nend of trees")
+    if "\r" in text:  # seen at once, where looking for two characters takes as long as reading the numbers
+        text = text.replace("\r\n", "\n")
+    body, ended, after = text.partition("\nend of trees")
     if not ended:
         raise ModelFileError(f"{name}: the LightGBM model is truncated: it has no 'end of trees'; save it again")
-    head, *blocks = body.split("\nTree=")
+    head, begun, rest = body.partition("\nTree=")
+    count = rest.count("\nTree=") + bool(begun)
     header = _entries(head)
     sizes = header.get("tree_sizes", "").split()
-    if "tree_sizes" in header and len(sizes) != len(blocks):
-        raise ModelFileError(
-            f"{name}: the LightGBM model is damaged: {len(sizes)} trees are announced, not {len(blocks)}"
-        )
+    if "tree_sizes" in header and len(sizes) != count:
+        raise ModelFileError(f"{name}: the LightGBM model is damaged: {len(sizes)} trees are announced, not {count}")
     refuse_outputs(
         {key: header.get(key, "1") for key in ("num_class", "num_tree_per_iteration")}, header.get("linear_tree"), name
     )
@@ -52,16 +63,21 @@ def read_lightgbm_text(data: bytes, name: str) -> TreeEnsemble:
     names = header.get("feature_names", "").split(" ")
     if len(names) != features:
         raise ModelFileError(f"{name}: {len(names)} feature names for {features} features")
-    trees = [_tree(block, features, f"{name}: tree {number}") for number, block in enumerate(blocks)]
+    trees: FlatTrees | list[ForeignTree] | None = _compiled_trees(data, count, features)
+    if trees is None:
+        blocks = rest.split("\nTree=") if begun else []
+        trees = _simple_trees(blocks, features)
+    if trees is None:
+        trees = [_tree(block, features, f"{name}: tree {number}") for number, block in enumerate(blocks)]
     names = list(own_names(names, "Column_{}"))
     return lightgbm_ensemble(
         trees, names, name, "text", header.get("version", ""), header.get("objective", ""), "average_output" in header,
-        _categories(header.get("feature_infos", ""), rest, names, name),
+        _categories(header.get("feature_infos", ""), after, names, name),
     )  # fmt: skip
 
 
 def lightgbm_ensemble(
-    trees: list[ForeignTree],
+    trees: FlatTrees | list[ForeignTree],
     names: list[str],
     name: str,
     form: str,
@@ -71,20 +87,20 @@ def lightgbm_ensemble(
     categories: Categories,
 ) -> TreeEnsemble:
     """The model of LightGBM's trees: their sum, or in random forests their mean."""
-    return ensemble(
-        trees,
-        names,
-        name=name,
-        categories=categories,
-        scale=1.0 / max(1, len(trees)) if average else 1.0,
-        source={
+    described: dict[str, Any] = {
+        "name": name,
+        "categories": categories,
+        "source": {
             "library": "LightGBM",
             "format": form,
             "version": version,
             "objective": objective,
             "scores": "the mean of the trees" if average else "the sum of the trees, before any link function",
         },
-    )
+    }
+    if isinstance(trees, FlatTrees):
+        return flat_ensemble(trees, names, scale=1.0 / max(1, len(trees.nodes)) if average else 1.0, **described)
+    return ensemble(trees, names, scale=1.0 / max(1, len(trees)) if average else 1.0, **described)
 
 
 def _categories(infos: str, rest: str, names: list[str], name: str) -> Categories:
@@ -129,6 +145,18 @@ def _entries(block: str) -> dict[str, str]:
         key, _, value = line.strip().partition("=")
         found[key] = value
     return found
+
+
+def _compiled_trees(data: bytes, count: int, features: int) -> FlatTrees | None:
+    """All trees at once, by the kernel, unless one of them is special or wrong, or it is not worth it."""
+    read = compiled_columns(data) if worth_it(len(data), kernel) else None
+    return None if read is None or len(read[0]) != count else flat_trees(*read, features)
+
+
+def _simple_trees(blocks: list[str], features: int) -> FlatTrees | None:
+    """All trees at once, unless one of them is special or wrong."""
+    read = plain_columns([_entries("number=" + block) for block in blocks])
+    return None if read is None else flat_trees(*read, features)
 
 
 def _tree(block: str, features: int, where: str) -> ForeignTree:
@@ -197,7 +225,7 @@ def _split(
 ) -> LightGBMSplit | LightGBMSetSplit:
     kind = int(columns["decision_type"][node])
     where = f"{where}, node {node}"
-    if kind & _CATEGORICAL:
+    if kind & CATEGORICAL:
         number = columns["threshold"][node]
         if not (0 <= number < len(sets) and number == np.floor(number)):
             raise ModelFileError(f"{where}: there is no set of categories {number:g}")
@@ -211,8 +239,8 @@ def _split(
     return LightGBMSplit(
         feature=int(columns["split_feature"][node]),
         threshold=float(columns["threshold"][node]),
-        missing_type=kind >> _MISSING_SHIFT,
-        default_left=bool(kind & _DEFAULT_LEFT),
+        missing_type=kind >> MISSING_SHIFT,
+        default_left=bool(kind & DEFAULT_LEFT),
         left=int(columns["left_child"][node]),
         right=int(columns["right_child"][node]),
         gain=float(columns["split_gain"][node]),

@@ -7,7 +7,7 @@ made exact by its remainder. Whatever is written in another way than this module
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -61,6 +61,14 @@ def numbers(text: bytes) -> np.ndarray | None:
     values[negative] *= -1.0
     values[list(odd)] = list(odd.values())
     return values
+
+
+def can_be(dtype: np.dtype[Any], values: np.ndarray) -> bool:
+    """Whether numbers are in the range of a dtype of whole numbers or truth values; any number can be a float."""
+    if dtype.kind == "f" or not len(values):
+        return True
+    least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    return bool(values.min() >= least and values.max() <= most)
 
 
 def _tokens(text: bytes) -> Tokens | None:

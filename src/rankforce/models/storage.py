@@ -51,6 +51,7 @@ from rankforce.models.provenance import Provenance
 
 FORMAT = "rankforce model"
 _HEAD = f'{{"format": "{FORMAT}",\n"version": '.encode()
+_VERSION = re.compile(rb"[0-9]{1,9}(?=,\n)")
 _TAIL = re.compile(rb'\n"sha256": "([0-9a-f]{64})"}\n\Z')
 _END = re.compile(rb'\n"sha256": "[0-9a-f]{64}"}\n')  # within a model a line ends with a comma or a bracket
 _CLOSING = b'"}\n'
@@ -147,7 +148,7 @@ def _check_frame(data: bytes, name: str) -> None:
         if _HEAD.startswith(data):
             raise ModelFileError(f"{name}: the file is truncated; copy it again or save the model again")
         raise ModelFileError(f"{name}: this is not a rankforce model file (it does not begin with {FORMAT!r})")
-    version = re.match(rb"[0-9]{1,9}(?=,\n)", data[len(_HEAD) :])
+    version = _VERSION.match(data, len(_HEAD))
     newer = version is not None and int(version[0]) > LATEST
     tail = _TAIL.search(data, max(0, len(data) - _TAIL_LENGTH))
     if newer and (tail is None or _digest(data, tail) == tail[1]):

@@ -1,8 +1,9 @@
 """The trees of a model file, read column by column instead of number by number.
 
 In a file, a tree is a line of lists, and nearly all of the file are trees. They are cut out of the text before it is
-read as JSON, and all lists of a name are read together (``number_lists.py``). What is not written as ``storage.py``
-writes it stays where it is, and is read as JSON, which finds what is wrong with it.
+read as JSON, by a kernel where that is worth it (``tree_lines.py``), else all lists of a name together
+(``number_lists.py``). What is not written as ``storage.py`` writes it stays where it is, and is read as JSON, which
+finds what is wrong with it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.models.number_lists import numbers, whole_numbers
+from rankforce.models import tree_lines
+from rankforce.models.number_lists import can_be, numbers, whole_numbers
 from rankforce.models.tree_sets import FILE_FIELDS, SetLists
 
 _BEGIN = b'"trees": [\n'
@@ -34,13 +36,17 @@ class TreeColumns:
 def cut_out(data: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]) -> tuple[bytes, list[TreeColumns]]:
     """The text with the number k in place of the k-th list of trees, and these; the text as it is, and none, if some
     list is written in another way."""
+    compiled = tree_lines.worth_it(len(data))
     sections: list[TreeColumns] = []
     kept: list[bytes] = []
     place = 0
     while (start := data.find(_BEGIN, place)) >= 0:
         next_start = data.find(_BEGIN, start + 1)
         end = data.rfind(_END, start, next_start if next_start >= 0 else len(data))
-        read = _read(data[start + len(_BEGIN) : end + 1], dtypes, leaf_fields) if end >= 0 else None
+        place_of_lines = start + len(_BEGIN), end
+        read = _read_compiled(data, *place_of_lines, dtypes, leaf_fields) if compiled else None
+        if read is None:  # lines with sets of categories, too
+            read = _read(data, *place_of_lines, dtypes, leaf_fields)
         if read is None:
             return data, []
         kept += [data[place:start], _ANY, f" {len(sections)}".encode()]
@@ -65,7 +71,23 @@ def put_back(document: Any, sections: list[TreeColumns]) -> None:
             put_back(value, sections)
 
 
-def _read(section: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]) -> TreeColumns | None:
+def _read_compiled(
+    data: bytes, start: int, end: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
+) -> TreeColumns | None:
+    """As ``_read``, by the kernel, which knows no sets of categories."""
+    read = tree_lines.read(data, start, end + 1, dtypes, leaf_fields)
+    if read is None or not all(can_be(np.dtype(dtypes[name]), values) for name, values in read[0].items()):
+        return None
+    columns, nodes = read
+    sets = _sets((b"",) * len(nodes))
+    return None if sets is None else TreeColumns(columns, nodes, sets)
+
+
+def _read(
+    data: bytes, start: int, end: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
+) -> TreeColumns | None:
+    """The lines of trees from ``start`` to the bracket at ``end``, if that is what they are."""
+    section = data[start : end + 1]
     pattern, written = _line(tuple(dtypes))
     lines = pattern.findall(section)
     lists = list(zip(*lines, strict=True))
@@ -145,10 +167,4 @@ def _column(text: bytes, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray] 
             return None
         text = text.replace(b"true", b"1").replace(b"false", b"0")
     values = numbers(text) if dtype.kind == "f" else whole_numbers(text)
-    if values is None:
-        return None
-    if dtype.kind != "f" and len(values):
-        least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-        if values.min() < least or values.max() > most:
-            return None
-    return values, commas
+    return None if values is None or not can_be(dtype, values) else (values, commas)

@@ -10,7 +10,7 @@ from rankforce import dtypes
 from rankforce.binning.binned import Binned
 from rankforce.binning.packing import BYTE_VALUES
 from rankforce.kernels.trees.partition import route_documents
-from rankforce.threads import over_queries
+from rankforce.threads import FEW_IN_A_WALK, over_queries
 from rankforce.trees.tree import Tree
 
 
@@ -68,4 +68,4 @@ class Grown:
                 leaf_of,
             )
 
-        over_queries(binned.query_starts, route)
+        over_queries(binned.query_starts, route, FEW_IN_A_WALK)
