@@ -11,7 +11,7 @@ from tests.importing.mutations import damaged
 
 from rankforce.errors import RankforceError
 from rankforce.importing import lightgbm_columns, lightgbm_text
-from rankforce.importing.recognising import _checked_foreign_model
+from rankforce.importing.recognising import read_foreign
 from rankforce.models.storage import to_bytes
 
 TEXT = LIGHTGBM_TEXT.encode() if isinstance(LIGHTGBM_TEXT, str) else LIGHTGBM_TEXT
@@ -76,7 +76,7 @@ def outcome(data, way, monkeypatch):
         patch.setattr(lightgbm_text, "_compiled_trees", counted(compiled))
         patch.setattr(lightgbm_text, "_simple_trees", counted(simple) if way == "columns" else lambda *_: None)
         try:
-            return to_bytes(_checked_foreign_model(data, "model")), any(one is not None for one in made)
+            return to_bytes(read_foreign(data, "model")), any(one is not None for one in made)
         except RankforceError as error:
             return str(error), False
 

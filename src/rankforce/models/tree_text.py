@@ -22,6 +22,7 @@ from rankforce.models.tree_sets import FILE_FIELDS, SetLists
 _BEGIN = b'"trees": [\n'
 _END = b"}]"
 _ANY = b'"trees":'
+_SETS_BEGIN = f'"{next(iter(FILE_FIELDS))}":'.encode()
 
 
 class TreeColumns:
@@ -43,10 +44,9 @@ def cut_out(data: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, An
     while (start := data.find(_BEGIN, place)) >= 0:
         next_start = data.find(_BEGIN, start + 1)
         end = data.rfind(_END, start, next_start if next_start >= 0 else len(data))
-        place_of_lines = start + len(_BEGIN), end
-        read = _read_compiled(data, *place_of_lines, dtypes, leaf_fields) if compiled else None
-        if read is None:  # lines with sets of categories, too
-            read = _read(data, *place_of_lines, dtypes, leaf_fields)
+        with_sets = data.find(_SETS_BEGIN, start, end) >= 0  # which the kernel does not know
+        reader = _read_compiled if compiled and not with_sets else _read
+        read = reader(data, start + len(_BEGIN), end, dtypes, leaf_fields)
         if read is None:
             return data, []
         kept += [data[place:start], _ANY, f" {len(sections)}".encode()]
