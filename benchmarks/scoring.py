@@ -6,7 +6,7 @@ LightGBM and XGBoost train; rankforce imports both files (``rf.load``) and score
 trees are also scored by tl2cgen (C compiled with gcc), by treelite's GTIL and by ONNX Runtime, each with all threads
 and with its input prepared beforehand. Candidates take turns; best and median of the rounds. ``--models`` keeps what
 was trained and compiled (minutes for large models), so that a quiet machine only has to score. ``--categories`` scores
-trees of LightGBM that ask for sets of categories at about a fifth of their nodes, instead.
+trees of LightGBM of which many nodes ask for sets of categories, instead, and says how many.
 """
 
 from __future__ import annotations
