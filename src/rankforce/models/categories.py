@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankforce.data import frames
-from rankforce.data.categories import Categories, Category
+from rankforce.data.categories import UNKNOWN, Categories, Category
 from rankforce.data.category_codes import encoded_matrix, recoded_matrix
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError
@@ -44,6 +44,34 @@ def holds_raw_values(data: Any, categories: Categories) -> bool:
 def raw_matrix(data: Any, feature_names: Sequence[str], categories: Categories) -> np.ndarray:
     """A frame or an array of raw values, whose columns are these features, as a matrix with codes."""
     return encoded_matrix(data, feature_names, categories)
+
+
+class CodedColumns(NamedTuple):
+    """The columns of a matrix that hold codes, and between which numbers they are."""
+
+    places: np.ndarray
+    lowest: np.ndarray
+    highest: np.ndarray
+
+    @classmethod
+    def of(cls, feature_names: Sequence[str], categories: Categories, unnamed: Collection[int]) -> CodedColumns | None:
+        """None where no column does. ``unnamed``: the places of categories that are whole numbers, whichever."""
+        limits = {place: len(categories[name]) for place, name in enumerate(feature_names) if name in categories}
+        places = sorted({*limits, *unnamed})
+        if not places:
+            return None
+        return cls(
+            np.array(places),
+            np.array([UNKNOWN if place in limits else -np.inf for place in places], dtype=np.float32),
+            np.array([limits.get(place, np.inf) for place in places], dtype=np.float32),
+        )
+
+    def holds(self, matrix: np.ndarray) -> bool:
+        """Whether a matrix has nothing but codes and missing values in these columns."""
+        codes = matrix[:, self.places]
+        with np.errstate(invalid="ignore"):
+            right = (codes == np.floor(codes)) & (codes >= self.lowest) & (codes < self.highest)
+        return bool((right | np.isnan(codes)).all())
 
 
 def check_whole_codes(matrix: np.ndarray, feature_names: Sequence[str], features: Collection[int]) -> None:

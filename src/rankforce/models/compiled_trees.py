@@ -199,7 +199,7 @@ class TreeRecords:
             links,
             frozen(links.view(np.float32), np.float32),
             frozen(values, np.float64),
-            table,
+            None if table is None else tuple(table),
         )
         # the dispatcher itself: finding out that no argument is of a user's class takes as long as a tenth of the trees
         self._kernel = score_side_by_side if jit.PLAIN else score_side_by_side.own
@@ -264,11 +264,12 @@ class NodeTests:
         if kept[0] != key:
             kept = self._kept_bundles = key, self._bundles(*key)
         bundles = kept[1]
+        sets = None if self.sets is None else (tuple(self.sets.table), *self.sets[1:])
 
         def work(first: int, last: int) -> None:
             score_by_blocks(
                 matrix, self.value_rows.features, self.value_rows.fills, bundles, self.word_starts, self.test_starts,
-                self.rows, self.thresholds, self.masks, self.leaf_starts, self.leaf_values, self.sets,
+                self.rows, self.thresholds, self.masks, self.leaf_starts, self.leaf_values, sets,
                 first, last, scores,
             )  # fmt: skip
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.cached_properties import cached_property
 from rankforce.data import frames
 from rankforce.data.categories import Categories, as_categories, check_codes
 from rankforce.data.dataset import Dataset
@@ -21,6 +22,7 @@ from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import OrNone, Whole
 from rankforce.models.binned_scores import is_binned, scores_by_bins
 from rankforce.models.categories import (
+    CodedColumns,
     check_whole_codes,
     holds_raw_values,
     matrix_of_dataset,
@@ -175,10 +177,13 @@ class Model(abc.ABC):
 
     def _check_codes(self, matrix: np.ndarray) -> None:
         """Raise where a column of codes holds something else."""
-        if self.categories:
+        if self._coded is not None and not self._coded.holds(matrix):  # at once; what is wrong is looked for after
             check_codes(matrix, self.feature_names, self.categories)
-        if self.unnamed_categories:
             check_whole_codes(matrix, self.feature_names, self.unnamed_categories)
+
+    @cached_property
+    def _coded(self) -> CodedColumns | None:
+        return CodedColumns.of(self.feature_names, self.categories, self.unnamed_categories)
 
     @property
     def unnamed_categories(self) -> frozenset[int]:

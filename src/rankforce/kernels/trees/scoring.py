@@ -33,7 +33,7 @@ from rankforce.compiling.intrinsics import (
     trailing_zeros,
 )
 from rankforce.compiling.jit import kernel, subroutine
-from rankforce.kernels.trees.set_tests import PLACES, fill_failing, is_in_set
+from rankforce.kernels.trees.set_tests import PLACES, SetTable, fill_failing, is_in_set
 
 WORD = 32  # leaves per word
 GROUP = 8 * DOCUMENT_BLOCK  # documents that pass through a bundle of trees before the next bundle is fetched
@@ -158,8 +158,8 @@ def score_by_blocks(
 
     features float32 (documents, features). Row r of a block holds feature ``row_features[r]`` with ``row_fills[r]``
     in place of missing values: -inf for tests that send them left, inf for those that send them right. bundles
-    int64: ``bundles[b]`` is the first tree of bundle b; a bundle's tests fit into the cache. sets: SetTests or None.
-    The rest as above.
+    int64: ``bundles[b]`` is the first tree of bundle b; a bundle's tests fit into the cache. sets: None, or SetTests
+    and their table as plain tuples, which Numba recognises much faster than named ones. The rest as above.
     """
     height = row_features.shape[0]
     width = SMALL_BLOCK if last - first <= SMALL_BLOCK else DOCUMENT_BLOCK
@@ -170,7 +170,9 @@ def score_by_blocks(
     open_leaves = np.empty(width, dtype=np.uint32)
     word_leaf = np.empty(width, dtype=np.int32)
     if sets is not None:
-        failing = np.empty((group // width, PLACES * sets.table.word_starts[-1]), dtype=np.uint64)
+        parts, set_starts, set_places, set_masks = sets
+        table = SetTable(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5])
+        failing = np.empty((group // width, PLACES * table.word_starts[-1]), dtype=np.uint64)
         table_rows = np.empty(PLACES, dtype=np.int64)
         square = np.empty(PLACES, dtype=np.uint64)
     for start in range(first, last, group):
@@ -185,7 +187,7 @@ def score_by_blocks(
         if sets is not None:
             for block in range(blocks):
                 fill_failing(
-                    features, start + block * width, count - block * width, width, sets.table, table_rows, square,
+                    features, start + block * width, count - block * width, width, table, table_rows, square,
                     failing[block],
                 )  # fmt: skip
         for bundle in range(bundles.shape[0] - 1):
@@ -199,7 +201,7 @@ def score_by_blocks(
                             failed_tests_of_few(values[block], rows, thresholds, masks, begin, end, ruled_out)
                             if sets is not None:
                                 failed_set_tests_of_few(
-                                    failing[block], sets.places, sets.masks, sets.starts[word], sets.starts[word + 1],
+                                    failing[block], set_places, set_masks, set_starts[word], set_starts[word + 1],
                                     ruled_out,
                                 )  # fmt: skip
                             _note_open(SMALL_BLOCK, ruled_out, leaf, word == last_word, open_leaves, word_leaf)
@@ -207,7 +209,7 @@ def score_by_blocks(
                             failed_tests(values[block], rows, thresholds, masks, begin, end, ruled_out)
                             if sets is not None:
                                 failed_set_tests(
-                                    failing[block], sets.places, sets.masks, sets.starts[word], sets.starts[word + 1],
+                                    failing[block], set_places, set_masks, set_starts[word], set_starts[word + 1],
                                     ruled_out,
                                 )  # fmt: skip
                             _note_open(DOCUMENT_BLOCK, ruled_out, leaf, word == last_word, open_leaves, word_leaf)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
-from rankforce.kernels.trees.set_tests import PLACES, fill_values
+from rankforce.kernels.trees.set_tests import PLACES, SetTable, fill_values
 
 ABREAST = 8  # trees that are walked at once
 LINK_LIMIT = 1 << 16  # rows of values, and records of a tree, that a link can tell apart
@@ -52,14 +52,15 @@ def score_side_by_side(
     features float32 (documents, features). Row r of a document's values is feature ``row_features[r]`` with
     ``row_fills[r]`` in place of a missing value: -inf for tests that send it left, inf for those that send it right.
     record_starts int64: where each tree's records begin. links uint32 and thresholds float32 are two views of the
-    same records: entries 2k and 2k + 1. record_values float64: the value of a leaf, 0 elsewhere. sets: a SetTable,
-    whose places are further rows, 1 where a test fails and -1 where not, or None. ``first_tree`` to ``last_tree`` are
-    walked. Where the result is false, the scores mean nothing.
+    same records: entries 2k and 2k + 1. record_values float64: the value of a leaf, 0 elsewhere. sets: a SetTable
+    as a plain tuple, whose places are further rows, 1 where a test fails and -1 where not, or None. ``first_tree`` to
+    ``last_tree`` are walked. Where the result is false, the scores mean nothing.
     """
     if sets is None:
         values = np.empty(row_features.shape[0], dtype=np.float32)
     else:
-        values = np.empty(row_features.shape[0] + PLACES * sets.word_starts[-1], dtype=np.float32)
+        table = SetTable(sets[0], sets[1], sets[2], sets[3], sets[4], sets[5])
+        values = np.empty(row_features.shape[0] + PLACES * table.word_starts[-1], dtype=np.float32)
     infinity = np.float32(np.inf)
     for document in range(features.shape[0]):
         finite = True
@@ -71,7 +72,7 @@ def score_side_by_side(
             value = features[document, row_features[r]]
             values[r] = value if value == value else row_fills[r]
         if sets is not None:
-            fill_values(features, document, sets, row_features.shape[0], values)
+            fill_values(features, document, table, row_features.shape[0], values)
         score = scores[document]
         for tree in range(first_tree, last_tree, ABREAST):
             # what is beyond the last tree walks the last tree once more, and is not added
