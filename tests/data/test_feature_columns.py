@@ -229,6 +229,13 @@ def test_roles_of_a_frame_can_be_refused():
         Dataset(frame.drop(columns="query"))
 
 
+def test_the_index_of_a_data_frame_is_left_out():
+    frame = pd.DataFrame({"q": [1, 1], "grade": [0, 1], "__index_level_0__": [5, 6]})
+    data = Dataset(frame, qid="q", y="grade")
+    assert data.n_features == 0
+    assert data.roles["__index_level_0__"] == "left out (index of a data frame)"
+
+
 def test_prefixes_say_what_a_column_is():
     frame = pd.DataFrame({"qid": [1, 1], "label:clicks": [0, 1], "feature:label": [2.0, 3.0], "category:shop": [7, 8]})
     data = Dataset(frame)

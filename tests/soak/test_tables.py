@@ -159,9 +159,10 @@ def from_frame(rng: random.Random, table):
         roles["labels"] = {"clicks": rng.choice(names)}
     if rng.random() < 0.3:
         roles["feature_names"] = names[:2]
-    asked = "weights" in roles
+    given = {one for one in roles.values() if isinstance(one, str)} | {*roles.get("labels", {}).values()}
+    says_it = any(name.lower() == "weight:document" for name in names if name not in given)
     data = rf.Dataset(frame, **roles)
-    assert (data.weights is not None) == asked
+    assert (data.weights is not None) == ("weights" in roles or says_it)
     return data
 
 

@@ -56,7 +56,7 @@ class Member:
         if isinstance(self.given, Model):
             return self.given
         if isinstance(self.given, str):
-            return TreeEnsemble.from_trees([], data.feature_names, base_model=self.given)
+            return TreeEnsemble.from_trees([], data.feature_names, base_model=self.given, categories=data.categories)
         return None
 
     @property

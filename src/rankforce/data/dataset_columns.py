@@ -143,7 +143,8 @@ def refuse_long_names(names: Iterable[str], what: str) -> None:
 
 def refuse_label_among_features(data: Dataset, name: str | None) -> None:
     """Raise if a frame of features also holds the label, by its name and its values: nothing else would be learned."""
-    label = data.labels[MAIN_LABEL].astype(dtypes.FEATURE)
+    with np.errstate(over="ignore"):
+        label = data.labels[MAIN_LABEL].astype(dtypes.FEATURE)
     for place, feature in enumerate(data.feature_names):
         suspect = feature == name or feature.lower() in LABEL_NAMES
         if suspect and np.array_equal(data.features[:, place], label, equal_nan=True):

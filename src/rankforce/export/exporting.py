@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import os
 import re
@@ -154,7 +155,7 @@ def _prepared(
             own = model.feature_names[feature]
             raise SettingsError(
                 f"feature {available.name(feature)!r}: {problem}; give it another name there: ",
-                Phrase(f"features={{{own!r}: '...'}}", f'--features FILE, with {{"{own}": "..."}} in it'),
+                Phrase(f"features={{{own!r}: '...'}}", f'--features FILE, with {{{json.dumps(own)}: "..."}} in it'),
             )
     offset = 0.0
     if shift:

@@ -170,7 +170,7 @@ class ColumnOptions:
         not_features = set(claimed_columns)
         others = [name for name in free if name not in not_features]
         features = self.features if self.features is not None else others
-        clash, count = Counter([*claimed_columns, *features]).most_common(1)[0] if columns else ("", 0)
+        clash, count = next(iter(Counter([*claimed_columns, *features]).most_common(1)), ("", 0))
         if count > 1:
             raise refused("a column is given two roles", path, text=clash)
         left_out = dict.fromkeys(self.ignore, "as asked")
