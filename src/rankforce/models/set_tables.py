@@ -8,10 +8,10 @@ import numpy as np
 
 from rankforce.cached_properties import cached_property
 from rankforce.data.category_sets import BITS
-from rankforce.kernels.trees.set_tests import MISSING, PLACES, SetBits, SetRows, SetTable
 from rankforce.models.model import frozen
 
 if TYPE_CHECKING:
+    from rankforce.kernels.trees.set_tests import SetRows, SetTable
     from rankforce.models.tree_ensemble import TreeEnsemble
 
 LARGEST_TABLE = 1 << 28  # bytes; ensembles that would need more are walked
@@ -26,6 +26,8 @@ class SetPlaces:
     """
 
     def __init__(self, ensemble: TreeEnsemble) -> None:
+        from rankforce.kernels.trees.set_tests import PLACES
+
         self._ensemble = ensemble
         nodes = np.flatnonzero(ensemble.subset >= 0)
         starts, words = ensemble.subset_starts, ensemble.subset_words
@@ -54,7 +56,9 @@ class SetPlaces:
 
     @cached_property
     def rows(self) -> SetRows:
-        """What is asked at each place. At those that stand for no test: whether feature 0 is in set 0."""
+        """What is asked at each place; at those that stand for no test, something that there is."""
+        from rankforce.kernels.trees.set_tests import SetBits, SetRows
+
         ensemble = self._ensemble
         nodes = np.flatnonzero(ensemble.subset >= 0)[np.maximum(self.sets, 0)]
         return SetRows(
@@ -67,6 +71,8 @@ class SetPlaces:
     @cached_property
     def table(self) -> SetTable | None:
         """None if it would be too large."""
+        from rankforce.kernels.trees.set_tests import MISSING, PLACES, SetTable
+
         sets, codes = self._listed()
         place_of = np.flatnonzero(self.sets >= 0)
         by_set = np.full(len(self._ensemble.subset_starts) - 1, -1)
@@ -114,6 +120,8 @@ class SetPlaces:
 
     def _missing_left(self, f: int, width: int) -> np.ndarray:
         """The places of a feature whose tests a missing value passes, as words."""
+        from rankforce.kernels.trees.set_tests import PLACES
+
         places = np.arange(PLACES * self.word_starts[f], PLACES * self.word_starts[f + 1])
         passes = self.rows.missing_left[places] & (self.sets[places] >= 0)
         words = np.zeros(width, dtype=np.uint64)
@@ -122,4 +130,5 @@ class SetPlaces:
 
 
 def _bits(places: np.ndarray) -> np.ndarray:
-    return np.uint64(1) << (places % PLACES).astype(np.uint64)
+    """The bit of each place in its word of 64."""
+    return np.uint64(1) << (places % 64).astype(np.uint64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from rankforce.cached_properties import cached_property
 from rankforce.console.wording import counted
 from rankforce.data.categories import Categories
 from rankforce.errors import DataError, SettingsError
-from rankforce.kernels.trees.set_tests import SetBits
 from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_sets, tree_walk
 from rankforce.models.model import Model, count_of, frozen, places_within
@@ -22,6 +21,9 @@ from rankforce.models.tree_checks import check_trees
 from rankforce.models.tree_sets import SET_FIELDS
 from rankforce.models.tree_text import TreeColumns
 from rankforce.trees.tree import Tree, no_numbers
+
+if TYPE_CHECKING:
+    from rankforce.kernels.trees.set_tests import SetBits
 
 # dtype of each array; the first six have one entry per internal node, the last two one per leaf
 NODE_FIELDS: dict[str, Any] = {
@@ -283,7 +285,11 @@ class TreeEnsemble(Model):
         ]
         nodes = np.column_stack([self.feature, *sides, self.missing_left + 2 * (self.subset + 1)])
         roots = np.where(self.tree_leaves > 1, self.node_starts[:-1], ~self.leaf_starts[:-1])
-        sets = SetBits(self.subset_starts, self.subset_words) if self.has_sets else None
+        sets = None
+        if self.has_sets:
+            from rankforce.kernels.trees.set_tests import SetBits
+
+            sets = SetBits(self.subset_starts, self.subset_words)
         return frozen(roots, np.int32), frozen(nodes, np.int32), self.threshold, sets
 
     @cached_property
