@@ -51,7 +51,8 @@ def test_the_order_of_lambdamarts_settings():
     assert " ".join(kinds_of(rf.LambdaMART)) == (
         "measure n_trees n_leaves learning_rate min_documents preset split step sigma max_step anchor l2 min_gain "
         "max_depth growth max_bins normalise pairs feature_fraction query_fraction monotone lambda_function objective "
-        "base_model early_stopping line_search line_search_on validation_measure memory seed threads progress"
+        "category_smoothing base_model early_stopping line_search line_search_on validation_measure memory "
+        "seed threads progress"
     )
 
 

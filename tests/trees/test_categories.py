@@ -171,6 +171,7 @@ def test_without_other_categories_those_of_less_weight_are_listed():
         assert not unseen.any()
 
 
+@pytest.mark.compiled_only
 @pytest.mark.parametrize("growth", REFERENCES)
 def test_threads_and_memory_do_not_matter(growth):
     rng = np.random.default_rng(0)
