@@ -49,6 +49,7 @@ HARMLESS = {
     ("trees.quantised", "anybody"): "a refusal, that of the only member to see a negative curvature",
     ("trees.quantised", "total"): "a unit, at the edge of what fits: test_collective_quantities",
     ("trees.grower", "highest"): "which histograms are given up: test_collective_quantities",
+    ("binning.category_bins", "totals"): "whether a constant feature has bins: test_collective_quantities",
     ("forces.forces", "highest"): "the last bits of forces: test_collective_quantities",
     ("measures.concordance", "highest"): "which loop runs, with more than 64 grades: test_collective_quantities",
     ("measures.concordance", "union"): "which loop runs, with more than 64 grades: test_collective_quantities",
@@ -71,6 +72,8 @@ def places():
 # Where to look first, for speed.
 NOTICED_BY = {
     "binning.binning": "bins of a sample, grown by all documents",
+    "binning.category_bins": "many features, one of categories",
+    "data.distributions": "many features, one of categories",
     "boosting.boosted_trees": "bins of a sample, grown by all documents",
     "boosting.document_costs": "weights of one member alone",
     "boosting.sampling": "hardly a query",
@@ -89,6 +92,19 @@ def relabelled(labels, weights=None):
 
 LONGEST = DATA.row_queries == 3  # one query alone has ninety documents
 GAPS = np.where(LONGEST & (DATA.label("grades") == 2), 2.0, np.where(DATA.label("grades") > 1, 3.0, 0.0))
+
+
+def with_categories():
+    """A feature with categories, of which some are at one member alone; more features than are looked at at a time."""
+    random = np.random.default_rng(3)
+    codes = np.where(LONGEST, random.integers(0, 5, len(LONGEST)), random.integers(0, 3, len(LONGEST)))
+    further = random.normal(size=(len(LONGEST), 20))
+    return rf.Dataset(
+        np.column_stack([codes, further, DATA.features]).astype(np.float32),
+        np.clip(DATA.label("grades") + (codes == 1), 0, 4),
+        qid=DATA.query_ids[DATA.row_queries],
+        categories={"1": ["a", "b", "c", "d", "e"]},
+    )
 
 
 def tiny_forces(data):
@@ -117,6 +133,7 @@ FURTHER = {
         lambda: rf.MART(n_trees=2, split="least_squares"),
         relabelled(DATA.label("grades"), np.where(LONGEST, 0.5, 1.0)),
     ),
+    "many features, one of categories": (lambda: rf.LambdaMART(n_trees=2, growth="leafwise"), with_categories()),
     "bins of a sample, grown by all documents": (lambda: rf.LambdaMART(n_trees=2), relabelled(DATA.label("grades"))),
 }  # fmt: skip
 

@@ -73,6 +73,16 @@ def test_bins(max_bins, exact_rows, monkeypatch):
         assert one == whole
 
 
+def test_bins_of_a_category_that_one_member_misses():
+    """All have one category, and somebody also a missing value: then there are two bins, for everybody."""
+    values = np.zeros((4, 1), dtype=np.float32)
+    values[3] = np.nan
+    data = rf.Dataset(values, [0, 1, 0, 1], group=[2, 2], categories={"1": ["a", "b"]})
+    whole = Binning.of(data)
+    assert len(whole.features) == 1
+    assert Crowd(2).run(lambda rank: Binning.of(data.take_queries([rank]))) == [whole, whole]
+
+
 def test_units_are_those_of_all_documents():
     sizes = 5_000, 30_000  # which need different numbers of bits to be counted
     forces = np.random.default_rng(6).normal(size=sum(sizes))

@@ -81,6 +81,9 @@ class Phrase(Remedy):
         return self.in_python
 
 
+MAKE_STORE = Phrase("rf.bin(data, path)", "rankforce bin DATA -o STORE")
+
+
 @dataclasses.dataclass(frozen=True)
 class ValidationData(Remedy):
     """Validation data for ``fit``."""

@@ -20,14 +20,17 @@ STREAMS = "data/random_streams.py"
 HASHING = {
     STREAMS: "draws",
     "data/hashing.py": "defines it",
-    "data/dataset.py": "what documents are: draws begin with it",
+    "data/document_hashes.py": "what documents are: draws begin with it",
     "data/noise.py": "what labels are: draws begin with it",
 }
 QUERY_HASHES = {  # whoever reads them and draws nothing
     "data/dataset.py": "what documents are",
+    "data/document_hashes.py": "what documents are",
+    "data/distributions.py": "passed on to a stream",
     "data/preferences.py": "a fingerprint",
     "models/net_scaling.py": "the order of a sum",
     "binning/binned.py": "passed on to the grower",
+    "binning/binning.py": "passed on to a stream",
     "trees/grower.py": "passed on to the rounding, which begins with a stream",
     "trees/quantised.py": "passed on beside a word of a stream",
     "evaluation/ties.py": "parts of a draw that the next lines make",

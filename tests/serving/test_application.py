@@ -151,8 +151,10 @@ class Blocked:
 
     def __init__(self, model):
         self.model = model
-        self.feature_names = model.feature_names
         self.go, self.entered = threading.Event(), threading.Event()
+
+    def __getattr__(self, name):
+        return getattr(self.model, name)
 
     def predict(self, data):
         self.entered.set()

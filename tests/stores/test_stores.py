@@ -260,7 +260,7 @@ def test_what_needs_values_says_so(work, stores, tmp_path, monkeypatch):
 
 def test_settings_that_do_not_fit(stores, tmp_path):
     train = rf.read(stores / "train.bins")
-    with pytest.raises(SettingsError, match="made with max_bins=255, and the training wants 63"):
+    with pytest.raises(SettingsError, match="made for at most 255 bins, and the training wants 63"):
         rf.LambdaMART(n_trees=1, max_bins=63).fit(train)
     rf.bin(HELD_OUT, tmp_path / "own.bins")
     with pytest.raises(DataError, match="other thresholds than the training data"):

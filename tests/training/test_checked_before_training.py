@@ -42,7 +42,7 @@ UNFIT: list[tuple[dict[str, Any], str]] = [
     ({"ties": "random"}, "ties must be one of"),
     ({"blank": "ignore"}, "blank must be one of"),
     ({"blank": "raise"}, "1 of 8 queries are blank"),
-    ({"convention": "ranklib"}, "unknown convention"),
+    ({"convention": "terrier"}, "unknown convention"),
     ({"convention": "lightgbm", "ties": "stable"}, "fixes ties"),
     ({"convention": "lightgbm", "measures": "RBP"}, "does not say how"),
     ({"convention": "mslr", "measures": "NDCG@5", "top": 5.0}, "has no entry in the gain table"),

@@ -252,8 +252,9 @@ def test_same_bytes_for_any_threads_and_order_of_queries(split, monkeypatch):
 @pytest.mark.compiled_only
 @pytest.mark.skipif(jit.PLAIN, reason="nothing is compiled")
 def test_the_kernel_is_compiled_once():
+    before = set(grow_tree.own.signatures)  # data with categories has a variant of its own
     for split, memory, settings in (("newton", "fast", {}), ("least_squares", "low", {"l2": 1, "max_depth": 3})):
         _, binned, forces, curvatures = made(2, memory=memory)
         monotone = [1] * 11 if memory == "low" else None
         Grower(binned, split=split, monotone=monotone, **DEFAULTS | settings).grow(forces, curvatures)
-    assert len(grow_tree.own.signatures) == 1
+    assert len(set(grow_tree.own.signatures) - before) <= 1

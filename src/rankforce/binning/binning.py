@@ -133,9 +133,14 @@ def _sample_rows(data: Dataset) -> np.ndarray | None:
     """The rows that quantiles are taken from; None for all of them."""
     if total(data.n_documents) <= EXACT_ROWS:
         return None
-    words = Stream.BINNING_SAMPLE.words(0, data.query_hashes)
+    words = sample_words(data.query_hashes)
     everybodys = gathered(np.column_stack([words, data.query_sizes.astype(np.uint64)]))
     return np.flatnonzero((words <= last_sampled(everybodys[:, 0], everybodys[:, 1]))[data.row_queries])
+
+
+def sample_words(query_hashes: np.ndarray) -> np.ndarray:
+    """By which queries are chosen for the sample: those with the smallest."""
+    return Stream.BINNING_SAMPLE.words(0, query_hashes)
 
 
 def last_sampled(words: np.ndarray, sizes: np.ndarray) -> np.uint64:

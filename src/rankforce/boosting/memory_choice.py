@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError
 from rankforce.memory import available_memory, written_size
-from rankforce.remedies import Setting
+from rankforce.remedies import MAKE_STORE, Setting
 
 BYTES_PER_DOCUMENT = 101  # scores, forces, entries, labels, order ... while trees grow
 SHARE = 0.7  # of what can be had, that may be counted on
@@ -18,7 +18,7 @@ def chosen_memory(setting: str, data: Dataset) -> tuple[str, str]:
     """
     stored = data.bins is not None
     if setting == "mapped" and not stored:
-        raise SettingsError(Setting("memory", "mapped"), " is for a store of bins: make one with rf.bin(...)")
+        raise SettingsError(Setting("memory", "mapped"), " is for a store of bins: make one with ", MAKE_STORE)
     if setting != "auto":
         return setting, ""
     rows = data.bins.rows.nbytes if stored else data.n_documents * data.n_features

@@ -252,7 +252,7 @@ def document_id_keys(data: Dataset) -> np.ndarray:
     if data.document_ids is None:
         raise DataError("this convention orders equal scores by document id, and the data has none: ", DOCUMENT_IDS)
     if data not in _id_keys:
-        texts = np.array([str(one).encode() for one in data.document_ids], dtype=object)
+        texts = np.array([str(one).encode("utf-8", "surrogatepass") for one in data.document_ids], dtype=object)
         _, places = np.unique(texts, return_inverse=True)
         keys = (len(texts) - places).astype(dtypes.HASH)
         _id_keys[data] = np.array(data.by_query(keys))

@@ -193,6 +193,10 @@ def _parsed(info: Any, names: list[str], columns: dict[str, int], dtype: type[np
                 raise ModelFileError(f"there is no feature {name!r}")
             number = len(nodes)
             categorical = entry["decision_type"] == "=="
+            if categorical != isinstance(entry["threshold"], str):
+                raise ModelFileError(
+                    f"a threshold cannot be {entry['threshold']!r} where {entry['decision_type']} is asked"
+                )
             codes = [int(code) for code in entry["threshold"].split("||")] if categorical else None
             listed.append(None if codes is None else np.array(codes))
             missing_left = entry["default_left"] is True and not categorical

@@ -22,6 +22,7 @@ from rankforce.data.distributions import KnownData
 from rankforce.data.hashing import hash_ids
 from rankforce.data.query_groups import query_mask
 from rankforce.errors import DataError, FileFormatError, SettingsError
+from rankforce.remedies import MAKE_STORE, NAME_ALONE, Phrase, Setting
 from rankforce.stores.format import ROWS, damaged_arrays, open_array, read_header
 from rankforce.stores.known_rows import read_known_data
 
@@ -83,7 +84,7 @@ class BinnedDataset(Dataset):
             raise FileFormatError(
                 f"its array {name!r} is damaged",
                 path=self.path,
-                remedy="make the store again from the data: rf.bin(...), or rankforce bin",
+                remedy=("make the store again from the data: ", MAKE_STORE),
             )
 
     def __reduce__(self) -> Any:
@@ -192,8 +193,9 @@ class BinnedDataset(Dataset):
         """
         if max_bins != self.max_bins:
             raise SettingsError(
-                f"{self.path}: the store was made with max_bins={self.max_bins}, and the training wants {max_bins}: "
-                "give both the same"
+                f"{self.path}: the store was made for at most {self.max_bins} bins, and the training wants {max_bins}: "
+                "give both the same ",
+                Setting("max_bins", NAME_ALONE),
             )
         if memory == "mapped":
             return self.bins
@@ -209,8 +211,9 @@ class BinnedDataset(Dataset):
         """The bins, if they were made at these thresholds."""
         if self.bins.binning != binning:
             raise DataError(
-                f"{self.path}: the store was binned at other thresholds than the training data: make it with "
-                "like= the store of the training data"
+                f"{self.path}: the store was binned at other thresholds than the training data: make it like the store "
+                "of the training data: ",
+                Phrase("rf.bin(..., like=train)", "rankforce bin ... --like TRAIN"),
             )
         return self.bins
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.errors import FileFormatError
+from rankforce.remedies import MAKE_STORE, Words
 
 FORMAT = "rankforce bins"
 VERSION = 1
@@ -47,13 +48,13 @@ def write_header(folder: Path, header: dict[str, Any]) -> None:
 def read_header(folder: Path) -> dict[str, Any]:
     """The header, or an error that says what is wrong with the folder."""
 
-    def refuse(problem: str, remedy: str) -> FileFormatError:
+    def refuse(problem: str, remedy: Words) -> FileFormatError:
         return FileFormatError(problem, path=folder, remedy=remedy)
 
-    again = "make it again from the data: rf.bin(...), or rankforce bin"
+    again = ("make it again from the data: ", MAKE_STORE)
     if not folder.is_dir():
         problem = "this is a file, and a store is a folder" if folder.exists() else "there is no such store"
-        raise refuse(problem, "a store is made from data by rf.bin(...), or rankforce bin")
+        raise refuse(problem, ("a store is made from data by ", MAKE_STORE))
     try:
         text, digest = (folder / HEADER).read_text(encoding="utf-8").rstrip("\n").rsplit("\n", 1)
         if hashlib.blake2b(text.encode(), digest_size=16).hexdigest() != digest:
@@ -73,7 +74,7 @@ def open_array(folder: Path, header: dict[str, Any], name: str, *, mapped: bool 
     """An array of the store, as the header describes it; in memory, or mapped."""
     described = header["arrays"][name]
     problem = f"its array {name!r} is damaged"
-    remedy = "make the store again from the data: rf.bin(...), or rankforce bin"
+    remedy = ("make the store again from the data: ", MAKE_STORE)
     try:
         # Mapped so that writing would copy: nobody writes, but kernels are compiled for arrays that can be written to.
         array = np.load(folder / f"{name}.npy", mmap_mode="c" if mapped else None, allow_pickle=False)

@@ -17,7 +17,6 @@ from rankforce.console.byte_progress import ByteProgress
 from rankforce.data.blocks import Blocks
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import hash_ids
-from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
 from rankforce.stores.sample import SpilledSample
 
@@ -138,7 +137,7 @@ class Survey:
         self.highs[:width] = np.fmax(self.highs[:width], np.fmax.reduce(features, axis=0))
         self.missing[:width] += np.count_nonzero(np.isnan(features), axis=0)
         self._look_at_absent(width, block.n_documents)
-        words = Stream.BINNING_SAMPLE.words(0, self.queries.hashes[: len(self.queries)])
+        words = binning.sample_words(self.queries.hashes[: len(self.queries)])
         self.sample.take(features, words[numbers])
         if self.sample.overfull:
             self.sample.limit(words, self.queries.sizes[: len(self.queries)])
@@ -148,7 +147,7 @@ class Survey:
         """Keep what is sampled of all queries, if not all rows are."""
         if self.documents > binning.EXACT_ROWS:
             count = len(self.queries)
-            words = Stream.BINNING_SAMPLE.words(0, self.queries.hashes[:count])
+            words = binning.sample_words(self.queries.hashes[:count])
             self.sample.limit(words, self.queries.sizes[:count])
 
     def column(self, name: str, dtype: Any = np.float64) -> np.ndarray:

@@ -47,9 +47,9 @@ def propensities(
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Estimate from session logs how likely users look at each position, relative to the first.
+    """Estimate how likely users look at each position.
 
-    Documents that were shown at several positions for the same query tell positions and documents apart: through
+    From session logs, relative to the first position.     Documents that were shown at several positions for the same query tell positions and documents apart: through
     experiments, several rankers, or a ranking that changes. The last lines say whether the log was rich enough.
     """
     import rankforce as rf

@@ -36,9 +36,9 @@ def sessions(
     write: options.Writing = None,
     json: options.Json = False,
 ) -> None:
-    """Write the lists of a session log that have a click, each as a query of its own.
+    """Write the lists of a session log as queries.
 
-    A document of a list has the features and labels that it has in DATA, the label "clicks" (0 or 1) and the label
+    Each list that has a click becomes a query of its own.     A document of a list has the features and labels that it has in DATA, the label "clicks" (0 or 1) and the label
     "position". Such data is what objectives that weigh the bias of positions out learn from.
     """
     import rankforce as rf

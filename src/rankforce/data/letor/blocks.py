@@ -36,7 +36,7 @@ def letor_blocks(
                 raise FileFormatError(
                     "the lines name no queries (qid:), and files of query sizes are not read in blocks",
                     path=file.path,
-                    remedy="read the file whole: rf.read(...)",
+                    remedy="read the file whole, not in blocks",
                 )
             yield reader.drain(file), part.consumed
         if reader.documents == 0:
