@@ -49,8 +49,9 @@ def propensities(
 ) -> None:
     """Estimate how likely users look at each position.
 
-    From session logs, relative to the first position.     Documents that were shown at several positions for the same query tell positions and documents apart: through
-    experiments, several rankers, or a ranking that changes. The last lines say whether the log was rich enough.
+    From session logs, relative to the first position. Documents that were shown at several positions for the same query
+    tell positions and documents apart: through experiments, several rankers, or a ranking that changes. The last lines
+    say whether the log was rich enough.
     """
     import rankforce as rf
     from rankforce.cli.commands.clicks import LIST_ROLES, log_columns

@@ -38,8 +38,9 @@ def sessions(
 ) -> None:
     """Write the lists of a session log as queries.
 
-    Each list that has a click becomes a query of its own.     A document of a list has the features and labels that it has in DATA, the label "clicks" (0 or 1) and the label
-    "position". Such data is what objectives that weigh the bias of positions out learn from.
+    Each list that has a click becomes a query of its own. A document of a list has the features and labels that it has
+    in DATA, the label "clicks" (0 or 1) and the label "position". Such data is what objectives that weigh the bias of
+    positions out learn from.
     """
     import rankforce as rf
     from rankforce.cli.commands.clicks import LIST_ROLES, log_columns
