@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 BINS = 20  # about so many, of about equally many values; of few queries fewer
 ENOUGH = 5  # queries that hold a bin: of fewer nothing is known about how they vary
 QUERIES_PER_BIN = 8
-SAMPLE = 200_000  # about so many documents are looked at
+SAMPLE = 100_000  # about so many documents are looked at
 SCORES = 20_000  # of so many documents
 COLUMNS_AT_A_TIME = 8
 ROWS_AT_A_TIME = 1 << 15

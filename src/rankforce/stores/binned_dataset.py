@@ -25,8 +25,10 @@ from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.remedies import MAKE_STORE, NAME_ALONE, Phrase, Setting
 from rankforce.stores.format import ROWS, damaged_arrays, open_array, read_header
 from rankforce.stores.known_rows import read_known_data
+from rankforce.threads import over_ranges
 
 LABELS = "labels."
+ROWS_AT_A_TIME = 4096
 
 
 class BinnedDataset(Dataset):
@@ -200,11 +202,7 @@ class BinnedDataset(Dataset):
         if memory == "mapped":
             return self.bins
         rows = np.array(self.bins.rows)
-        columns = None
-        if memory == "fast":
-            columns = np.empty((len(self.bins.binning.features), len(rows)), dtype=dtypes.BIN)
-            for column in range(len(columns)):
-                columns[column] = self.bins.packing.bins(rows, column)
+        columns = _by_columns(self.bins.packing, rows) if memory == "fast" else None
         return dataclasses.replace(self.bins, rows=rows, columns=columns)
 
     def binned_like(self, binning: Binning) -> Binned:
@@ -221,6 +219,20 @@ class BinnedDataset(Dataset):
 def _binned(binning: Binning, rows: np.ndarray) -> Binned:
     nothing = np.empty(0, dtype=dtypes.HASH)
     return Binned(binning, Packing.of(binning.n_bins), rows, None, nothing, nothing)
+
+
+def _by_columns(packing: Packing, rows: np.ndarray) -> np.ndarray:
+    """The bins column by column, some rows at a time: they stay in the cache while all columns are taken."""
+    columns = np.empty((len(packing.byte), len(rows)), dtype=dtypes.BIN)
+
+    def fill(first: int, last: int) -> None:
+        for begin in range(first, last, ROWS_AT_A_TIME):
+            block = slice(begin, min(begin + ROWS_AT_A_TIME, last))
+            for column in range(len(columns)):
+                columns[column, block] = packing.bins(rows[block], column)
+
+    over_ranges(len(rows), fill)
+    return columns
 
 
 def _texts(content: np.ndarray, ends: np.ndarray) -> np.ndarray:
