@@ -69,8 +69,9 @@ def main() -> None:
     print(described())
     folder = Path(chosen.folder or tempfile.mkdtemp(prefix="rankforce"))
     try:
-        began = time.perf_counter()
         block(0, ROWS, chosen.features)
+        began = time.perf_counter()
+        block(1, ROWS, chosen.features)
         making = 2 * blocks * (time.perf_counter() - began)
         began = time.perf_counter()
         store = rf.bin(

@@ -201,7 +201,8 @@ class BinnedDataset(Dataset):
             )
         if memory == "mapped":
             return self.bins
-        rows = np.array(self.bins.rows)
+        # Read, not copied from the map: pages that are mapped would count twice.
+        rows = np.load(self.path / f"{ROWS}.npy", allow_pickle=False) if self.mapped else np.array(self.bins.rows)
         columns = _by_columns(self.bins.packing, rows) if memory == "fast" else None
         return dataclasses.replace(self.bins, rows=rows, columns=columns)
 

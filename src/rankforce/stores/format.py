@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,20 @@ def is_store(path: str) -> bool:
 
 
 def digests_of(array: np.ndarray) -> list[str]:
-    """One digest for each 64 MB of the bytes of an array."""
+    """One digest for each 64 MB of the bytes of an array; of a mapped one, no more than that is in memory."""
     content = np.ascontiguousarray(array).reshape(-1).data.cast("B") if array.size else memoryview(b"")
-    return [
-        hashlib.blake2b(content[first : first + DIGEST_BYTES], digest_size=16).hexdigest()
-        for first in range(0, max(len(content), 1), DIGEST_BYTES)
-    ]
+    digests = []
+    for first in range(0, max(len(content), 1), DIGEST_BYTES):
+        digests.append(hashlib.blake2b(content[first : first + DIGEST_BYTES], digest_size=16).hexdigest())
+        release_pages(array)
+    return digests
+
+
+def release_pages(array: np.ndarray) -> None:
+    """Let go of the pages of a mapped file that were looked at or written: the system keeps them, not this process."""
+    mapped = getattr(array, "_mmap", None)
+    if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def write_header(folder: Path, header: dict[str, Any]) -> None:

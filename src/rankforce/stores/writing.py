@@ -30,7 +30,7 @@ from rankforce.files.streams import file_name
 from rankforce.kinds import OrNone, Switch, Whole, check_number
 from rankforce.memory import bytes_of
 from rankforce.stores.binned_dataset import LABELS, BinnedDataset
-from rankforce.stores.format import ENDING, ROWS, digests_of, is_store, write_header
+from rankforce.stores.format import ENDING, ROWS, digests_of, is_store, release_pages, write_header
 from rankforce.stores.known_rows import KnownRows, written_known_data
 from rankforce.stores.survey import QUERY_NUMBERS, Survey
 
@@ -225,6 +225,7 @@ class _RowsOfStore:
             self.rows[self._done : last] = rows
         else:
             self.rows[self._places(numbers)[block.rows]] = rows
+        release_pages(self.rows)
         self._digest(block, numbers)
         self._known.take(block.features, numbers)
         self._done = last
