@@ -155,3 +155,15 @@ Writing = Annotated[
 
 DATA_HELP = "Data file (LETOR text, Parquet, CSV; - is standard input), or TREC qrels."
 RANKING_HELP = "a file of scores, the name of a feature, a model file, or a TREC run."
+QueryKey = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Queries with the same value here are one query.", show_default=False),
+]
+LogColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ROLE=COLUMN",
+        help="The column for session, query, document, position or clicked, if called otherwise; repeatable.",
+        show_default=False,
+    ),
+]

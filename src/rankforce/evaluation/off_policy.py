@@ -13,6 +13,7 @@ from rankforce.console.tables import per_cent
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
 from rankforce.data.clicks.logged_views import LoggedViews, read_views
 from rankforce.data.clicks.propensities import Propensities, as_propensities
+from rankforce.data.clicks.session_logs import checked_columns
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.displayed_text import displayed
@@ -111,10 +112,9 @@ def off_policy(
     places = {name: _places(one, data, shown_places, settings) for name, one in _named(ranking).items()}
     given = None if relevance is None else _probabilities(relevance, data)
     keys = QueryKeys(query_key)
-    names = {"session": session, "query": query, "document": document, "position": position, "clicked": clicked}
-    names["key"] = keys.column
-    for role, column in names.items():
-        OrNone(Text("the name of a column")).check(role, column)
+    names = checked_columns(
+        session=session, query=query, document=document, position=position, clicked=clicked, key=keys.column
+    )
     logged = read_views(log, data, keys, names, progress)
     counted = _down_to(logged, len(examination))
     evidence = Evidence.of(counted, data, examination, shown_places)

@@ -52,10 +52,7 @@ def clicks(
         Literal["query", "session"],
         typer.Option(metavar="query|session", help="Whose last click counts: each query's, or the whole session's."),
     ] = "query",
-    query_key: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Queries with the same value here are one query.", show_default=False),
-    ] = None,
+    query_key: options.QueryKey = None,
     smoothing: Annotated[
         float, typer.Option(metavar="N", help="Imaginary impressions at the prior mean, for documents rarely shown.")
     ] = 0.0,

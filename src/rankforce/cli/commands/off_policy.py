@@ -89,18 +89,8 @@ def off_policy(
         typer.Option(metavar="stable|hashed", help="Equal scores: in the order of rows, or of a hash."),
     ] = "stable",
     seed: options.Seed = 0,
-    query_key: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Queries with the same value here are one query.", show_default=False),
-    ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ROLE=COLUMN",
-            help="The column for session, query, document, position or clicked, if called otherwise; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    query_key: options.QueryKey = None,
+    column: options.LogColumns = None,
     read: options.Reading = None,
     form: options.Format = "text",
     json: options.Json = False,

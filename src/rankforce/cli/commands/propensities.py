@@ -31,18 +31,8 @@ def propensities(
         int | None, typer.Option(metavar="N", help="The first N positions only.", show_default=False)
     ] = None,
     samples: Annotated[int, typer.Option(metavar="N", help="Bootstrap samples for the intervals; 0: none.")] = 200,
-    query_key: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Queries with the same value here are one query.", show_default=False),
-    ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ROLE=COLUMN",
-            help="The column for session, query, document, position or clicked, if called otherwise; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    query_key: options.QueryKey = None,
+    column: options.LogColumns = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Of the bootstrap samples.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     json: options.Json = False,

@@ -19,18 +19,8 @@ def sessions(
     data: Annotated[Path, typer.Option(metavar="DATA", help="A data file with the features and ids of the documents.")],
     into: Annotated[Path, typer.Option(metavar="OUT", help="Where to write the lists (.csv, .parquet).")],
     name: Annotated[str, typer.Option(metavar="NAME", help="The label source of the clicks.")] = "clicks",
-    query_key: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Queries with the same value here are one query.", show_default=False),
-    ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ROLE=COLUMN",
-            help="The column for session, query, document, position or clicked, if called otherwise; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    query_key: options.QueryKey = None,
+    column: options.LogColumns = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
     read: options.Reading = None,
     write: options.Writing = None,

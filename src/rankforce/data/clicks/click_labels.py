@@ -14,11 +14,11 @@ from rankforce.data.clicks.dwell import Dwelling, DwellSettings
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
 from rankforce.data.clicks.propensities import as_propensities
 from rankforce.data.clicks.rates import DWELL_RATES, ClickLabels, ClickSettings
-from rankforce.data.clicks.session_logs import read_log
+from rankforce.data.clicks.session_logs import checked_columns, read_log
 from rankforce.data.clicks.similar_queries import SimilarQueries
 from rankforce.errors import SettingsError
 from rankforce.files.limits import within_memory
-from rankforce.kinds import OrNone, Switch, Text, check_number, check_switches
+from rankforce.kinds import OrNone, Switch, check_number, check_switches
 
 CHUNK_ROWS = 1 << 20
 
@@ -120,18 +120,16 @@ def click_labels(
     check_switches(smooth_zeros=smooth_zeros, sorted_by_session=sorted_by_session)
     OrNone(Switch()).check("progress", progress)
     keys = QueryKeys(query_key)
-    names = {
-        "session": session,
-        "query": query,
-        "document": document,
-        "position": position,
-        "clicked": clicked,
-        "time": time,
-        "key": keys.column,
-        "dwell": dwell,
-    }
-    for role, column in names.items():
-        OrNone(Text("the name of a column")).check(role, column)
+    names = checked_columns(
+        session=session,
+        query=query,
+        document=document,
+        position=position,
+        clicked=clicked,
+        time=time,
+        key=keys.column,
+        dwell=dwell,
+    )
     dwelling = Dwelling(dwell_settings, rate == "median_dwell") if rate in DWELL_RATES else None
     if dwelling is None:
         del names["dwell"]  # what is not needed is not read

@@ -24,12 +24,12 @@ from rankforce.console.wording import counted
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
 from rankforce.data.clicks.position_counts import MOST_POSITIONS, PositionCounting, PositionCounts
 from rankforce.data.clicks.propensities import Propensities
-from rankforce.data.clicks.session_logs import read_log
+from rankforce.data.clicks.session_logs import checked_columns, read_log
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.files.limits import within_memory
 from rankforce.kernels.propensities import expected_looks, harvest_sums
-from rankforce.kinds import Number, OrNone, Switch, Text, Whole, check_choice, check_number
+from rankforce.kinds import Number, OrNone, Switch, Whole, check_choice, check_number
 
 METHODS = ("harvest", "em")
 _CHUNK_ROWS = 1 << 20
@@ -83,10 +83,9 @@ def estimate_propensities(
     OrNone(Switch()).check("progress", progress)
     seed = checked_seed(seed)
     keys = QueryKeys(query_key)
-    names = {"session": session, "query": query, "document": document, "position": position, "clicked": clicked}
-    names["key"] = keys.column
-    for role, column in names.items():
-        OrNone(Text("the name of a column")).check(role, column)
+    names = checked_columns(
+        session=session, query=query, document=document, position=position, clicked=clicked, key=keys.column
+    )
     counting = PositionCounting(keys, positions)
     with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
         for chunk in read_log(log, names, _CHUNK_ROWS, progress):

@@ -10,7 +10,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.console.wording import counted
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
-from rankforce.data.clicks.session_logs import LogChunk, read_log
+from rankforce.data.clicks.session_logs import LogChunk, checked_columns, read_log
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.errors import DataError, RankforceWarning, warn
 from rankforce.files.limits import within_memory
@@ -59,10 +59,9 @@ def click_sessions(
     Text("the name of a label source").check("name", name)
     OrNone(Switch()).check("progress", progress)
     keys = QueryKeys(query_key)
-    names = {"session": session, "query": query, "document": document, "position": position, "clicked": clicked}
-    names["key"] = keys.column
-    for role, column in names.items():
-        OrNone(Text("the name of a column")).check(role, column)
+    names = checked_columns(
+        session=session, query=query, document=document, position=position, clicked=clicked, key=keys.column
+    )
     lists = _Lists(data, keys)
     with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
         for chunk in read_log(log, names, _CHUNK_ROWS, progress):

@@ -34,6 +34,7 @@ from rankforce.errors import DataError, FileFormatError
 from rankforce.files.decompression import Decompressed
 from rankforce.files.limits import longest_id
 from rankforce.files.streams import file_name
+from rankforce.kinds import OrNone, Text
 from rankforce.remedies import LogColumn, Words, parts_of
 
 COLUMN_NAMES = {
@@ -47,6 +48,13 @@ COLUMN_NAMES = {
 DWELL_NAMES = ("dwell", "dwell_time")  # looked for where dwell times are asked for
 _NEEDED = ("session", "query", "document", "clicked")
 _EXAMPLE = "session,query,document,position,clicked"
+
+
+def checked_columns(**names: str | None) -> dict[str, str | None]:
+    """Role → the column of a log that was named for it, or None; an error for what is no name."""
+    for role, column in names.items():
+        OrNone(Text("the name of a column")).check(role, column)
+    return names
 
 
 def _other_delimiter(sign: str) -> str:
