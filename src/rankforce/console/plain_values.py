@@ -8,7 +8,7 @@ from typing import Any
 
 
 def as_json(value: Any) -> Any:
-    """A value made of mappings, sequences, arrays and numbers, as ``json`` understands it; NaN and infinity are None."""
+    """A value made of mappings, sequences, arrays and numbers, for ``json``; NaN and infinity are None."""
     if isinstance(value, Mapping):
         return {str(key): as_json(entry) for key, entry in value.items()}
     if hasattr(value, "tolist"):  # NumPy arrays and scalars, without importing NumPy

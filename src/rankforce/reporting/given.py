@@ -80,7 +80,8 @@ class ReportedModel:
             self.request.on(data)
         others = named_baselines(baselines, self.name)
         self.rankings = {
-            title: data.by_row(scores_of(ranking, data)) for title, ranking in ({self.name: self.model} | others).items()
+            title: data.by_row(scores_of(ranking, data))
+            for title, ranking in ({self.name: self.model} | others).items()
         }
 
     @property

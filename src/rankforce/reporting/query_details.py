@@ -23,8 +23,8 @@ from rankforce.reporting.parts import AbsentPart, ReportPart, all_rounded, round
 from rankforce.reporting.texts import ReportTexts
 from rankforce.threads import using_threads
 
-TOP = 12  # documents of every ranking
-MOST_DOCUMENTS = 20  # of a query, over all rankings
+TOP = 10  # documents of every ranking
+MOST_DOCUMENTS = 30  # of a query, over all rankings
 TOP_CHANGED = 8  # of the model's ranking: what would swap two of them is looked for
 MOST_FEATURES = 30  # with values and contributions of their own; the others are summed
 MOST_REASONS = 8  # features of a pair; the others are summed
@@ -44,6 +44,7 @@ class QueryPart(ReportPart):
     details: list[dict[str, Any]]
     documents_are_rows: bool
     label: str | None
+    top: int  # of every ranking, that many documents are shown: of all, while there is room
     remarks: list[str]
 
     @classmethod
@@ -68,6 +69,7 @@ class QueryPart(ReportPart):
             details=details,
             documents_are_rows=not given.has_document_ids,
             label=given.label,
+            top=TOP,
             remarks=looked_at.remarks,
         )
 
@@ -226,9 +228,10 @@ def _ranks(scores: np.ndarray) -> np.ndarray:
 def _shown(rankings: list[np.ndarray]) -> list[int]:
     """The places of the documents that are first in any of the rankings, in the order of the first one."""
     top: dict[int, None] = {}
-    for depth in range(1, TOP + 1):
-        for ranks in rankings:
-            for place in np.flatnonzero(ranks == depth):
-                if len(top) < MOST_DOCUMENTS:
-                    top[int(place)] = None
+    first = [(ranks, depth) for ranks in rankings[:2] for depth in range(1, TOP + 1)]  # whole, whatever else there is
+    others = [(ranks, depth) for depth in range(1, TOP + 1) for ranks in rankings[2:]]
+    for ranks, depth in first + others:
+        for place in np.flatnonzero(ranks == depth):
+            if len(top) < MOST_DOCUMENTS:
+                top[int(place)] = None
     return sorted(top, key=lambda place: (int(rankings[0][place]) or len(rankings[0]) + 1, place))

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rankforce.console.plain_values import as_json
+from rankforce.console.wording import counted
 from rankforce.data.dataset import Dataset, check_dataset
-from rankforce.displayed_text import displayed_path
+from rankforce.displayed_text import displayed_path, escaped
 from rankforce.errors import SettingsError
 from rankforce.files.atomic_writes import check_replaceable
 from rankforce.kinds import Whole, check_switches, shown
@@ -45,6 +46,14 @@ class Report:
     def __repr__(self) -> str:
         where = "not written" if self.path is None else displayed_path(self.path)
         return f"<Report: {where}>"
+
+    def __str__(self) -> str:
+        """What was written where, and what was left out."""
+        absent = {name: part["absent"] for name, part in self.contents.items() if "absent" in _mapping(part)}
+        detailed = len(self.contents["queries"]["details"])
+        where = "a report that is not written" if self.path is None else displayed_path(self.path)
+        lines = [f"{where}: {counted(self.contents['n_queries'], 'query')}, {detailed:,} of them with their documents"]
+        return "\n".join([*lines, *(f"  left out: {name} ({escaped(why)})" for name, why in absent.items())])
 
 
 def report(
@@ -128,6 +137,10 @@ def report(
     if target is not None:
         page.write(target, contents)
     return found
+
+
+def _mapping(part: Any) -> dict[str, Any]:
+    return part if isinstance(part, dict) else {}
 
 
 def _about(given: ReportedModel, title: str | None) -> dict[str, Any]:

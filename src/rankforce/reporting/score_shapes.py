@@ -10,7 +10,7 @@ from rankforce.plot.score_spread import CalibratedBins, ScoreSpread
 from rankforce.reporting.given import ReportedModel
 from rankforce.reporting.parts import AbsentPart, ReportPart, all_rounded
 
-BINS = 40
+BINS = 30
 CALIBRATED_BINS = 12
 
 

@@ -72,7 +72,7 @@ class TrainingCurves(ReportPart):
 
 @dataclasses.dataclass(frozen=True)
 class TierFrontier(ReportPart):
-    """Weights of the tiers of a graded objective that were tried: ``WeightSearch.to_dict``, and which are not beaten."""
+    """Weights of the tiers of a graded objective that were tried: ``WeightSearch``, and which are unbeaten."""
 
     measures: list[str]
     candidates: list[dict[str, Any]]

@@ -76,6 +76,7 @@ async function embed({ place, spec, onCanvas, marks, onPick, label }) {
     mode: "vega-lite",
     ast: true, // expressions are interpreted: the policy of this page allows no code made of text
     actions: false,
+    logLevel: 1, // errors
     renderer: onCanvas ? "canvas" : "svg",
     defaultStyle: false,
     tooltip: showTooltip,
@@ -103,10 +104,11 @@ function config(onCanvas, marks) {
       labelColor: muted, titleColor: muted, gridColor: line, domainColor: line, tickColor: line,
       labelFontSize: 11.5, titleFontSize: 12, titleFontWeight: 500, titlePadding: 8, labelPadding: 5, labelLimit: 190, tickSize: 4,
     },
-    axisY: { ticks: false, domain: false },
+    axisX: { tickCount: narrow() ? 4 : 8, labelOverlap: true },
+    axisY: { ticks: false, domain: false, tickCount: 6 },
     legend: {
       labelColor: ink, titleColor: muted, orient: "top", direction: "horizontal", labelFontSize: 12, titleFontWeight: 500, title: null,
-      labelLimit: 220, symbolStrokeWidth: 2, columns: narrow() ? 2 : 4, offset: 6, padding: 0,
+      labelLimit: 220, symbolStrokeWidth: 2, columns: narrow() ? 2 : 6, offset: 6, padding: 0,
     },
     header: { labelColor: ink, titleColor: muted, labelFontSize: 12, labelFontWeight: 600 },
     title: { color: ink },
@@ -121,6 +123,11 @@ function config(onCanvas, marks) {
 /** Whether the page is as narrow as on a phone. */
 function narrow() {
   return window.innerWidth < 600;
+}
+
+/** The height of a chart with a line per ranking in every row. */
+function rowsHeight(rows, rankings) {
+  return rows * (rankings > 1 ? 20 * rankings + 8 : 34);
 }
 
 /** Names beside an axis are cut where a chart would have no room left. */

@@ -116,11 +116,12 @@ function drawDifferences(report, points) {
     spec: {
       data: { values: bars },
       height: 300,
-      mark: { type: "bar", binSpacing: 1 },
+      mark: { type: "rect", stroke: colour("card"), strokeWidth: 1 },
       encoding: {
-        x: { field: "low", type: "quantitative", title: `change of ${displayed(measure)}`, bin: { binned: true }, axis: { format: "+.1f", tickCount: 7 } },
+        x: { field: "low", type: "quantitative", title: `change of ${displayed(measure)}`, scale: { nice: false }, axis: { format: "+.1f", tickCount: 7 } },
         x2: { field: "high" },
         y: { field: "queries", type: "quantitative", title: "queries", axis: { tickMinStep: 1 } },
+        y2: { datum: 0 },
         color: { field: "kind", scale: kindScale(false), legend: {} },
         tooltip: [{ field: "range", title: "change" }, { field: "queries", title: "queries" }],
       },

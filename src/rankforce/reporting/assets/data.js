@@ -7,7 +7,18 @@ function dataPart({ data }) {
     make("h3", {}, findings.length ? `${counted(findings.length, "finding")} that may mislead` : "Nothing suspicious was found"),
     findings.length ? make("ul", { class: "findings" }, findings) : make("p", { class: "small" }, "No leaks, no duplicates, no labels that teach nothing."),
   );
-  fill("data-facts", facts("What is in it", [...data.facts, ["fingerprint", data.fingerprint], ["columns", Object.entries(data.roles).map(([name, what]) => `${name}: ${what}`).join("; ")]]));
+  fill("data-facts", facts("What is in it", [...together(data.facts), ["fingerprint", data.fingerprint], ["columns", Object.entries(data.roles).map(([name, what]) => `${name}: ${what}`).join("; ")]]));
+}
+
+/** Facts without a name go on where the one before them ends. */
+function together(lines) {
+  const joined = [];
+  for (const [name, value] of lines) {
+    const words = value.replace(/ {2,}/g, " · ");
+    if (name === "" && joined.length) joined[joined.length - 1][1] += `; ${words}`;
+    else joined.push([name, words]);
+  }
+  return joined;
 }
 
 function driftPart(report) {
@@ -31,7 +42,7 @@ function driftPart(report) {
     marks: bars.length,
     spec: {
       data: { values: bars },
-      height: { step: 22 },
+      height: 22 * bars.length + 8,
       encoding: { y, tooltip: [{ field: "name", title: "column" }, { field: "shown", title: "PSI" }, { field: "byChance", title: "by chance" }, { field: "verdict" }] },
       layer: [
         { mark: { type: "bar", height: { band: 0.6 } }, encoding: { x: { field: "psi", type: "quantitative", title: "PSI" }, color: { field: "verdict", scale: { domain: kinds, range: [seriesColour(0), seriesColour(4), seriesColour(1)] }, legend: {} } } },

@@ -58,7 +58,7 @@ function drawImportance(part, view) {
     marks: rows.length,
     spec: {
       data: { values: rows },
-      height: { step: 23 },
+      height: 23 * rows.length + 8,
       encoding: { y, tooltip },
       layer: [
         { mark: { type: "bar", height: { band: 0.62 }, color: seriesColour(0), opacity: intervals ? 0.55 : 0.9 }, encoding: { x: { field: "size", type: "quantitative", title: view.axis } } },

@@ -24,7 +24,7 @@ function measuresPart({ measures: part, rankings, model }) {
     marks: points.length,
     spec: {
       data: { values: points },
-      height: { step: rankings.length > 1 ? 22 : 34 },
+      height: rowsHeight(part.measures.length, rankings.length),
       encoding: {
         y: { field: "measure", type: "nominal", title: null, sort: part.measures.map(displayed), axis: { labelLimit: nameLimit(), labelFontWeight: 600 } },
         yOffset: { field: "ranking", sort: names },
@@ -38,7 +38,7 @@ function measuresPart({ measures: part, rankings, model }) {
         { mark: { type: "rule", strokeWidth: 2 }, encoding: { x: { field: "low", type: "quantitative", scale: { zero: false, nice: true }, title: "mean over queries" }, x2: { field: "high" } } },
         {
           mark: { type: "point", size: 80 },
-          encoding: { x: { field: "mean", type: "quantitative" }, shape: { field: "ranking", sort: names, scale: { domain: names, range: names.map((_, place) => SHAPES[place % SHAPES.length]) }, legend: null } },
+          encoding: { x: { field: "mean", type: "quantitative" }, shape: { field: "ranking", sort: names, scale: { domain: names, range: names.map((_, place) => SHAPES[place % SHAPES.length]) }, legend: rankings.length > 1 ? {} : null } },
         },
       ],
     },

@@ -62,19 +62,19 @@ function queriesPart(report) {
   function entry(query) {
     const text = part.texts?.[query];
     const difference = change(query);
-    const below = [text ? displayed(part.ids[query]) : null, part.segments?.[query], counted(part.sizes[query], "document")];
+    const below = [text ? displayed(part.ids[query]) : null, part.segments?.[query], `${count(part.sizes[query])} docs`];
     return make(
       "li",
       {},
       make(
         "button",
         { type: "button", "data-query": query, "aria-current": query === state.query ? "true" : null, on: { click: () => show(query, false) } },
-        make("span", { class: "name" }, named(text ?? part.ids[query])),
+        make("span", { class: "name" }, detailed.has(query) ? make("span", { class: "dot", role: "img", "aria-label": "with documents: ", title: "with documents" }) : null, named(text ?? part.ids[query])),
         make("span", { class: "value numbers" }, state.measure ? number(value(query, report.model)) : ""),
         make(
           "span",
           { class: "below" },
-          make("span", {}, displayed([...below.filter(Boolean), detailed.has(query) ? "with documents" : null].filter(Boolean).join(" · "))),
+          make("span", {}, displayed(below.filter(Boolean).join(" · "))),
           difference === null ? null : make("span", { class: `numbers ${direction(difference)}` }, signed(difference)),
         ),
       ),

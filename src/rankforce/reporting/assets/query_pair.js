@@ -1,5 +1,7 @@
 // Why A stands above B; of one document alone, where its score comes from.
 
+const NOTICED = 5e-5; // contributions below are 0.0000 as they are written
+
 function drawWhy(host, report, detail, chosen) {
   if (chosen.length === 2) drawPair(host, report, detail, chosen);
   else if (chosen.length === 1) drawAlone(host, report, detail, chosen[0]);
@@ -21,8 +23,8 @@ function drawPair(host, report, detail, chosen) {
     named(report.queries.features[place]), short(a.values[place]), short(b.values[place]),
     make("td", {}, make("span", { class: direction(share) }, signed(share))), make("td", { class: "bar-cell" }, bar(share, largest)),
   ]);
-  if (Math.abs(pair.others) > 1e-9) rows.push(["all others", "", "", make("td", {}, signed(pair.others)), make("td", { class: "bar-cell" }, bar(pair.others, largest))]);
-  rows.push([make("strong", {}, "difference of the scores"), short(a.scores[0]), short(b.scores[0]), make("td", {}, make("strong", {}, signed(pair.difference))), make("td", { class: "bar-cell" })]);
+  if (Math.abs(pair.others) >= NOTICED) rows.push(["all others", "", "", make("td", {}, signed(pair.others)), make("td", { class: "bar-cell" }, bar(pair.others, largest))]);
+  rows.push([make("strong", {}, "score"), short(a.scores[0]), short(b.scores[0]), make("td", {}, make("strong", {}, signed(pair.difference))), make("td", { class: "bar-cell" })]);
   fill(
     host,
     make(
@@ -75,7 +77,7 @@ function drawAlone(host, report, detail, place) {
     named(report.queries.features[at]), short(one.values[at]), make("td", {}, make("span", { class: direction(share) }, signed(share))),
     make("td", { class: "bar-cell" }, bar(share, largest)),
   ]);
-  if (Math.abs(rest) > 1e-9) rows.push(["all others", "", make("td", {}, signed(rest)), make("td", { class: "bar-cell" }, bar(rest, largest))]);
+  if (Math.abs(rest) >= NOTICED) rows.push(["all others", "", make("td", {}, signed(rest)), make("td", { class: "bar-cell" }, bar(rest, largest))]);
   rows.push(["base", "", signed(detail.base), ""], [make("strong", {}, "score"), "", make("td", {}, make("strong", {}, short(one.scores[0]))), ""]);
   fill(
     host,

@@ -29,8 +29,10 @@ function drawQuery(report, query, detail, state) {
     redraw();
     lists.querySelector(`[data-document="${place}"]`)?.focus({ preventScroll: true });
   }
-  const first = detail.documents.findIndex((one) => one.ranks[0] === 1);
-  const second = detail.documents.findIndex((one) => one.ranks[0] === 2);
+  const at = (ranking, rank) => detail.documents.findIndex((one) => one.ranks[ranking] === rank);
+  const first = at(0, 1);
+  const theirs = state.baseline ? at(report.rankings.indexOf(state.baseline), 1) : -1;
+  const second = theirs >= 0 && theirs !== first ? theirs : at(0, 2); // what the baseline would have on top
   if (detail.pairs.length && first >= 0 && second >= 0) chosen.push(first, second);
   fill("queries-picked", head, lists, why, detail.documents[0]?.contributions ? shares : null, part.forces ? forces : null);
   redraw();
@@ -59,10 +61,11 @@ function documentName(report, one) {
 }
 
 function drawLists(host, report, detail, baseline, chosen, pick) {
+  const part = report.queries;
   const other = baseline ? report.rankings.indexOf(baseline) : -1;
   const ranked = (at) => detail.documents
     .map((one, place) => ({ one, place, rank: one.ranks[at] }))
-    .filter(({ rank }) => isNumber(rank) && rank <= detail.documents.length)
+    .filter(({ rank }) => isNumber(rank) && rank <= part.top)
     .sort((a, b) => a.rank - b.rank);
   const own = ranked(0);
   const theirs = other > 0 ? ranked(other) : [];

@@ -5,7 +5,7 @@ function scoresPart(report) {
   if (part.absent) return part.absent;
   const names = part.grades.map((one) => displayed(`${one.name} (${count(one.documents)})`));
   const steps = part.grades.flatMap((one, place) =>
-    one.shares.map((share, bin) => ({ grade: names[place], score: part.edges[bin], to: part.edges[bin + 1], share, shown: perCent(share) })),
+    one.shares.map((share, bin) => ({ grade: names[place], score: (part.edges[bin] + part.edges[bin + 1]) / 2, share, shown: perCent(share) })),
   );
   const scale = { domain: names, range: names.map((_, place) => seriesColour(place)) };
   chart("scores-spread", {
@@ -16,14 +16,19 @@ function scoresPart(report) {
     spec: {
       data: { values: steps },
       height: 260,
-      mark: { type: "line", interpolate: "step-after" },
       encoding: {
         x: { field: "score", type: "quantitative", title: "score", scale: { zero: false, nice: false } },
-        y: { field: "share", type: "quantitative", title: "share", axis: { format: ".0%" } },
-        color: { field: "grade", sort: names, scale, legend: {} },
-        strokeDash: { field: "grade", sort: names, scale: { domain: names, range: names.map((_, place) => DASHES[place % DASHES.length]) }, legend: {} },
+        y: { field: "share", type: "quantitative", title: "share", stack: null, axis: { format: ".0%" } },
+        color: { field: "grade", sort: names, scale, legend: { symbolType: "stroke", symbolOpacity: 1, symbolSize: 300, symbolStrokeWidth: 2.2 } },
         tooltip: [{ field: "grade", title: "label" }, { field: "score", format: ".3f" }, { field: "shown", title: "share" }],
       },
+      layer: [
+        { mark: { type: "area", interpolate: "monotone", opacity: 0.1, aria: false } },
+        {
+          mark: { type: "line", interpolate: "monotone", strokeWidth: 2.2 },
+          encoding: { strokeDash: { field: "grade", sort: names, scale: { domain: names, range: names.map((_, place) => DASHES[place % DASHES.length]) }, legend: { symbolType: "stroke", symbolOpacity: 1, symbolSize: 300, symbolStrokeWidth: 2.2 } } },
+        },
+      ],
     },
   });
   drawCalibration(part.calibration);

@@ -33,7 +33,7 @@ function drawSegments(report) {
     marks: points.length,
     spec: {
       data: { values: points },
-      height: { step: names.length > 1 ? 18 : 28 },
+      height: rowsHeight(segments.length, names.length),
       encoding: {
         y: { field: "segment", type: "nominal", title: null, sort: segments.map((one) => displayed(one.segment)), axis: { labelLimit: nameLimit(), labelFontWeight: 600 } },
         yOffset: { field: "ranking", sort: names },
@@ -42,7 +42,7 @@ function drawSegments(report) {
       },
       layer: [
         { mark: { type: "rule", strokeWidth: 2 }, encoding: { x: { field: "low", type: "quantitative", scale: { zero: false }, title: displayed(measure) }, x2: { field: "high" } } },
-        { mark: { type: "point", size: 70 }, encoding: { x: { field: "mean", type: "quantitative" }, shape: { field: "ranking", scale: { domain: names, range: names.map((_, place) => SHAPES[place % SHAPES.length]) }, legend: null } } },
+        { mark: { type: "point", size: 70 }, encoding: { x: { field: "mean", type: "quantitative" }, shape: { field: "ranking", scale: { domain: names, range: names.map((_, place) => SHAPES[place % SHAPES.length]) }, legend: names.length > 1 ? {} : null } } },
       ],
     },
   });

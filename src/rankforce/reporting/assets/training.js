@@ -58,7 +58,7 @@ function drawCurves({ history, watched, ties }) {
       encoding: {
         x: { field: "iteration", type: "quantitative", title: "iteration", scale: { nice: false }, axis: { tickMinStep: 1 } },
         y: { field: "value", type: "quantitative", title: measures || "value", scale: { zero: false } },
-        color: { field: "part", sort: shown, scale, legend: {} },
+        color: { field: "part", sort: shown, scale, legend: { symbolType: "stroke", symbolSize: 300 } },
         tooltip,
       },
       layer: [
