@@ -80,8 +80,9 @@ def test_numbers_in_the_page_are_those_of_the_contents(opened: Opening, made: rf
 
 def test_controls_change_what_is_shown(opened: Opening, made: rf.Report) -> None:
     window, contents = opened(), made.to_dict()
-    window.page.get_by_label("Baseline").first.select_option("by age")
-    window.page.get_by_label("Measure").first.select_option("MAP")
+    controls = window.page.locator("#comparison-controls")
+    controls.get_by_label("Baseline").select_option("by age")
+    controls.get_by_label("Measure").select_option("MAP")
     window.wait()
     one = contents["comparison"]["baselines"]["by age"]["measures"]
     assert rows_of(window, "#comparison-table")[1][:4] == [

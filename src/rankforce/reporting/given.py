@@ -91,9 +91,17 @@ class ReportedModel:
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
         """Of every ranking, by name; empty for data without labels."""
+        return self._evaluated(None)
+
+    @cached_property
+    def by_segment(self) -> dict[str, Evaluation]:
+        """The same with segments; empty without any. Apart, for the tests of a comparison take time in each segment."""
+        return {} if self.options.segments is None else self._evaluated(self.options.segments)
+
+    def _evaluated(self, segments: Any) -> dict[str, Evaluation]:
+        options = self.options
         if not self.data.labels:
             return {}
-        options = self.options
         return {
             name: evaluate(
                 scores,
@@ -102,7 +110,7 @@ class ReportedModel:
                 ties=options.ties,
                 blank=options.blank,
                 convention=options.convention,
-                by=options.segments,
+                by=segments,
                 level=options.level,
                 seed=options.seed,
                 threads=options.threads,
@@ -190,7 +198,7 @@ def _measures(given: Any, model: Model, data: Dataset) -> Any:
     """The measures as they were asked for; or those that the training watched, and NDCG@10."""
     if given is not None:
         several = isinstance(given, Iterable) and not isinstance(given, (str, bytes, Measure))
-        return list(given) if several else given
+        return list(given) if several and getattr(given, "ndim", 1) > 0 else given
     found: dict[str, Measure] = {}
     for written in (*reversed(list(model.provenance.watched.values())), USUAL):
         try:

@@ -17,7 +17,7 @@ NO_BASELINE = "no baseline was given to compare with"
 
 @dataclasses.dataclass(frozen=True)
 class MeasuredRankings(ReportPart):
-    """Means with intervals, and what decides them: ``Evaluation.to_dict`` of every ranking, without its segments."""
+    """Means with intervals, and what decides them: ``Evaluation.to_dict`` of every ranking."""
 
     measures: list[str]
     level: float
@@ -29,13 +29,13 @@ class MeasuredRankings(ReportPart):
         if not given.evaluations:
             return AbsentPart(UNLABELLED)
         own = given.evaluation
-        rankings = {name: without_segments(one.to_dict())["measures"] for name, one in given.evaluations.items()}
+        rankings = {name: one.to_dict()["measures"] for name, one in given.evaluations.items()}
         return cls(list(own.measures), own.level, rankings, own._notes)
 
 
 @dataclasses.dataclass(frozen=True)
 class ComparedRankings(ReportPart):
-    """The model against every baseline: ``Comparison.to_dict``, without segments; of several, also all pairs."""
+    """The model against every baseline: ``Comparison.to_dict``; of several, also all pairs."""
 
     baselines: dict[str, dict[str, Any]]
     notes: list[str]
@@ -47,7 +47,7 @@ class ComparedRankings(ReportPart):
             return AbsentPart(NO_BASELINE)
         if not given.evaluations:
             return AbsentPart(UNLABELLED)
-        baselines = {name: without_segments(one.to_dict()) for name, one in given.comparisons.items()}
+        baselines = {name: one.to_dict() for name, one in given.comparisons.items()}
         pairs = compare(given.evaluations).to_dict()["pairs"] if len(baselines) > 1 else []
         first = next(iter(given.comparisons.values()))
         return cls(baselines, first._notes[:1], pairs)
@@ -65,18 +65,27 @@ class MeasuredSegments(ReportPart):
             return AbsentPart("no segments of the queries were given")
         if not given.evaluations:
             return AbsentPart(UNLABELLED)
-        return cls([_segment(given, name, part) for name, part in given.evaluation.by_segment.items()])
+        return cls([_segment(given, name, part) for name, part in given.by_segment[given.name].by_segment.items()])
 
 
 def _segment(given: ReportedModel, name: Any, part: Evaluation) -> dict[str, Any]:
-    rankings = {title: one.by_segment[name].to_dict()["measures"] for title, one in given.evaluations.items()}
-    differences: dict[str, Any] = {}
-    for title, comparison in given.comparisons.items():
-        one: Comparison = comparison.by_segment[name]
-        differences[title] = one.to_dict()["measures"]
-    return {"segment": str(name), "queries": part.n_queries, "rankings": rankings, "differences": differences}
+    evaluations = {title: one.by_segment[name] for title, one in given.by_segment.items()}
+    compared = {title: compare(evaluations[title], part, names=(title, given.name)) for title in given.baselines}
+    return {
+        "segment": str(name),
+        "queries": part.n_queries,
+        "rankings": {title: one.to_dict()["measures"] for title, one in evaluations.items()},
+        "differences": {title: _differences(one) for title, one in compared.items()},
+    }
 
 
-def without_segments(form: dict[str, Any]) -> dict[str, Any]:
-    """The same without its segments, which have a part of their own."""
-    return {key: value for key, value in form.items() if key != "segments"}
+def _differences(one: Comparison) -> dict[str, Any]:
+    return {
+        measure: {
+            "difference": one.difference[measure],
+            "interval": list(one.interval[measure]),
+            "t_test_p": one.t_test[measure].p_value,
+            **dataclasses.asdict(one.counts[measure]),
+        }
+        for measure in one.measures
+    }

@@ -22,7 +22,7 @@ def chosen_queries(given: ReportedModel, wanted: Any) -> dict[int, str]:
     if isinstance(count, (int, float, np.number, bool)):
         Whole(0, MOST_QUERIES).check("queries", count)
         return _worth_a_look(given, min(int(count), given.data.n_queries))
-    if isinstance(count, str) or not isinstance(count, Iterable):
+    if isinstance(count, str) or not isinstance(count, Iterable) or getattr(count, "ndim", 1) != 1:
         raise DataError(f"queries must be how many, or a list of query ids, not {shown(wanted)}")
     number_of = {name: number for number, name in enumerate(given.data.query_ids.tolist())}
     chosen = {}

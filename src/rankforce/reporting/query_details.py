@@ -25,7 +25,7 @@ from rankforce.threads import using_threads
 
 TOP = 10  # documents of every ranking
 MOST_DOCUMENTS = 30  # of a query, over all rankings
-TOP_CHANGED = 8  # of the model's ranking: what would swap two of them is looked for
+TOP_CHANGED = 5  # of the model's ranking: what would swap two of them is looked for
 MOST_FEATURES = 30  # with values and contributions of their own; the others are summed
 MOST_REASONS = 8  # features of a pair; the others are summed
 
@@ -45,14 +45,16 @@ class QueryPart(ReportPart):
     documents_are_rows: bool
     label: str | None
     top: int  # of every ranking, that many documents are shown: of all, while there is room
+    changed: int  # what would swap two is looked for among so many of the model's first documents
     remarks: list[str]
 
     @classmethod
     def of(cls, given: ReportedModel, chosen: dict[int, str], texts: ReportTexts, progress: bool) -> QueryPart:
         data, evaluations = given.data, given.evaluations
         segments = None
-        if evaluations and given.evaluation.segments is not None:
-            segments = [str(one) for one in given.evaluation.segments.tolist()]
+        segmented = given.by_segment.get(given.name)
+        if segmented is not None and segmented.segments is not None:
+            segments = [str(one) for one in segmented.segments.tolist()]
         looked_at = LookedAtQueries(given, chosen, texts)
         details = looked_at.details(progress)
         return cls(
@@ -70,6 +72,7 @@ class QueryPart(ReportPart):
             documents_are_rows=not given.has_document_ids,
             label=given.label,
             top=TOP,
+            changed=TOP_CHANGED,
             remarks=looked_at.remarks,
         )
 

@@ -117,7 +117,7 @@ def report(
     options = MeasuringOptions(measures, segments, ties, blank, convention, level, seed, threads)
     given = ReportedModel(model, data, name, baselines, options, sample)
     texts = ReportTexts(query_texts, document_texts)
-    given.evaluations  # noqa: B018  # mistakes in segments are found before the work
+    given.by_segment  # noqa: B018  # mistakes in segments are found before the work
     chosen = chosen_queries(given, queries)
     parts = {
         "measures": MeasuredRankings.of(given),
@@ -166,5 +166,8 @@ def _checked_path(path: Any) -> Path | None:
         return None
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise SettingsError(f"path must be the name of the file to write, or None, not {shown(path)}")
-    check_replaceable(path, SettingsError)
+    try:
+        check_replaceable(path, SettingsError)
+    except ValueError as error:  # a name that no file can have
+        raise error if isinstance(error, SettingsError) else SettingsError(f"path {shown(path)}: {error}") from None
     return Path(os.fsdecode(path))

@@ -47,7 +47,10 @@ function reasonWords(report, pair) {
 
 function changeWords(report, detail, pair) {
   const one = pair.change;
-  if (!pair.looked_for_change) return null;
+  if (pair.difference === 0) return make("p", { class: "small" }, "Their scores are equal: the order of ties decides.");
+  if (!pair.looked_for_change) {
+    return make("p", { class: "small" }, `What would swap two documents is looked for among the first ${report.queries.changed} of the model.`);
+  }
   if (!one) return make("p", { class: "small" }, "No change of one feature alone would swap them.");
   const changed = detail.documents.find((each) => each.id === one.document);
   return make(
