@@ -31,6 +31,7 @@ GUIDES = (
     "explaining.md",
     "drift.md",
     "plots.md",
+    "report.md",
 )
 
 
