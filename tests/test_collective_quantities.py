@@ -162,7 +162,6 @@ def test_nobody_has_anything_to_learn():
     [
         (lambda: rf.LambdaMART(n_trees=1, line_search=1), lambda _: {}, "line_search needs all queries"),
         (lambda: rf.LambdaRank(), lambda _: {}, "LambdaRank learns in one process"),
-        (lambda: rf.LambdaMART(n_trees=1), lambda _: {"checkpoint": "x.json"}, "written by one process"),
         (lambda: rf.LambdaMART(n_trees=1), lambda _: {"instruments": [rf.diagnostics.GradesInTop(3)]}, "instruments"),
         (
             lambda: rf.LambdaMART(n_trees=1),

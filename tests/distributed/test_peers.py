@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from rankforce.collective import exact_total, union, using_collective
-from rankforce.distributed.connections import Listener, PeerLostError, Secrecy
+from rankforce.distributed.connections import Listener, Secrecy
 from rankforce.distributed.peers import SHORT, DisagreementError, Peers
+from rankforce.errors import PeerLostError
 
 RUN = b"0123456789abcdef"
 SOME = SHORT // 8

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.distributed.connections import Address, Exchange, Listener, PeerLostError, Secrecy, connect
-from rankforce.errors import RankforceError
+from rankforce.distributed.connections import Address, Exchange, Listener, Secrecy, connect
+from rankforce.errors import PeerLostError, RankforceError
 
 SHORT = 32 * 1024  # bytes up to which all are exchanged in every round
 _HEADER = struct.Struct("!QIIQ")  # number of the call, operation, round, elements

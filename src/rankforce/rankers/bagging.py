@@ -20,7 +20,7 @@ from rankforce.measures.measure import Measure
 from rankforce.models.bagged import Bagged
 from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance
-from rankforce.training.checkpoint import Checkpoint
+from rankforce.training.checkpoint import Kept
 from rankforce.training.course import Course
 from rankforce.training.inputs import as_dataset, as_validation, with_features
 from rankforce.training.iterative import Iterative, Training
@@ -185,6 +185,10 @@ class BaggingCourse(Course):
         return self._monitor
 
     @property
+    def done(self) -> int:  # type: ignore[override]
+        return len(self._monitor.history.get("train", ()))
+
+    @property
     def best_iteration(self) -> int:
         """With early stopping that of the highest validation value; else all models are kept."""
         return len(self.members) if self.patience is None else self._monitor.best_iteration
@@ -226,10 +230,10 @@ class BaggingCourse(Course):
         """The models of the members; what they know of their data is part of what the whole knows."""
         return [member.model_.without_known_data() for member in self.members]
 
-    def write(self, checkpoint: Checkpoint, *, last: bool) -> None:
+    def write(self, kept: Kept, *, last: bool) -> None:
         """All models, also those after the best."""
-        everyone = functools.partial(Bagged.of, *self._models())
-        checkpoint.write(self._monitor.history, self._monitor.names, lambda provenance: everyone(provenance=provenance))
+        everyone = functools.partial(Bagged.of, *self._models()[: self.done])
+        kept.write(self._monitor.history, self._monitor.names, lambda provenance: everyone(provenance=provenance))
 
     def resume(self, model: Any, path: Any) -> int:
         for number, member_model in enumerate(model.models):
