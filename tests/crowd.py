@@ -58,6 +58,12 @@ class Member:
         parts = self._exchange("add", values)
         return np.sum(parts, axis=0, dtype=np.int64).reshape(np.shape(values))
 
+    def scatter_add(self, values, edges):
+        first, last = edges[self.rank : self.rank + 2]
+        assert edges[0] == 0
+        assert edges[-1] == len(values)
+        return np.sum(self._exchange("scatter_add", values), axis=0, dtype=np.int64)[first:last]
+
     def highest(self, values):
         return np.max(self._exchange("highest", values), axis=0)
 

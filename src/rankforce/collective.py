@@ -34,6 +34,10 @@ class Collective(Protocol):
         """The sum of everybody's arrays, element by element; a new array, or the one given."""
         ...
 
+    def scatter_add(self, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        """The elements from ``edges[rank]`` to ``edges[rank + 1]`` of the sum; ``values`` may be overwritten."""
+        ...
+
     def highest(self, values: np.ndarray) -> np.ndarray:
         """The maximum of everybody's arrays, element by element."""
         ...
@@ -51,6 +55,9 @@ class Alone:
 
     def add(self, values: np.ndarray) -> np.ndarray:
         return values
+
+    def scatter_add(self, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        return values[edges[0] : edges[1]]
 
     def highest(self, values: np.ndarray) -> np.ndarray:
         return values

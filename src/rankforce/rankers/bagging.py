@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from rankforce.collective import anybody, gathered, total
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
 from rankforce.data.splits import folds
@@ -135,6 +136,10 @@ class Bagging(Iterative):
     def learns_categories(self) -> bool:
         return self._base().learns_categories
 
+    @property
+    def learns_together(self) -> bool:
+        return self._base().learns_together
+
     def _base(self) -> Ranker:
         if self.ranker is None:
             from rankforce.rankers.lambdamart import LambdaMART
@@ -155,11 +160,13 @@ class Bagging(Iterative):
         """(what model ``number`` learns from, the other queries)."""
         if self.sample == "folds":
             return next(itertools.islice(folds(data, self.n_models, self.seed), number, None))
-        count = max(1, round(self.query_fraction * data.n_queries))
-        if count == data.n_queries:
+        queries = total(data.n_queries)
+        count = max(1, round(self.query_fraction * queries))
+        if count == queries:
             return data, None
-        order = np.argsort(Stream.BAGGED_QUERIES.words(self.seed, number, data.query_hashes), kind="stable")
-        return data.take_queries(order[:count]), data.take_queries(order[count:])
+        words = Stream.BAGGED_QUERIES.words(self.seed, number, data.query_hashes)
+        drawn = words <= np.partition(gathered(words), count - 1)[count - 1]
+        return data.take_queries(drawn), data.take_queries(~drawn)
 
 
 class BaggingCourse(Course):
@@ -208,7 +215,7 @@ class BaggingCourse(Course):
                 iteration.stop()
 
         fit_on(member, drawn, watched, [stop_if_wanted])
-        if cut_short and self.members:
+        if anybody(bool(cut_short)) and self.members:
             return False  # an unfinished model among finished ones
         self._take(member)
         self._monitor.record(len(self.members))
