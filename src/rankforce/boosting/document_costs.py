@@ -42,7 +42,7 @@ class Documents:
         self.active = self.weights > 0
         if not anybody(bool(self.active.any())):
             raise DataError(f"nothing to learn from: no document with a weight has a label {source!r}")
-        everyone = bool(self.active.all())
+        everyone = everybody(bool(self.active.all()))
         self.places = None if everyone else np.flatnonzero(self.active).astype(dtypes.INDEX)
         self.equal_weights = everybody(bool((self.weights[self.active] == 1.0).all()))
 

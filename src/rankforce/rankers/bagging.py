@@ -140,6 +140,9 @@ class Bagging(Iterative):
     def learns_together(self) -> bool:
         return self._base().learns_together
 
+    def _why_alone(self) -> str:
+        return self._base()._why_alone()
+
     def _base(self) -> Ranker:
         if self.ranker is None:
             from rankforce.rankers.lambdamart import LambdaMART

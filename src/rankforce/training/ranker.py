@@ -73,6 +73,9 @@ class Ranker(BaseEstimator, abc.ABC):
         """Whether several processes can train it, each on its own queries."""
         return False
 
+    def _why_alone(self) -> str:
+        return self.WHY_ALONE
+
     @property
     def learns_categories(self) -> bool:
         """Whether it tells categories from numbers."""

@@ -203,7 +203,7 @@ def _checked_fit(fit: Any) -> Any:
         check_settings(self)
         if not alone() and not self.learns_together:
             raise SettingsError(
-                f"{type(self).__name__} learns in one process: {self.WHY_ALONE}. Several processes can train "
+                f"{type(self).__name__} learns in one process: {self._why_alone()}. Several processes can train "
                 "LambdaMART and MART, and Bagging of them"
             )
         return fit(self, *arguments, **inputs)

@@ -13,6 +13,7 @@ histogram is thrown away.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -128,7 +129,7 @@ class SharedGrowth:
         offset, end = int(self.plan[FIRST_WORD]) * WORD, int(self.plan[LAST_WORD]) * WORD
         edges = (np.clip(self.own.edges, offset, end) - offset) * REGION
         parts: list[np.ndarray] = []
-        for first, last in zip(edges, edges[1:], strict=False):
+        for first, last in itertools.pairwise(edges):
             parts += [*(one[first:last] for one in built), counts]
         lengths = len(built) * np.diff(edges) + len(counts)
         added = self.members.scatter_add(np.concatenate(parts), np.concatenate([[0], np.cumsum(lengths)]))
