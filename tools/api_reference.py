@@ -264,7 +264,7 @@ SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 
 
 def documented(value: Any) -> list[str]:
-    """A docstring as Markdown: sections of parameters become lists of definitions."""
+    """A docstring as Markdown: sections of parameters become lists."""
     text = inspect.getdoc(value) or ""
     pieces = SECTION.split(text)
     parts = [_prose(pieces[0])]
@@ -287,8 +287,8 @@ def _definitions(body: str) -> list[str]:
             continue
         shown = ", ".join(f"`{name.strip()}`" for name in names.split(","))
         described = _prose(textwrap.dedent(rest)) if rest.strip() else ""
-        parts += [shown + (f" — {_prose(kind)}" if colon else "")]
-        parts += [":   " + textwrap.indent(described or "‌", "    ").lstrip(), ""]
+        parts += [f"- {shown}" + (f" — {_prose(kind)}" if colon else ""), ""]
+        parts += [textwrap.indent(described, "    "), ""] if described else []
     return parts
 
 
