@@ -10,6 +10,7 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 
+from rankforce.console.sparklines import thinned
 from rankforce.displayed_text import displayed, displayed_lines
 
 WIDTH, HEIGHT, EDGE = 320, 96, 4  # of a curve, in pixels
@@ -57,9 +58,9 @@ def curves(values: Mapping[str, Sequence[float]], title: str) -> str:
     for number, (name, heights) in enumerate(known.items()):
         points = " ".join(
             f"{EDGE + (WIDTH - 2 * EDGE) * place / (length - 1):.2f},"
-            f"{HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (height - low) / span:.2f}"
-            for place, height in enumerate(heights)
-            if math.isfinite(height)
+            f"{HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (heights[place] - low) / span:.2f}"
+            for place in thinned(len(heights), WIDTH)  # a point per pixel
+            if math.isfinite(heights[place])
         )
         dashes = _DASHES[number % len(_DASHES)]
         style = f'fill="none" stroke="currentColor" stroke-width="1.3" stroke-dasharray="{dashes}"'
