@@ -98,6 +98,12 @@ class Model(abc.ABC):
         one_query = np.zeros(len(scores), dtype=dtypes.OFFSET)
         return Ranking.of_scores(scores, one_query, np.array([1]), None, k)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the model's card."""
+        import rankforce
+
+        return rankforce.model_card(self)._repr_html_()
+
     def save(self, path: str | Path) -> None:
         """Write the model to one file; an ending ``.gz`` compresses it. ``rankforce.load`` reads it."""
         from rankforce.models.storage import save
