@@ -172,7 +172,10 @@ def test_one_version_everywhere() -> None:
     assert f"## [{rf.__version__}]" in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", sorted((REPOSITORY / ".github" / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda p: p.stem)
+FORMS = sorted((REPOSITORY / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
 def test_issue_forms_are_forms(path: Path) -> None:
     form = yaml.safe_load(path.read_text(encoding="utf-8"))
     if path.stem == "config":
@@ -190,9 +193,7 @@ def test_pinned_versions_are_allowed_ones() -> None:
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
-    pins = dict(
-        line.split("==") for line in (REPOSITORY / "constraints.txt").read_text().splitlines() if "==" in line
-    )
+    pins = dict(line.split("==") for line in (REPOSITORY / "constraints.txt").read_text().splitlines() if "==" in line)
     pinned = {canonicalize_name(name): version for name, version in pins.items()}
     extras = PROJECT["optional-dependencies"]
     ours = Requirement(extras["dev"][0])  # rankforce with the extras that development needs
