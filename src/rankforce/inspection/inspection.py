@@ -94,7 +94,7 @@ class Inspection:
         """What notebooks show: the report as a table, the findings below it."""
         rows = [[name, value] for name, value in self.lines()]
         notes = [f"! {one.what} {one.remedy}" for one in self.findings] or ["Nothing suspicious was found."]
-        return ResultTable("Inspection", ["", "found"], rows, notes).html()
+        return ResultTable("Inspection", ["", "found"], rows, notes, left=2).html()
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """(what, value) for people, in the order of a report."""
