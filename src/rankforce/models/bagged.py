@@ -54,6 +54,10 @@ class Bagged(Model):
         for model in self.models:
             yield from model.threshold_tests()
 
+    def category_tests(self) -> Iterator[tuple[str, np.ndarray]]:
+        for model in self.models:
+            yield from model.category_tests()
+
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         total = np.zeros(len(matrix), dtype=dtypes.SCORE)
         for model in self.models:

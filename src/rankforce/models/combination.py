@@ -60,6 +60,10 @@ class Combination(Model):
         for model in self.models:
             yield from model.threshold_tests()
 
+    def category_tests(self) -> Iterator[tuple[str, np.ndarray]]:
+        for model in self.models:
+            yield from model.category_tests()
+
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         return weighted_sum(self.weights, [model._scores(self.part_for(model, matrix)) for model in self.models])
 

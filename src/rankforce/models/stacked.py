@@ -57,6 +57,10 @@ class Stacked(Model):
         for model in self.models:
             yield from model.threshold_tests()
 
+    def category_tests(self) -> Iterator[tuple[str, np.ndarray]]:
+        for model in self.models:
+            yield from model.category_tests()
+
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         return stacked_scores(self.net, [model._scores(self.part_for(model, matrix)) for model in self.models])
 
