@@ -31,8 +31,8 @@ LINE = 64  # bytes of a cache line
 
 @uncounted_subroutine
 def clear_histogram(histogram: Any, first_word: Any, last_word: Any) -> Any:
-    for k in range(first_word * WORD * REGION, last_word * WORD * REGION):
-        histogram[k] = 0
+    for k in range(np.uint64(first_word * WORD * REGION), np.uint64(last_word * WORD * REGION)):
+        histogram[k] = 0  # with a place that may be negative, an entry at a time
 
 
 @uncounted_subroutine
@@ -41,6 +41,13 @@ def _ask_for(words: Any, entries: Any, document: Any, first_word: Any, last_word
         prefetch_row(words, document, byte)
     prefetch_row(words, document, last_word * WORD - 1)
     prefetch_row(entries, document, 0)
+
+
+@uncounted_subroutine
+def ask_for_first(words: Any, documents: Any, entries: Any, first_word: Any, last_word: Any) -> Any:
+    """Ask for the rows that ``add_documents`` begins with, while something else is done."""
+    for k in range(min(AHEAD, len(documents))):
+        _ask_for(words, entries, documents[k], first_word, last_word)
 
 
 @uncounted_subroutine
@@ -84,8 +91,8 @@ def subtract_histogram(histogram: Any, part: Any, begin: Any, end: Any) -> Any:
 
 
 @uncounted_subroutine
-def add_up_column(histogram: Any, start: Any, byte: Any, stride: Any, size: Any) -> Any:
-    """Make the histogram of a column that shares a byte, at ``start``.
+def add_up_column(histogram: Any, start: Any, byte: Any, values: Any, stride: Any, size: Any) -> Any:
+    """Make the histogram of a column that shares a byte of so many ``values``, at ``start``.
 
     A byte that belongs to one column needs nothing: its histogram is the column's.
     """
@@ -98,7 +105,7 @@ def add_up_column(histogram: Any, start: Any, byte: Any, stride: Any, size: Any)
     digit = 0
     next_digit = stride
     total = np.int64(0)
-    for value in range(BYTE_VALUES):
+    for value in range(values):
         if value == next_digit:
             histogram[first + np.uint64(digit)] += total
             total = np.int64(0)
