@@ -15,14 +15,7 @@ import numpy as np
 
 from rankforce.compiling.jit import uncounted_subroutine
 from rankforce.kernels.trees.growth_state import COUNTS, FIRST_WORD, KIND, LAST_WORD, N_QUEUED, SUMS
-from rankforce.kernels.trees.histograms import (
-    BYTE_VALUES,
-    REGION,
-    WORD,
-    add_documents,
-    ask_for_first,
-    clear_histogram,
-)
+from rankforce.kernels.trees.histograms import BYTE_VALUES, REGION, WORD, add_documents, clear_histogram
 from rankforce.kernels.trees.leaf_table import HERE, NO_LEAF, SLOT, START
 
 # Histograms of so many words stay in a processor's own cache. Of wider rows some words are taken at a time: a cache
@@ -33,7 +26,7 @@ WORDS_OF_A_PASS = 16
 # What things cost, in histogram additions: only how long a tree takes depends on them.
 PER_DOCUMENT = 48  # to find its row, which is in memory
 PER_CLEARED = 0.4  # an entry that is set to 0
-PER_REDUCED = 1.5  # an entry of a part, which another processor wrote, that is added
+PER_REDUCED = 3.0  # an entry of a part, which another processor wrote, that is added
 
 
 @uncounted_subroutine
@@ -50,7 +43,7 @@ def count_ranges(n_documents: Any, n_words: Any, threads: Any, most: Any) -> Any
         cost = (
             n_documents / ranges * (PER_DOCUMENT + width)
             + PER_CLEARED * width * BYTE_VALUES
-            + PER_REDUCED * (ranges - 1) * n_words * WORD * BYTE_VALUES / threads
+            + PER_REDUCED * (ranges if ranges > 1 else 0) * n_words * WORD * BYTE_VALUES / threads
         )
         if cost < least:
             least = cost
@@ -109,7 +102,6 @@ def build_share(thread: Any, threads: Any, rows: Any, documents: Any, histograms
                 made = histograms.counts if counting == 1 else histograms.sums
                 row = leaves[leaf, SLOT] if counting == 0 or len(histograms.counts) > 1 else 0
             histogram = made[row]
-            ask_for_first(rows.words, documents.order[begin:end], documents.entries, first_word, last_word)
             clear_histogram(histogram, first_word, last_word)
             width = last_word - first_word
             passes = 1 if width <= FEW_WORDS else -(-width // WORDS_OF_A_PASS)
@@ -129,9 +121,6 @@ def add_parts(leaf: Any, byte: Any, values: Any, part_leaf: Any, parts: Any, his
         if part_leaf[part] != leaf:
             continue
         found = parts[part]
-        if part == 0:  # nothing of it is there yet
-            for k in range(first, last):
-                histogram[k] = found[k]
-        else:
-            for k in range(first, last):
-                histogram[k] += found[k]
+        keep = 0 if part == 0 else -1  # nothing of it is there before that of the first range
+        for k in range(first, last):
+            histogram[k] = (histogram[k] & keep) + found[k]

@@ -44,13 +44,6 @@ def _ask_for(words: Any, entries: Any, document: Any, first_word: Any, last_word
 
 
 @uncounted_subroutine
-def ask_for_first(words: Any, documents: Any, entries: Any, first_word: Any, last_word: Any) -> Any:
-    """Ask for the rows that ``add_documents`` begins with, while something else is done."""
-    for k in range(min(AHEAD, len(documents))):
-        _ask_for(words, entries, documents[k], first_word, last_word)
-
-
-@uncounted_subroutine
 def add_documents(
     words: Any,
     documents: Any,
@@ -67,13 +60,16 @@ def add_documents(
     ``entry & keep | put``: the entry itself with (−1, 0), a count with (0, 1).
     One document after the other: two that are in the same bin of a feature would wait for each other's addition.
     """
-    size = len(documents)
+    size = np.uint64(len(documents))
+    ahead = np.uint64(AHEAD)
     from_word = np.uint64(first_word)
     to_word = np.uint64(last_word)
-    for k in range(size):
-        if k + AHEAD < size:
-            _ask_for(words, entries, documents[k + AHEAD], first_word, last_word)
-        document = np.uint64(documents[k])
+    for k in range(size + ahead):
+        if k < size:
+            _ask_for(words, entries, documents[k], first_word, last_word)
+        if k < ahead:
+            continue
+        document = np.uint64(documents[k - ahead])
         entry = entries[document] & keep | put
         for w in range(from_word, to_word):
             bins = np.uint64(words[document, w])
