@@ -310,6 +310,7 @@ def check_train(rng: random.Random, files: Files) -> None:
 def check_bin(rng: random.Random, files: Files) -> None:
     store = files.folder / "hostile.bins"
     run("bin", files.table, "-o", store, "--force", "--check")
+    run("inspect", store, files.table)
     run("train", store, "-o", files.model, "--trees", 2, "--leaves", 3, "--threads", 1)
 
 
