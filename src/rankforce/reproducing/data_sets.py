@@ -33,6 +33,16 @@ def web_like(queries: Sequence[int], documents: Any, features: int, seed: int, *
     return in_parts(make_web_like(sum(queries), documents, features, seed=seed, function_seed=seed, **more), queries)
 
 
+def artificial_queries(queries: int, documents: Any, features: int, seed: int, **more: Any) -> Dataset:
+    """As ``artificial``, where nothing is held out."""
+    return make_artificial(queries, documents, features, seed=seed, function_seed=seed, **more)
+
+
+def web_like_queries(queries: int, documents: Any, features: int, seed: int) -> Dataset:
+    """As ``web_like``, where nothing is held out."""
+    return make_web_like(queries, documents, features, seed=seed, function_seed=seed)
+
+
 def in_parts(data: Dataset, queries: Sequence[int]) -> Parts:
     """The first queries for training, the next for validation, the others for testing."""
     train, valid, _ = queries

@@ -6,7 +6,8 @@ of rules serve nearly all claims:
 ``significant`` : one ranking is better than another, on test queries. The paired t-test over the queries of all seeds
     together, at 5 %, must say so, at most of the measures; and the sign must be the same for at least four fifths of
     the seeds: the test takes trained models as given, and what other training data would do only seeds can tell.
-``each_seed`` : a number lies in a range. It must do so for every seed.
+``each_seed`` : a number lies in a range. It must do so for every seed. Where chance has a part in it, ``over_seeds``
+    asks for the interval of its mean.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankforce.evaluation.significance import t_interval
 from rankforce.reproducing.rows import Rows
 
 LEVEL = 0.05  # of the tests
@@ -159,11 +161,28 @@ def each_seed(
     def judge(rows: Rows) -> Outcome:
         seeds = rows.distinct("seed")
         numbers = [float(number(rows.where(seed=seed))) for seed in seeds]
-        inside = [least <= one <= most for one in numbers]
         evidence = f"{what}: {', '.join(format(one, form) for one in numbers)}"
-        if numbers and all(inside):
+        if not numbers or any(map(math.isnan, numbers)):
+            return Outcome(Verdict.OPEN, evidence)
+        inside = [least <= one <= most for one in numbers]
+        if all(inside):
             return Outcome(Verdict.AGREES, evidence)
-        return Outcome(Verdict.OPEN if any(inside) or not numbers else Verdict.DIFFERS, evidence)
+        return Outcome(Verdict.OPEN if any(inside) else Verdict.DIFFERS, evidence)
+
+    return Claim(statement, rule, judge)
+
+
+def over_seeds(statement: str, number: Callable[[Rows], float], *, what: str, form: str = "+.4f") -> Claim:
+    """A number that chance has a part in is positive: its mean over seeds, by their t-interval."""
+    rule = f"agrees if the 95 % t-interval over seeds of the {what} lies above 0, differs if it lies below"
+
+    def judge(rows: Rows) -> Outcome:
+        numbers = np.array([float(number(rows.where(seed=seed))) for seed in rows.distinct("seed")])
+        evidence = f"{what}: {', '.join(format(one, form) for one in numbers)}"
+        low, high = t_interval(numbers)
+        if math.isnan(low) or low <= 0.0 <= high:
+            return Outcome(Verdict.OPEN, evidence)
+        return Outcome(Verdict.AGREES if low > 0.0 else Verdict.DIFFERS, evidence)
 
     return Claim(statement, rule, judge)
 

@@ -96,20 +96,14 @@ def _list(experiments: list[Experiment], out: Path, json: bool) -> None:
         )
         return
     for paper in dict.fromkeys(one.paper for one in experiments):
-        rows = [
-            [
-                one.name,
-                one.place,
-                one.title,
-                _time(one.sizes["quick"].minutes),
-                _time(one.sizes["full"].minutes),
-                verdicts[one.name]["full"] or verdicts[one.name]["quick"] or "not run",
-            ]  # fmt: skip
-            for one in experiments
-            if one.paper is paper
-        ]
+        rows = [_line(one, verdicts[one.name]) for one in experiments if one.paper is paper]
         heads = ["name", "place", "what", "quick", "full", "status"]
         output.show(output.Table(heads, rows, left=3, title=str(paper)), "")
+
+
+def _line(one: Experiment, verdicts: dict[str, str | None]) -> list[str]:
+    times = [_time(one.sizes[size].minutes) for size in ("quick", "full")]
+    return [one.name, one.place, one.title, *times, verdicts["full"] or verdicts["quick"] or "not run"]
 
 
 def _time(minutes: float) -> str:
