@@ -32,6 +32,7 @@ class Stream(enum.Enum):
     SESSION_ORDER = "which places of a simulated list are exchanged"
     SIMULATED_CLICKS = "what the users of simulate_clicks look at and click"
     PROPENSITY_SAMPLES = "the queries of a bootstrap sample of a click log"
+    EXPERIMENT_CLICKS = "documents and clicks of the experiments with two label sources"
     LABEL_NOISE = "which grades confuse_labels changes"
     SPLIT = "the part that a query goes to"
     FOLDS = "the fold that a query goes to"

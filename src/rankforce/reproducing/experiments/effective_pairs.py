@@ -27,9 +27,9 @@ class EffectivePairsAgainstMRR(Experiment):
     place = "Figure 5 and Section 7.2"
     title = "Effective pairs against test MRR, four training measures"
     found = (
-        "With the same number of effective pairs, training for MRR gives the best test MRR. NDCG learns from more pairs "
-        "than NDCG@10, which does from more than MAP, and that from more than MRR. MRR has 1 to 2 magnitudes fewer than "
-        "there are pairs of a relevant and a not relevant document."
+        "With the same number of effective pairs, training for MRR gives the best test MRR. NDCG learns from more "
+        "pairs than NDCG@10, which does from more than MAP, and that from more than MRR. MRR has 1 to 2 magnitudes "
+        "fewer than there are pairs of a relevant and a not relevant document."
     )
     data = "the paper's artificial data; grades from 2 on are relevant"
     paper_size = {"training queries": "several sizes", "documents per query": "50", "features": "300"}
