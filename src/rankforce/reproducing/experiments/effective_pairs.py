@@ -36,9 +36,9 @@ class EffectivePairsAgainstMRR(Experiment):
     remarks = "Adam, two layers; the rate and the epoch are chosen on validation queries by MRR."
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, train=(10, 20), others=(20, 40), documents=12, features=5, epochs=2),
-        "quick": Size(seeds=3, minutes=1.0, train=(50, 150, 450, 1350), others=(300, 1500), documents=30, features=15,
+        "quick": Size(seeds=3, minutes=1.0, train=(8, 25, 80, 250, 1350), others=(300, 1500), documents=30, features=15,
                       epochs=25),
-        "full": Size(seeds=3, minutes=240, train=(100, 300, 1000, 3000, 10_000), others=(5000, 10_000), documents=50,
+        "full": Size(seeds=3, minutes=240, train=(10, 30, 100, 300, 1000, 10_000), others=(5000, 10_000), documents=50,
                      features=300, epochs=60),
     }  # fmt: skip
 
