@@ -41,8 +41,8 @@ class SmallerModels(Experiment):
     data = f"{DATA}; grades alone"
     paper_size = PAPER_SIZE
     remarks = (
-        "one schedule, linear from 0.25, with the centre μ = 1, better than 0 on a draw that is not reported; trees are "
-        "counted on test queries, smoothed over five trees."
+        "one schedule, linear from 0.25, with the centre μ = 1, better than 0 on a draw that is not reported; trees "
+        "are counted on test queries, smoothed over five trees."
     )
     sizes = {
         "tiny": Size(seeds=2, minutes=0.03, **TINY | {"trees": 8}),
