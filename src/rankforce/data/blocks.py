@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.seen_columns import SeenColumns
 from rankforce.errors import DataError
 from rankforce.files.streams import file_name
 from rankforce.kinds import shown
@@ -42,6 +43,7 @@ class Blocks:
 
     files : what they are read from; empty for data in memory
     absent : what a feature is that a block does not have
+    seen : what was learnt about columns whose kind or categories all rows decide
     """
 
     def __init__(
@@ -49,9 +51,11 @@ class Blocks:
         iterate: Callable[[], Iterator[tuple[Any, int]]],
         files: Sequence[str] = (),
         absent: float | None = None,
+        seen: SeenColumns | None = None,
     ) -> None:
         """``iterate`` yields data sets, each with how many bytes of the files are read with it."""
         self._iterate = iterate
+        self.seen = SeenColumns() if seen is None else seen
         self.files = tuple(SourceFile.of(path) for path in files)
         self.size = sum(one.size for one in self.files)
         self.absent = absent
@@ -82,19 +86,22 @@ def blocks_of(data: Any, rows: int, **options: Any) -> Blocks:
         _refuse_options(options, "a function")
         return Blocks(lambda: ((block, 0) for block in data()))
     paths = _paths(data)
-    from rankforce.data.files import file_blocks
+    from rankforce.data.files import file_blocks, is_table
 
+    seen = SeenColumns()
     absent = {"zero": 0.0, "missing": float("nan")}.get(options.get("absent", "zero"))
+    if any(map(is_table, paths)):
+        absent = None
 
     def iterate() -> Iterator[tuple[Dataset, int]]:
         before = 0
         for path in paths:
-            with contextlib.closing(file_blocks(path, rows, **options)) as blocks:
+            with contextlib.closing(file_blocks(path, rows, seen, **options)) as blocks:
                 for block, read in blocks:
                     yield block, before + read
             before += os.path.getsize(path)
 
-    return Blocks(iterate, paths, absent)
+    return Blocks(iterate, paths, absent, seen)
 
 
 def _slices(data: Dataset, rows: int) -> Iterator[tuple[Dataset, int]]:

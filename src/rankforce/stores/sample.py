@@ -8,6 +8,7 @@ are read.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,8 +60,13 @@ class SpilledSample:
         self._kept = sum(int(np.count_nonzero(chunk.words <= self._limit)) for chunk in self._chunks)
         self._chunks = [chunk for chunk in self._chunks if (chunk.words <= self._limit).any()]
 
-    def cuts(self, n_features: int, max_bins: int, most_bytes: int) -> tuple[Cuts, int]:
-        """Where the features are cut, and how many rows that was found from. Some columns at a time are in memory."""
+    def cuts(
+        self, n_features: int, max_bins: int, most_bytes: int, values_of: Mapping[int, np.ndarray]
+    ) -> tuple[Cuts, int]:
+        """Where the features are cut, and how many rows that was found from. Some columns at a time are in memory.
+
+        ``values_of``: by the places of features whose values are places, the values themselves.
+        """
         at_once = max(1, min(n_features, most_bytes // max(8 * self._kept, 1)))
 
         def fill(first: int, columns: np.ndarray) -> None:
@@ -75,6 +81,10 @@ class SpilledSample:
                     columns[:there, place : place + len(chosen)] = values[:, chosen]
                     columns[there:, place : place + len(chosen)] = self._absent
                     place += len(chosen)
+            for feature in values_of.keys() & set(range(first, first + len(columns))):
+                column = columns[feature - first]
+                known = ~np.isnan(column)
+                column[known] = values_of[feature][column[known].astype(np.int64)]
 
         return cuts_of_columns(n_features, self._kept, fill, max_bins, at_once), self._kept
 
