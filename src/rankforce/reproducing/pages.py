@@ -63,7 +63,7 @@ def page(run: ReproducedRun, figure: str, *, heading: str = "#", below: str = ""
         + " ".join(f"({number}) {claim.rule}." for number, (claim, _) in enumerate(run.outcomes, start=1)),
         below or f"{run.seconds:.0f} seconds in all; {run.machine}.",
     ]
-    return "\n\n".join(blocks) + "\n"
+    return "\n\n".join(block for block in blocks if block.strip()) + "\n"
 
 
 def _sizes(run: ReproducedRun) -> str:

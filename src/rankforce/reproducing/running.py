@@ -10,7 +10,7 @@ import json
 import platform
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +75,18 @@ class ReproducedRun:
 
 
 def run_experiment(
-    experiment: Experiment, size_name: str, folder: Path, *, seeds: int | None = None, progress: bool = True
+    experiment: Experiment,
+    size_name: str,
+    folder: Path,
+    *,
+    seeds: int | None = None,
+    progress: bool = True,
+    kept_only: bool = False,
 ) -> ReproducedRun:
-    """Run what is missing of an experiment; rows go into ``folder/rows``, a file for every part of every seed."""
+    """Run what is missing of an experiment; rows go into ``folder/rows``, a file for every part of every seed.
+
+    With ``kept_only`` nothing is run: what is missing is an error.
+    """
     if experiment.needs_data and real_folder(experiment.needs_data) is None:
         raise SettingsError(
             f"{experiment.name} needs the folder {experiment.needs_data}: the variable {VARIABLE} names the folder "
@@ -94,14 +103,18 @@ def run_experiment(
     with Progress(experiment.name, len(todo), "parts", progress) as shown:
         shown.in_words = lambda values: ", ".join(f"{name} {value:.0f}" for name, value in values.items())
         for number, (seed, part) in enumerate(todo):
-            found = _part(experiment, size, seed, part, kept / f"seed-{seed}-{_slug(part)}.json", stamp)
+            found = _part(
+                experiment, size, seed, part, kept / f"seed-{seed}-{_slug(part)}.json", stamp, kept_only=kept_only
+            )
             rows += [{"seed": seed, "part": part, **row} for row in found["rows"]]
             seconds += found["seconds"]
             shown.advance(number + 1, {"seconds": seconds})
     return ReproducedRun(experiment, size_name, size, count, Rows(rows), seconds, machine())
 
 
-def _part(experiment: Experiment, size: Size, seed: int, part: str, path: Path, stamp: str) -> dict[str, Any]:
+def _part(
+    experiment: Experiment, size: Size, seed: int, part: str, path: Path, stamp: str, *, kept_only: bool = False
+) -> dict[str, Any]:
     """A part from its file, or run and written. A file of other sizes, or of other code, does not count."""
     if path.exists():
         try:
@@ -112,6 +125,8 @@ def _part(experiment: Experiment, size: Size, seed: int, part: str, path: Path, 
             raise FileFormatError(
                 "not rows of an experiment", path=path, remedy="remove it, and its part is run again"
             ) from None
+    if kept_only:
+        raise SettingsError(f"{experiment.name}: {part} of seed {seed} has not been run, or not with this code")
     start = time.perf_counter()
     rows = experiment.run(part, seed, size)
     made = {"stamp": stamp, "seed": seed, "part": part, "seconds": time.perf_counter() - start, "rows": rows}
@@ -167,7 +182,3 @@ def earlier_verdict(folder: Path) -> Mapping[str, Any] | None:
         return dict(json.loads((folder / "result.json").read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return None
-
-
-def planned_minutes(experiments: Sequence[Experiment], size_name: str) -> float:
-    return sum(one.sizes[size_name].minutes for one in experiments)

@@ -128,4 +128,4 @@ def in_order(rows: Rows) -> float:
 
 def magnitudes(rows: Rows) -> float:
     mine = rows.where(arm="MRR")
-    return float(np.mean(np.log10(mine.values("bound") / mine.values("pairs"))))
+    return float(np.log10(mine.values("bound").sum() / mine.values("pairs").sum()))

@@ -1,0 +1,6 @@
+"""Sentences of docs/experiments.md that no run can write: why results differ, as far as we know, and what is missing."""
+
+from __future__ import annotations
+
+WHY: dict[str, str] = {}
+MISSING: tuple[str, ...] = ()
