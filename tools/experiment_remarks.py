@@ -1,4 +1,4 @@
-"""Sentences of docs/experiments.md that no run can write: why results differ, as far as we know, and what is missing."""
+"""Sentences of docs/experiments.md that no run can write: why results differ, as far as we know; what is missing."""
 
 from __future__ import annotations
 

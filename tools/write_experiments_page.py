@@ -14,12 +14,13 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from tools.experiment_remarks import MISSING, WHY
+
 from rankforce.reproducing.catalogue import all_experiments
 from rankforce.reproducing.drawing import figure_of, save_figure
 from rankforce.reproducing.pages import page
 from rankforce.reproducing.rules import Verdict
 from rankforce.reproducing.running import ReproducedRun, earlier_verdict, run_experiment
-from tools.experiment_remarks import MISSING, WHY
 
 DOCS = Path(__file__).parents[1] / "docs"
 PICTURES = DOCS / "images" / "experiments"
@@ -29,8 +30,8 @@ SIZE = "quick"
 HEAD = """# Experiments
 
 Tables and figures of five papers, run again. Every number below comes from `rankforce reproduce all --quick`; this page
-is written by `tools/write_experiments_page.py`. Quick means minutes on two cores: the sizes stand beside the papers', and
-what cannot be told at this size is said to be so. `--full` is the papers' size as far as two cores and 24 GB allow.
+is written by `tools/write_experiments_page.py`. Quick means minutes on two cores: the sizes stand beside the papers',
+and what cannot be told at this size is said to be so. `--full` is the papers' size as far as two cores and 24 GB allow.
 
 <!-- not run: it takes minutes -->
 ```sh

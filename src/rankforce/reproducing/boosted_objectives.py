@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
@@ -42,12 +43,12 @@ def changing(schedule: Schedule, *, top: bool = False, mu: float = 0.0) -> Sched
     return Scheduled(Term(measure("NDCG"), RankNetWeightPairs()), second, schedule)
 
 
-def schedules(kind: str, trees: int) -> list[Schedule]:
+def schedules(kind: str, trees: int, starts: Sequence[float] = STARTS) -> list[Schedule]:
     """The paper's sweep; its rates are for 1,000 trees, and fewer trees run through them faster."""
     pace = PUBLISHED_TREES / trees
     if kind == "linear":
-        return [Linear(start, rate * pace) for start in STARTS for rate in LINEAR_RATES]
-    return [Exponential(start, rate / pace) for start in STARTS for rate in EXPONENTIAL_RATES]
+        return [Linear(start, rate * pace) for start in starts for rate in LINEAR_RATES]
+    return [Exponential(start, rate / pace) for start in starts for rate in EXPONENTIAL_RATES]
 
 
 def size_of_boosting(size: Size) -> dict[str, str]:
