@@ -33,6 +33,8 @@ class Stream(enum.Enum):
     SIMULATED_CLICKS = "what the users of simulate_clicks look at and click"
     PROPENSITY_SAMPLES = "the queries of a bootstrap sample of a click log"
     EXPERIMENT_CLICKS = "documents and clicks of the experiments with two label sources"
+    EXPERIMENT_GAPS = "which click labels an experiment leaves out"
+    EXPERIMENT_LISTS = "lists of grades whose swaps an experiment looks at"
     LABEL_NOISE = "which grades confuse_labels changes"
     SPLIT = "the part that a query goes to"
     FOLDS = "the fold that a query goes to"

@@ -78,8 +78,8 @@ class ChangingObjectives(Experiment):
     figsize = (8.5, 3.6)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.06, starts=(0.25,), **TINY),
-        "quick": Size(seeds=3, minutes=0.6, starts=(0.25,), queries=(300, 500, 2000), documents=40, trees=100, leaves=15,
-                      least=30, rate=0.3),
+        "quick": Size(seeds=3, minutes=0.6, starts=(0.25,), queries=(300, 500, 2000), documents=40, trees=100,
+                      leaves=15, least=30, rate=0.3),
         "full": Size(seeds=5, minutes=2400, starts=STARTS, **FULL),
     }  # fmt: skip
 

@@ -37,7 +37,7 @@ class ERRConsistency(Experiment):
     }
 
     def run(self, part: str, seed: int, size: Size) -> list[Row]:
-        random = Stream.EXPERIMENT_CLICKS.generator(seed, 1)
+        random = Stream.EXPERIMENT_LISTS.generator(seed)
         lowest, error = np.inf, 0.0
         rows: list[Row] = []
         for number in range(size.lists):

@@ -50,7 +50,7 @@ class MissingLabels(Experiment):
         data = clicked_queries(size.queries, size.documents, seed)
         clicks = data.train.labels["equal"].copy()
         rows = np.arange(len(clicks))
-        clicks[Stream.EXPERIMENT_CLICKS.uniform(seed, rows) < 0.7] = np.nan
+        clicks[Stream.EXPERIMENT_GAPS.uniform(seed, rows) < 0.7] = np.nan
         objective = Graded(["NDCG", "CNDCG:equal", "NDCG:fresh"], [0.6, 0.3, 0.1])
         rankers: dict[str, Any] = {
             ALONE: lambdamart(size).fit(data.train),

@@ -30,6 +30,10 @@ class SmoothnessOfNDCG(Experiment):
     found = "Steps for 100 queries, a rough curve for 1,000, a smooth one for 10,000, with one layer and with two."
     data = "the paper's artificial data, and generated data with the kinds of features of web data"
     paper_size = {"queries": "100, 1,000 and 10,000", "documents per query": "not said"}
+    remarks = (
+        "a first rule took the way up and down over the span for roughness; it calls a staircase of few steps smooth, and "
+        "was replaced after a first run by the largest step."
+    )
     figsize = (8.0, 5.0)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=(5, 20, 40), documents=8, features=4, epochs=2, points=21),
@@ -52,7 +56,7 @@ class SmoothnessOfNDCG(Experiment):
             for count, curve in found.curves.items():
                 rows.append(
                     {"kind": "mean", "arm": layers, "measure": f"{count:,} queries", "count": count}
-                    | {"value": found.roughness(count), "turns": found.turns(count)}
+                    | {"value": largest_step(curve), "roughness": found.roughness(count), "turns": found.turns(count)}
                 )
                 rows += [
                     {"kind": "curve", "arm": f"{count:,} queries", "layers": layers, "x": float(found.positions[place])}
@@ -65,7 +69,7 @@ class SmoothnessOfNDCG(Experiment):
     def claims(self) -> Sequence[Claim]:
         return [
             each_seed(f"{layers}: the more queries, the smoother", functools.partial(falling, layers),
-                      what=f"smallest ratio of roughness from one number of queries to ten times as many, {layers}",
+                      what=f"smallest ratio of the largest step from one number of queries to ten times as many, {layers}",
                       least=1.0)
             for layers in HIDDEN
         ]  # fmt: skip
@@ -85,9 +89,15 @@ class SmoothnessOfNDCG(Experiment):
 
     def tables(self, rows: Rows) -> Sequence[tuple[str, Rows]]:
         return [
-            (f"roughness on {part} data: way up and down over the span", rows.where(kind="mean", part=part))
+            (f"{part} data: the largest step of the curve as a share of its span", rows.where(kind="mean", part=part))
             for part in MAKERS
         ]
+
+
+def largest_step(curve: np.ndarray) -> float:
+    """Between two neighbouring points, as a share of the curve's span: 1 for a single step, small for a smooth hill."""
+    span = float(np.ptp(curve))
+    return float(np.abs(np.diff(curve)).max()) / span if span > 0 else 0.0
 
 
 def falling(layers: str, rows: Rows) -> float:
