@@ -56,20 +56,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the --out of rankforce reproduce")
     given = parser.parse_args()
-    runs = [kept(name, given.folder) for name in all_experiments()]
+    found = {name: kept(name, given.folder) for name in all_experiments()}
+    runs = [run for run in found.values() if run is not None]
     PICTURES.mkdir(parents=True, exist_ok=True)
     for old in PICTURES.glob("*.*"):
         old.unlink()
     pictures = {run.experiment.name: picture(run) for run in runs}
-    text = "\n".join([HEAD, overview(runs), differing(runs), *sections(runs, pictures), ending(runs)])
+    text = "\n".join([HEAD, overview(found), differing(runs), *sections(runs, pictures), ending(runs)])
     (DOCS / "experiments.md").write_text(re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n", encoding="utf-8")
     print(f"{len(runs)} experiments, {Counter(str(run.verdict) for run in runs)}")
 
 
-def kept(name: str, folder: Path) -> ReproducedRun:
+def kept(name: str, folder: Path) -> ReproducedRun | None:
+    """A finished run; None if there is none. One that other code made is an error."""
     place = folder / name / SIZE
     earlier = earlier_verdict(place)
-    seeds = None if earlier is None else int(earlier["seeds"])
+    if earlier is None:
+        return None
+    seeds = int(earlier["seeds"])
     return run_experiment(all_experiments()[name], SIZE, place, seeds=seeds, progress=False, kept_only=True)
 
 
@@ -90,18 +94,21 @@ def picture(run: ReproducedRun) -> str:
     return f"images/experiments/{path.name}"
 
 
-def overview(runs: list[ReproducedRun]) -> str:
+def overview(found: dict[str, ReproducedRun | None]) -> str:
     lines = ["## Verdicts", "", "| experiment | paper | place | claims that agree | verdict |", "|---|---|---|---|---|"]
-    for run in runs:
-        one = run.experiment
+    for name, run in found.items():
+        one = all_experiments()[name]
+        if run is None:
+            lines.append(f"| {name} | {one.paper.title} | {one.place} | – | not run yet |")
+            continue
         agreeing = sum(outcome.verdict is Verdict.AGREES for _, outcome in run.outcomes)
         lines.append(
             f"| [{one.name}](#{one.name}) | {one.paper.title} | {one.place} | {agreeing} of {len(run.outcomes)} "
             f"| {run.verdict} |"
         )
-    counts = Counter(run.verdict for run in runs)
+    counts = Counter(run.verdict for run in found.values() if run is not None)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
-    return "\n".join([*lines, "", f"Of {len(runs)} experiments: {told}.", ""])
+    return "\n".join([*lines, "", f"Of {counts.total()} experiments that were run: {told}.", ""])
 
 
 def differing(runs: list[ReproducedRun]) -> str:

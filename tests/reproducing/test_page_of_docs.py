@@ -14,17 +14,25 @@ DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "experiments.md").read_text(encoding="utf-8")
 
 
+LINES = re.findall(
+    r"^\| \[?([\w-]+)(?:\]\(#\1\))? \| (.*) \| (.*) \| (?:(\d+) of (\d+)|–) \| (.*) \|$", TEXT, re.MULTILINE
+)
+RUN = [line[0] for line in LINES if line[-1] != "not run yet"]
+
+
 def test_the_table_at_the_top_is_the_catalogue():
-    lines = re.findall(r"^\| \[([\w-]+)\]\(#\1\) \| (.*) \| (.*) \| (\d+) of (\d+) \| (.*) \|$", TEXT, re.MULTILINE)
-    assert [line[0] for line in lines] == list(all_experiments())
-    for name, title, place, agreeing, claims, verdict in lines:
+    assert [line[0] for line in LINES] == list(all_experiments())
+    assert len(RUN) > len(LINES) / 2
+    for name, title, place, agreeing, claims, verdict in LINES:
         one = all_experiments()[name]
-        assert (title, place, int(claims)) == (one.paper.title, one.place, len(one.claims()))
-        assert verdict in list(Verdict)
-        assert (int(agreeing) == int(claims)) == (verdict == Verdict.AGREES)
+        assert (title, place) == (one.paper.title, one.place)
+        if name in RUN:
+            assert int(claims) == len(one.claims())
+            assert verdict in list(Verdict)
+            assert (agreeing == claims) == (verdict == Verdict.AGREES)
 
 
-@pytest.mark.parametrize("name", all_experiments())
+@pytest.mark.parametrize("name", RUN)
 def test_a_section_has_what_was_claimed_and_a_small_picture(name):
     section = TEXT.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
     one = all_experiments()[name]

@@ -31,8 +31,8 @@ class SmoothnessOfNDCG(Experiment):
     data = "the paper's artificial data, and generated data with the kinds of features of web data"
     paper_size = {"queries": "100, 1,000 and 10,000", "documents per query": "not said"}
     remarks = (
-        "a first rule took the way up and down over the span for roughness; it calls a staircase of few steps smooth, and "
-        "was replaced after a first run by the largest step."
+        "a first rule took the way up and down over the span for roughness; it calls a staircase of few steps "
+        "smooth, and was replaced after a first run by the largest step."
     )
     figsize = (8.0, 5.0)
     sizes = {
@@ -69,7 +69,7 @@ class SmoothnessOfNDCG(Experiment):
     def claims(self) -> Sequence[Claim]:
         return [
             each_seed(f"{layers}: the more queries, the smoother", functools.partial(falling, layers),
-                      what=f"smallest ratio of the largest step from one number of queries to ten times as many, {layers}",
+                      what=f"smallest ratio of the largest step, from queries to ten times as many, {layers}",
                       least=1.0)
             for layers in HIDDEN
         ]  # fmt: skip
