@@ -32,6 +32,9 @@ class Stream(enum.Enum):
     SESSION_ORDER = "which places of a simulated list are exchanged"
     SIMULATED_CLICKS = "what the users of simulate_clicks look at and click"
     PROPENSITY_SAMPLES = "the queries of a bootstrap sample of a click log"
+    EXPERIMENT_CLICKS = "documents and clicks of the experiments with two label sources"
+    EXPERIMENT_GAPS = "which click labels an experiment leaves out"
+    EXPERIMENT_LISTS = "lists of grades whose swaps an experiment looks at"
     LABEL_NOISE = "which grades confuse_labels changes"
     SPLIT = "the part that a query goes to"
     FOLDS = "the fold that a query goes to"
@@ -69,6 +72,7 @@ class Stream(enum.Enum):
     PERMUTED_VALUES = "which document gets whose value of a feature, for its importance"
     STRENGTH_PAIRS = "the pairs that tell the strength of a feature"
     EXPORT_ROWS = "rows that an exported file is checked on"
+    REPORT_QUERIES = "the queries that a report looks into"
 
     word: np.uint64  # what the stream begins with
 

@@ -63,6 +63,7 @@ class Iterative(Ranker):
 
     settled_: dict[str, Any] = dataclasses.field(init=False)  # what "auto" and None became, and what is watched
     history_: dict[str, list[float]] = dataclasses.field(init=False)
+    seconds_: list[float] = dataclasses.field(init=False)  # since the loop began, after every iteration
     best_iteration_: int = dataclasses.field(init=False)
     _refit_of: dict[str, Any] = dataclasses.field(init=False)  # while it is fitted again: what the earlier fit found
 
@@ -90,7 +91,9 @@ class Iterative(Ranker):
             self.settled_ = dict(course.settled)
             name = type(self).__name__
             with handing_over(course, identity):
-                run(course, self._steps(), name, callbacks=callbacks, checkpoint=kept, shown=self.progress)
+                self.seconds_ = run(
+                    course, self._steps(), name, callbacks=callbacks, checkpoint=kept, shown=self.progress
+                )
                 self._conclude(training, course)
         self._note_features(training.data)
         return self

@@ -295,6 +295,7 @@ class Grower:
                 packing.byte,
                 packing.stride,
                 packing.size,
+                layout.values,
                 layout.share,
                 layout.leads,
                 work.usable,

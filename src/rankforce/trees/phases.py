@@ -111,7 +111,7 @@ class GrowingTree:
             for leaf in self.tree.queue[: plan[N_QUEUED]] if plan[KIND] & kind else ():
                 slot = self.tree.leaves[leaf, SLOT] if kind == SUMS or len(made) > 1 else 0
                 for part in np.flatnonzero(histograms.part_leaf == leaf):
-                    made[slot, words] += parts[part, words]
+                    made[slot, words] = parts[part, words] + (made[slot, words] if part > 0 else 0)
                 built.append(made[slot, words])
         histograms.part_leaf[:] = NO_LEAF
         return built
