@@ -7,7 +7,7 @@ import pytest
 from tests.binning.reference_cuts import slow_cuts
 
 from rankforce.binning import binning as binning_module
-from rankforce.binning.binned import LINE, Binned, row_width
+from rankforce.binning.binned import HUGE_PAGE, LINE, Binned, row_width, zero_rows
 from rankforce.binning.binning import BEYOND, Binning
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
@@ -227,3 +227,14 @@ def test_no_row_lies_in_more_lines_than_it_must():
     assert binned.rows.flags.c_contiguous
     np.testing.assert_array_equal(binned.rows[:, : packed.rows.shape[1]], packed.rows)
     assert (binned.rows[:, packed.rows.shape[1] :] == 0).all()
+
+
+def test_many_rows_have_whole_pages():
+    rows = zero_rows(70_000, 128)
+    held = rows.base
+    while held.base is not None:
+        held = held.base
+    assert rows.shape == (70_000, 128)
+    assert rows.ctypes.data % HUGE_PAGE == 0
+    last_page = -(-(rows.ctypes.data + rows.nbytes) // HUGE_PAGE) * HUGE_PAGE
+    assert held.ctypes.data + held.nbytes >= last_page

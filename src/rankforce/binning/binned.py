@@ -16,6 +16,7 @@ from rankforce.threads import over_queries
 
 WORD = 4  # bytes that are read at once: rows have a multiple of this
 LINE = 64  # bytes that memory gives at once
+HUGE_PAGE = 2**21  # bytes that many systems can give one address, where NumPy asks for it
 MOST_FILLER = 1 / 8  # of a row's bytes, so that no row lies in more lines than it must
 MEMORY = ("fast", "low")
 
@@ -63,7 +64,7 @@ class Binned:
             )
         n = data.n_documents
         packing = Packing.of(binning.n_bins)
-        rows = _zero_rows(n, row_width(packing.n_bytes, memory))
+        rows = zero_rows(n, row_width(packing.n_bytes, memory))
         columns = np.empty((len(binning.features) if memory == "fast" else 0, n), dtype=dtypes.BIN)
         numeric = np.setdiff1d(np.arange(len(binning.features)), list(binning.category_bins)).astype(dtypes.INDEX)
 
@@ -124,8 +125,13 @@ def row_width(n_bytes: int, memory: str) -> int:
     return -(-n_bytes // WORD) * WORD
 
 
-def _zero_rows(n: int, width: int) -> np.ndarray:
-    """Rows that begin with a cache line."""
-    held = np.zeros(n * width + LINE, dtype=dtypes.BIN)
-    start = -held.ctypes.data % LINE
+def zero_rows(n: int, width: int) -> np.ndarray:
+    """Rows that begin with a cache line; many of them with a huge page, and the last one is whole, too.
+
+    Else the first and the last of them would be in small pages, and threads that have those would be slower.
+    """
+    size = n * width
+    boundary = HUGE_PAGE if size >= 4 * HUGE_PAGE else LINE
+    held = np.zeros(size + 2 * boundary, dtype=dtypes.BIN)
+    start = -held.ctypes.data % boundary
     return held[start : start + n * width].reshape(n, width)
