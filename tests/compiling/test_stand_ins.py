@@ -172,6 +172,13 @@ def test_usual_lines_are_read_as_by_the_kernel(width: int) -> None:
     assert served < 280, "odd lines are the kernel's"
 
 
+def test_numbers_without_end_are_the_kernels() -> None:
+    """Python refuses to read whole numbers of thousands of digits."""
+    for text in (b"1 qid:1 %s:1\n", b"1 qid:%s 1:1\n"):
+        done, _ = parsed(parse_usual_lines, text % (b"1" * 5000), 3, 1, 10**9)
+        assert done == (b"qid:%s" in text), "an id is text"
+
+
 def test_much_text_is_the_kernels() -> None:
     buffer = np.frombuffer(b"1\n" * (MOST_TEXT // 2 + 1), dtype=np.uint8)
     assert not count_usual_lines(buffer, 0, len(buffer), np.zeros(letor.OUTCOME_SIZE, dtype=np.int64))

@@ -19,7 +19,7 @@ MOST_TEXT = 1 << 22  # bytes: of more, compiling is sooner done
 _NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _VALUE = rb"(?:%s|[nN][aA][nN]|[nN][uU][lL][lL])" % _NUMBER
 _LINE = re.compile(
-    rb"[ \t]*(?:(?P<label>%s)(?:[ \t]+qid:(?P<query>[^ \t\r\n#]+))?(?P<values>(?:[ \t]+[0-9]+:%s)*)[ \t]*)?"
+    rb"[ \t]*(?:(?P<label>%s)(?:[ \t]+qid:(?P<query>[^ \t\r\n#]+))?(?P<values>(?:[ \t]+[0-9]{1,18}:%s)*)[ \t]*)?"
     rb"(?P<comment>\#[^\r\n]*)?\r*\n" % (_NUMBER, _VALUE)
 )
 _WITHOUT_DOCUMENT = re.compile(rb"^[ \t\r]*[#\n]", re.MULTILINE)
@@ -103,9 +103,8 @@ class _Features:
         first, last, absent = self._lines
         while len(self._numbered) < len(indices):
             self._numbered.append(b"%d" % (first + len(self._numbered)))
-        if indices == self._numbered[: len(indices)]:
-            columns = range(len(indices))
-        else:
+        columns: range | list[int] = range(len(indices))
+        if indices != self._numbered[: len(indices)]:
             columns = [int(index) - first for index in indices]
             if columns[0] < 0 or any(a >= b for a, b in itertools.pairwise(columns)):
                 return False
