@@ -162,8 +162,11 @@ class Grower:
             raise SettingsError("monotone is for numeric features: the categories of a feature have no order")
         self._layout = HistogramLayout.of(binned.packing, binned.rows.shape[1])
         n, width = binned.n_documents, len(binning.features)
-        (self._threads,) = highest(default_threads())  # work space is for so many; it decides how many histograms fit
-        leaves = min(self.n_leaves, max(1, total(n) // self.min_documents))
+        # Work space is for so many threads; it decides how many histograms fit, and must be everybody's.
+        self._threads, fewest = highest(default_threads(), -histogram_bytes)
+        histogram_bytes = -fewest
+        self._n_everywhere = total(n)
+        leaves = min(self.n_leaves, max(1, self._n_everywhere // self.min_documents))
         check = self.split == "newton" and self.min_documents > 1  # curvatures do not count documents
         self._check_documents = check
         if growth == "leafwise":
@@ -211,7 +214,7 @@ class Grower:
         if leaves > 1 and work.state[0, SIZE] >= 2 * self.min_documents and work.usable.any():
             scales = quantise(
                 forces, curvatures, work.documents, binned.query_starts, binned.query_hashes, self.seed, tree_number,
-                self._entries,
+                self._entries, int(work.state[0, SIZE]),
             )  # fmt: skip
             made = self.split_leaves(work, scales)
         inner = made - 1
@@ -253,7 +256,7 @@ class Grower:
             len(documents), lambda first, last: np.copyto(documents[first:last], given[first:last]), FEW_IN_A_PASS
         )
         state = np.zeros((leaves, LEAF_COLUMNS if self.growth == "leafwise" else LEVEL_COLUMNS), dtype=np.int64)
-        state[0, [SIZE, HERE]] = total(len(documents)), len(documents)
+        state[0, [SIZE, HERE]] = self._n_everywhere if rows is None else total(len(documents)), len(documents)
         state[0, PARENT] = -1
         bounds = np.zeros((leaves, 2))
         bounds[0] = -np.inf, np.inf
@@ -292,6 +295,7 @@ class Grower:
                 packing.byte,
                 packing.stride,
                 packing.size,
+                layout.values,
                 layout.share,
                 layout.leads,
                 work.usable,
