@@ -9,7 +9,7 @@ EXTRAS := dev,torch
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-plain lint docs bench soak clean
+.PHONY: help demo test test-plain lint docs bench experiments-quick soak clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -48,6 +48,9 @@ docs: $(VENV)/.installed-dev  ## the pages and the reference as a site, in site/
 
 bench: $(VENV)/.installed-dev  ## all benchmarks, one after the other
 	@for file in benchmarks/*.py; do case $$file in */_*) continue;; esac; echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+experiments-quick: $(VENV)/.installed-dev  ## tables and figures of the papers, small, into reproduced/
+	$(BIN)/rankforce reproduce all --quick --out reproduced
 
 soak: $(VENV)/.installed-dev  ## the long tests
 	$(BIN)/python -m pytest -q -m soak

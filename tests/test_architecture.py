@@ -26,7 +26,7 @@ ORDER = (
     "user_code", "written_forms", "data", "click_models", "measures", "lambdas", "schedules", "objectives", "binning",
     "stores", "trees", "models", "importing", "forces", "evaluation", "simulating", "inspection", "explaining",
     "drifting", "migration", "training", "sweeping", "boosting", "nets", "xrank", "optimising", "tuning", "rankers",
-    "combining", "diagnostics", "export", "plot", "reporting", "distributed", "torch", "serving", "cli",
+    "combining", "diagnostics", "export", "plot", "reporting", "reproducing", "distributed", "torch", "serving", "cli",
     "__main__",
 )  # fmt: skip
 HEIGHT = {package: height for height, package in enumerate(ORDER)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -23,7 +24,7 @@ from rankforce.boosting.document_costs import (
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.settled import Settled
 from rankforce.collective import alone, anybody, union
-from rankforce.data.dataset import MAIN_LABEL, Dataset
+from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.errors import DataError, MeasureError, SettingsError
 from rankforce.kinds import FunctionOf, Number, Several, Understood, check_choice, shown
 from rankforce.measures.catalogue import measure
@@ -230,6 +231,19 @@ class MART(FromOtherLibraries, BoostedTrees):
             )
         relevant = logistic(2.0 * self.sigma * self.model_.predict(X))
         return np.column_stack([1.0 - relevant, relevant])
+
+    def balanced_error(self, data: Dataset) -> float:
+        """Of binary and balanced: FP/(2n₋) + FN/(2n₊), the mean of the shares of both classes that are taken for the
+        other one. Documents without a label do not count; NaN if a class has none.
+        """
+        check_dataset(data)
+        labels = data.label(self.label)
+        known = ~np.isnan(labels)
+        relevant = labels[known] >= self.relevant
+        taken = self.predict_proba(data)[known, 1] > 0.5
+        if relevant.all() or not relevant.any():
+            return math.nan
+        return float((np.mean(taken[~relevant]) + np.mean(~taken[relevant])) / 2.0)
 
     @property
     def grades_(self) -> np.ndarray:
