@@ -13,7 +13,7 @@ function overview(report) {
   if (measures) {
     const own = measures.rankings[report.model][first];
     tiles.push(
-      tile(first, number(own.mean), `${perCent(measures.level, 0)} interval ${interval(own.interval)}, ${counted(own.counted, "query", "queries")}`),
+      tile(first, number(own.mean), `${perCent(measures.level, 0)} interval ${unbroken(interval(own.interval))}, ${counted(own.counted, "query", "queries")}`),
     );
   }
   if (compared) {
@@ -22,7 +22,7 @@ function overview(report) {
       tile(
         `Change against ${baseline}`,
         make("span", { class: direction(one.difference) }, signed(one.difference)),
-        `${interval(one.interval, signed)}, p ${pValue(one.t_test_p).replace(/^(?=\d)/, "= ")}`,
+        `${unbroken(interval(one.interval, signed))}, ${unbroken(`p ${pValue(one.t_test_p).replace(/^(?=\d)/, "= ")}`)}`,
       ),
       tile(
         "Queries better, equal, worse",
@@ -69,6 +69,11 @@ function tile(name, large, below) {
 function splitBar({ wins, ties, losses }) {
   const part = (kind, size) => (size ? make("span", { class: kind, style: { flex: `${size} 1 0` } }) : null);
   return make("span", { class: "split", "aria-hidden": "true" }, part("won", wins), part("equal", ties), part("lost", losses));
+}
+
+/** Words that stay on one line. */
+function unbroken(text) {
+  return text.replaceAll(" ", "\u00a0");
 }
 
 function capital(word) {
