@@ -79,7 +79,8 @@ def subjects() -> dict[str, Subject]:
         ),
         "looking": Subject(
             "Explaining, reports, pictures",
-            "[Explaining](../explaining.md), [a report](../report.md), [pictures](../plots.md), [local optimality](../optimality.md)",
+            "[Explaining](../explaining.md), [a report](../report.md), [pictures](../plots.md), "
+            "[local optimality](../optimality.md)",
             (
                 *_words("explain importance Contributions DocumentExplanation PairExplanation FeatureImportance"),
                 *_words("report Report"),
