@@ -9,7 +9,7 @@ EXTRAS := dev,torch
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-plain lint bench soak clean
+.PHONY: help demo test test-plain lint docs bench experiments-quick soak clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,12 +41,20 @@ test-plain: $(VENV)/.installed-dev  ## the tests of the kernels with the compile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m "not soak and not compiled_only" \
 		tests/kernels tests/measures tests/lambdas tests/forces
 
+docs: $(VENV)/.installed-dev  ## the pages and the reference as a site, in site/; broken links are errors
+	$(BIN)/python tools/site_pages.py build/pages
+	$(BIN)/zensical build --strict
+	@echo "open site/index.html"
+
 bench: $(VENV)/.installed-dev  ## all benchmarks, one after the other
 	@for file in benchmarks/*.py; do case $$file in */_*) continue;; esac; echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+experiments-quick: $(VENV)/.installed-dev  ## tables and figures of the papers, small, into reproduced/
+	$(BIN)/rankforce reproduce all --quick --out reproduced
 
 soak: $(VENV)/.installed-dev  ## the long tests
 	$(BIN)/python -m pytest -q -m soak
 
 clean:  ## remove what was generated
-	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

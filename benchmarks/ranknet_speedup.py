@@ -10,48 +10,14 @@ towards 2. V1 takes long for long lists, so it is timed on fewer queries there (
 from __future__ import annotations
 
 import argparse
-import time
 
 import numpy as np
 
 import rankforce as rf
-from rankforce.data.dataset import tie_breakers
-from rankforce.forces.forces import TermForces
-from rankforce.kernels.nets.network import update_by_pair, update_by_query
-from rankforce.lambdas.every_pair import EveryPair
-from rankforce.models.net_layout import Layout
-from rankforce.objectives.objective import Term
+from rankforce.reproducing.experiments.ranknet_slopes import seconds_per_query
 
 FEATURES = 50
 PAPER = {1: 5.1, 2: 8.0}
-
-
-def timed(data: rf.Dataset, hidden: int, version: int, queries: int) -> float:
-    """Seconds per query."""
-    layout = Layout(FEATURES, hidden)
-    pulling = TermForces(data, Term(EveryPair(), rf.lambdas.RankNetCost()), 0)
-    judged, n = pulling.judged, data.n_documents
-    common = (
-        judged.kernel_tuple, pulling.lambda_tuple, pulling.column_count, judged.worth, pulling.ranges.members,
-        pulling.ranges.worse, judged.starts, judged.normalisers, pulling.document_weights, pulling.query_weights,
-        tie_breakers(data, 0), np.array(data.features),
-    )  # fmt: skip
-    state = (np.zeros((2, layout.size)), np.zeros(1, dtype=np.int64), layout.start(0))
-    order, scores = np.arange(n, dtype=np.int32), np.empty(n)
-
-    def epoch(sequence: np.ndarray) -> None:
-        if version == 1:
-            update_by_pair(*common, sequence, hidden, 1e-6, False, False, order, scores, *state)
-        else:
-            update_by_query(*common, sequence, hidden, 1e-6, False, order, scores, np.empty(n), np.empty(n), *state)
-
-    epoch(np.arange(1))
-    best = np.inf
-    for _ in range(3 if version == 2 else 1):
-        start = time.perf_counter()
-        epoch(np.arange(queries))
-        best = min(best, time.perf_counter() - start)
-    return best / queries
 
 
 def main() -> None:
@@ -71,8 +37,8 @@ def main() -> None:
         for size in sizes:
             guess = 4.0 * times[1][-1] if times[1] else 1e-4
             few = max(10, min(arguments.queries, int(arguments.budget / guess)))
-            times[1].append(timed(made[size], hidden, 1, few))
-            times[2].append(timed(made[size], hidden, 2, arguments.queries))
+            times[1].append(seconds_per_query(made[size], hidden, per_pair=True, queries=few))
+            times[2].append(seconds_per_query(made[size], hidden, per_pair=False, queries=arguments.queries))
             first, second = times[1][-1], times[2][-1]
             print(f"{size:>10}{1e6 * first:>12.1f}{1e6 * second:>12.1f}{first / second:>8.1f}")
         for version, paper in ((1, 1.943), (2, 1.185)):

@@ -72,7 +72,21 @@ def section(name: str, command: Any) -> str:
     rows = [f"| `{placeholder(one)}` | {one.help} |" for one in arguments]
     rows += [f"| {spelling(one)} | {meaning(one)} |" for one in options]
     return "\n".join(
-        ["", f"## {name}", "", "```", usage, "```", "", "\n\n".join(paragraphs), "", "| | |", "|---|---|", *rows, ""]
+        [
+            "",
+            f"## {name}",
+            "",
+            "```text",
+            usage,
+            "```",
+            "",
+            "\n\n".join(paragraphs),
+            "",
+            "| | |",
+            "|---|---|",
+            *rows,
+            "",
+        ]
     )
 
 

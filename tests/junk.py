@@ -392,6 +392,7 @@ def plot_targets(data: rf.Dataset, net: Any) -> Iterator[Target]:
     drawn: dict[str, dict[str, Any]] = {
         "calibration": {"ranking": "1", "data": data},
         "comparison": {"of": rf.compare("1", "2", data)},
+        "curves": {"of": [ranker]},
         "dependence": {"of": rf.explain(net, data)},
         "forces": {"of": rf.forces_at(data, "1")},
         "frontier": {"of": rf.search_weights(graded, data, data, shares=[0.1])},

@@ -27,10 +27,13 @@ def assert_alike(printed: str, shown: str) -> None:
     np.testing.assert_allclose(found, expected, atol=0.005)
 
 
-@pytest.mark.parametrize("code", blocks("python"), ids=["evaluate", "own_measure"])
-def test_python_examples(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+def test_it_fits_on_a_screen() -> None:
+    assert len(README.splitlines()) <= 80
+    assert 3 <= README.count("\n- **") <= 6, "reasons"
+    assert len(re.findall(r"^\| (?!what|-)", README, flags=re.MULTILINE)) == 5, "rows of benchmarks"
+    assert README.count("![") == 1
+    assert [len(blocks(kind)) for kind in ("python", "text", "sh")] == [1, 2, 2]
+    assert len([line for line in blocks("python")[0].splitlines() if line]) <= 6
 
 
 def test_what_python_prints_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,7 +107,7 @@ def test_lines_for_a_terminal_fit_and_say_what_is_significant_without_colours(wi
 
 
 def test_marks_of_the_terminal_are_not_in_files():
-    for text in (COMPARED.text(), COMPARED.markdown(), COMPARED.latex(), COMPARED.csv(), COMPARED.html()):
+    for text in (COMPARED.text(), COMPARED.markdown(), COMPARED.latex(), COMPARED.csv()):
         assert "▲" not in text
     plain = ResultTable("t", ["a"], [["1"]])
     assert [line.text for line in plain.styled()] == ["t", "a", "─", "1"]

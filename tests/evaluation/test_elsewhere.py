@@ -75,6 +75,20 @@ def test_a_comparison_says_it_of_both() -> None:
     assert "0.5436 for old, 0.5436 for new by ranklib (blank queries 0)" in text
 
 
+def test_a_leaderboard_says_it_of_few_by_name_and_of_many_that_it_is_so() -> None:
+    rankings = {name: NO_TIES * sign for name, sign in [("a", 1), ("b", -1), ("c", 2), ("d", -2)]}
+    few = str(rf.compare({name: rankings[name] for name in "abc"}, BLANK, "NDCG@5"))
+    assert "0.5436 for a, 0.5436 for b, 0.5436 for c by ranklib (blank queries 0)" in few
+    assert "another number by ranklib (blank queries 0)" in str(rf.compare(rankings, BLANK, "NDCG@5"))
+
+
+def test_json_has_it() -> None:
+    result = rf.evaluate(NO_TIES, BLANK, "NDCG@5")
+    (ranklib,) = (one for one in result.to_dict()["measures"]["NDCG@5"]["elsewhere"] if one["convention"] == "ranklib")
+    (expected,) = (one for one in result.elsewhere["NDCG@5"] if one.convention == "ranklib")
+    assert ranklib == {"convention": "ranklib", "mean": expected.mean, "reasons": ["blank queries 0"]}
+
+
 def test_a_pickled_evaluation_no_longer_knows() -> None:
     result = pickle.loads(pickle.dumps(rf.evaluate(NO_TIES, BLANK, "NDCG@5")))
     assert result.elsewhere == {"NDCG@5": ()}

@@ -81,6 +81,29 @@ def test_histories_of_several_are_told_apart(ranker: Any) -> None:
     assert names == {f"{name}, {part}" for name in ("one", "two", "card") for part in ("train", "validation")}
 
 
+def test_trainings_have_a_line_each_against_iterations_or_seconds(ranker: Any) -> None:
+    other = rf.LambdaMART("NDCG@5", **SMALL, learning_rate=0.3).fit(TRAIN)
+    axes = rf.plot.curves([ranker, other])
+    drawn = lines(axes)
+    names = ["LambdaMART", "LambdaMART(learning_rate=0.3), train"]
+    assert [name for name in drawn if not name.startswith("_")] == names
+    np.testing.assert_array_equal(drawn[names[0]].get_ydata(), ranker.history_["validation"])
+    np.testing.assert_array_equal(drawn[names[1]].get_ydata(), other.history_["train"])
+    np.testing.assert_array_equal(drawn[names[0]].get_xdata(), np.arange(1, 5))
+    timed = lines(rf.plot.curves({"a": ranker, "b": other}, "seconds"))
+    np.testing.assert_array_equal(timed["a"].get_xdata(), ranker.seconds_)
+    assert np.all(np.diff(ranker.seconds_) > 0.0)
+    twins = lines(rf.plot.curves([ranker, ranker]))
+    assert [name for name in twins if not name.startswith("_")] == ["LambdaMART", "LambdaMART (2)"]
+    many = lines(rf.plot.curves({str(number): ranker for number in range(len(PALETTE) + 1)}))
+    assert (many["0"].get_color(), many["0"].get_linestyle()) != (many["7"].get_color(), many["7"].get_linestyle())
+    with pytest.raises(rf.SettingsError, match="seconds are known of a ranker"):
+        rf.plot.curves({"a": ranker.model_}, "seconds")
+    for nothing in ([], {}, [ranker.model_]):
+        with pytest.raises(rf.SettingsError, match="several fitted rankers"):
+            rf.plot.curves(nothing)
+
+
 def test_differences_have_their_intervals_and_what_is_significant_is_filled(compared: Any) -> None:
     axes = rf.plot.comparison(compared)
     for place, (name, container) in enumerate(zip(compared.measures, axes.containers, strict=True)):

@@ -111,7 +111,10 @@ def test_balanced_lowers_the_balanced_error(data):
 
     assert 0 < y.mean() < 0.3
     settings = {"relevant": 3, "n_trees": 5}
-    assert balanced_error(fitted(data, "balanced", **settings)) < balanced_error(fitted(data, "binary", **settings))
+    balanced, binary = (fitted(data, cost, **settings) for cost in ("balanced", "binary"))
+    assert balanced_error(balanced) < balanced_error(binary)
+    for ranker in (balanced, binary):
+        assert ranker.balanced_error(data) == pytest.approx(balanced_error(ranker))
 
 
 def test_the_trees_of_multiclass_hold_the_papers_steps(data):

@@ -54,6 +54,45 @@ def test_a_step_is_spalls(data: rf.Dataset) -> None:
     assert len(one.weights_) == 1
 
 
+def cross_entropy(scores: np.ndarray, data: rf.Dataset) -> float:
+    """Pair by pair, as it is defined."""
+    labels, total = data.labels["grades"], 0.0
+    for query in np.unique(data.qid):
+        rows = np.flatnonzero(data.qid == query)
+        for i in rows:
+            for j in rows:
+                if labels[i] > labels[j]:
+                    total += np.log1p(np.exp(-(scores[i] - scores[j])))
+    return float(total)
+
+
+def test_the_cross_entropy_falls_where_it_is_the_target(data: rf.Dataset) -> None:
+    first, last = (
+        ranker(target="cross_entropy", epochs=40, keep_weights=True).fit(data).weights_[place] for place in (0, -1)
+    )
+    model = ranker(epochs=1).fit(data).model_
+    costs = [cross_entropy(model.with_weights(weights).predict(data), data) for weights in (first, last)]
+    assert costs[1] < 0.97 * costs[0]
+
+
+def test_differences_step_along_every_weight(data: rf.Dataset) -> None:
+    """Of the cross entropy, which is smooth: the step is the gradient's, weight by weight."""
+    made = ranker(target="cross_entropy", slope="differences", epochs=2, steps=1, keep_weights=True).fit(data)
+    first, second = made.weights_
+    move, gradient = second - first, np.zeros(len(first))
+    for place in range(len(first)):
+        shift = np.zeros(len(first))
+        shift[place] = 1e-3
+        above, below = (
+            cross_entropy(made.model_.with_weights(first + sign * shift).predict(data), data) for sign in (1, -1)
+        )
+        gradient[place] = -(above - below) / 2e-3
+    decisive = np.abs(gradient) > 1e-6 * np.abs(gradient).max()
+    ratio = move[decisive] / gradient[decisive]
+    assert ratio == pytest.approx(ratio[0], rel=0.02)  # c is 0.1: differences of a curve, not its slope
+    assert ratio[0] > 0
+
+
 def test_a_user_s_measure_is_climbed(data: rf.Dataset) -> None:
     class FirstGrade(rf.Measure):
         def normaliser(self, ideal: Any) -> Any:

@@ -42,7 +42,7 @@ SIGNS += ["[red]", ":boom:", "{0}", "%s", "é", "\u00a0", "\U000e0041", "\ufeff"
 WITHOUT_TRAINING = {"inspect", "evaluate", "compare", "combine", "convert", "clicks", "score", "features"}
 WITHOUT_TRAINING |= {"explain", "importance", "report", "export", "propensities", "sessions", "off_policy"}
 WITH_TRAINING = {"bin", "train", "tune", "cross_validate", "optimality"}
-WITHOUT_FILES = {"demo", "generate", "warmup"}  # they read nothing
+WITHOUT_FILES = {"demo", "generate", "reproduce", "warmup"}  # they read nothing
 ELSEWHERE = {"serve"}  # tests/serving throws hostile requests at it
 
 
@@ -308,6 +308,7 @@ def check_train(rng: random.Random, files: Files) -> None:
 def check_bin(rng: random.Random, files: Files) -> None:
     store = files.folder / "hostile.bins"
     run("bin", files.table, "-o", store, "--force", "--check")
+    run("inspect", store, files.table)
     run("train", store, "-o", files.model, "--trees", 2, "--leaves", 3, "--threads", 1)
 
 

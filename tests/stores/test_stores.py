@@ -13,7 +13,7 @@ from tests.test_collective import DATA, HELD_OUT, made
 
 import rankforce as rf
 from rankforce.binning.binned import Binned
-from rankforce.data.blocks import blocks_of
+from rankforce.data.blocks import BlockSize, blocks_of
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.models.provenance import feature_ranges
 from rankforce.stores.binned_dataset import BinnedDataset
@@ -216,6 +216,19 @@ def test_folds_and_tuning(stores):
     assert some.fingerprint != train.fingerprint
 
 
+def test_several_processes_tune_on_one_store(stores):
+    train, held_out = rf.read(stores / "train.bins"), rf.read(stores / "held_out.bins")
+    ranker, space = rf.LambdaMART(n_trees=2, progress=False), {"n_leaves": [2, 4]}
+    one, two = (
+        rf.tune(ranker, train, space, validation=held_out, method="grid", processes=count, progress=False)
+        for count in (1, 2)
+    )
+    assert [(trial.number, trial.settings, trial.value) for trial in two.trials] == [
+        (trial.number, trial.settings, trial.value) for trial in one.trials
+    ]
+    np.testing.assert_array_equal(two.ranker.predict(held_out), one.ranker.predict(held_out))
+
+
 def _bounds(data, *queries):
     return [data.query_starts[query : query + 2] for query in queries]
 
@@ -244,7 +257,6 @@ def test_labels_can_be_replaced(stores, tmp_path):
         lambda store: store.features,
         lambda store: rf.LambdaRank().fit(store),
         lambda store: rf.evaluate("1", store),
-        lambda store: rf.inspect(store),
         lambda store: store.take_features([0]),
         lambda store: rf.evaluate(rf.LambdaMART(n_trees=2, progress=False).fit(made(seed=9)), store),
         lambda store: rf.explain(rf.LambdaMART(n_trees=2, progress=False).fit(DATA), store),
@@ -269,7 +281,7 @@ def test_settings_that_do_not_fit(stores, tmp_path):
         rf.LambdaMART(n_trees=1, memory="mapped").fit(DATA)
     with pytest.raises(SettingsError, match="no option 'label'"):
         rf.read(stores / "train.bins", label="x")
-    with pytest.raises(DataError, match="the bins were made for 6 features"):
+    with pytest.raises(DataError, match="has 2 features, the bins were made for 6"):
         rf.bin(DATA.take_features([0, 1]), tmp_path / "b.bins", like=stores / "train.bins")
 
 
@@ -345,19 +357,10 @@ def test_an_old_store_is_replaced_when_the_new_one_is_whole(tmp_path):
 def test_files_that_change_meanwhile(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("".join(f"{k % 2} qid:{k // 4} 1:{k}\n" for k in range(40)))
-    blocks = blocks_of(str(path), 10)
+    blocks = blocks_of(str(path), BlockSize(10, 1000))
     path.write_text(path.read_text() + "0 qid:99 1:1\n")
     with pytest.raises(DataError, match="was changed while it was read"):
         blocks.check_unchanged()
-
-
-def test_text_columns_are_named(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("qid,label,price,brand\n1,0,2.5,acme\n1,1,3,zeta\n")
-    with pytest.raises(FileFormatError, match="cannot be read"):
-        rf.bin(path, tmp_path / "a.bins")
-    store = rf.bin(path, tmp_path / "a.bins", ignore=["brand"])
-    assert store.feature_names == ("price",)
 
 
 def test_sources_are_remembered(tmp_path):

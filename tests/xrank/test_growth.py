@@ -13,10 +13,10 @@ from rankforce.binning.binned import Binned
 from rankforce.xrank.edges import LevelEdges, MartingaleReport
 from rankforce.xrank.frontier import Frontier
 from rankforce.xrank.graph import Forked, Joined, Route
-from rankforce.xrank.growth import Full, Martingale, MaxNDCG, Simple
+from rankforce.xrank.growth import Full, Martingale, MaxNDCG, Rebalancing, Simple
 from rankforce.xrank.sample import Sample
 
-FORMS = {"simple": Simple, "full": Full, "martingale": Martingale, "max_ndcg": MaxNDCG}
+FORMS = {"simple": Simple, "full": Full, "rebalancing": Rebalancing, "martingale": Martingale, "max_ndcg": MaxNDCG}
 
 
 def grown(data, form, steps, min_documents=1, measure="NDCG", after_step=lambda growth, changes: None):
@@ -217,3 +217,26 @@ def test_levels_of_the_martingale_have_one_node_more_each():
         assert len(changes) == len(growth.edges)
 
     grown(rf.make_artificial(queries=10, documents=8, features=3, seed=1), "martingale", steps=6, after_step=check)
+
+
+def test_rebalancing_merges_without_a_split_and_without_a_loss():
+    """Steps that end with a merge are worth more than all before; and there are fewer nodes than without merges."""
+    rng = np.random.default_rng(3)
+    data = rf.Dataset(rng.integers(0, 9, (120, 4)).astype(float), rng.integers(0, 3, 120), np.repeat(np.arange(24), 5))
+    growth = Rebalancing(_sample(data), 1)
+    values, merged = [growth.frontier.value()], 0
+    for _ in range(40):
+        kinds = [type(change) for change in growth.step()]
+        if not kinds:
+            break
+        value = growth.frontier.value()
+        if kinds[-1] is Joined:  # the full form merges before it splits
+            assert value > max(values)
+            merged += 1
+        values.append(value)
+    assert merged
+    assert len(growth.nodes) < len(grown(data, "full", steps=40, min_documents=1).nodes)
+    replayed = Rebalancing(_sample(data), 1)
+    replayed.resume(growth.state())
+    assert replayed.frontier.value() == growth.frontier.value()
+    assert replayed.nodes == growth.nodes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.binning.category_bins import category_bins
+from rankforce.binning.category_bins import CategoryBins, category_bins
 from rankforce.binning.cuts import Cuts, find_cuts
 from rankforce.collective import gathered, total
 from rankforce.data.dataset import Dataset
@@ -59,35 +59,25 @@ class Binning:
             raise SettingsError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}")
         rows = _sample_rows(data)
         found = find_cuts(data.features, rows, max_bins)
-        n_bins, present, cuts = found
-        n_rows = total(data.n_documents if rows is None else len(rows))
-        if not data.categories:
-            return cls.from_cuts(found, n_rows)
-        filled = n_bins + (present < n_rows)
-        of_features = {}
-        for j in np.flatnonzero(data.n_categories).tolist():  # their cuts, were they numbers, are not looked at
-            of_features[j], n_bins[j], filled[j] = category_bins(
-                data.features[:, j], int(data.n_categories[j]), max_bins
-            )
-        used = np.flatnonzero(filled > 1).astype(dtypes.INDEX)
-        cuts[used, n_bins[used] - 1] = BEYOND
-        thresholds = [cuts[j, : 0 if j in of_features else n_bins[j]] for j in used.tolist()]
-        return cls(
-            used,
-            n_bins[used],
-            *_joined(thresholds),
-            data.n_features,
-            {column: of_features[j] for column, j in enumerate(used.tolist()) if j in of_features},
-        )
+        of_features = {
+            j: category_bins(data.features[:, j], int(data.n_categories[j]), max_bins)
+            for j in np.flatnonzero(data.n_categories).tolist()
+        }
+        return cls.from_cuts(found, total(data.n_documents if rows is None else len(rows)), of_features)
 
     @classmethod
-    def from_cuts(cls, found: Cuts, n_rows: int) -> Binning:
-        """Of features that are all numbers, cut by so many rows."""
+    def from_cuts(cls, found: Cuts, n_rows: int, of_features: Mapping[int, CategoryBins] | None = None) -> Binning:
+        """Of features that were cut by so many rows; cuts of those that have bins of categories are not looked at."""
         n_bins, present, cuts = found
-        used = np.flatnonzero(n_bins + (present < n_rows) > 1).astype(dtypes.INDEX)
+        filled = n_bins + (present < n_rows)
+        categorical = of_features or {}
+        for j, bins in categorical.items():
+            n_bins[j], filled[j] = bins.n_bins, bins.filled
+        used = np.flatnonzero(filled > 1).astype(dtypes.INDEX)
         cuts[used, n_bins[used] - 1] = BEYOND
-        thresholds = [cuts[j, : n_bins[j]] for j in used.tolist()]
-        return cls(used, n_bins[used], *_joined(thresholds), len(n_bins))
+        thresholds = [cuts[j, : 0 if j in categorical else n_bins[j]] for j in used.tolist()]
+        tables = {column: categorical[j].of_code for column, j in enumerate(used.tolist()) if j in categorical}
+        return cls(used, n_bins[used], *_joined(thresholds), len(n_bins), tables)
 
     def only(self, columns: np.ndarray) -> Binning:
         """The binning of some columns, given by their numbers."""

@@ -32,10 +32,15 @@ def category_bins(column: np.ndarray, n_categories: int, max_bins: int) -> Categ
     """Bins for the codes in a column; of equally frequent categories those with lower codes have their own."""
     known = column >= 0  # neither missing (NaN) nor unknown (−1)
     counts = collective().add(np.bincount(column[known].astype(np.int64), minlength=n_categories))
+    n_missing, n = totals(np.isnan(column).sum(), len(column))
+    return bins_of_counts(counts, n - n_missing, n_missing, max_bins)
+
+
+def bins_of_counts(counts: np.ndarray, n_present: int, n_missing: int, max_bins: int) -> CategoryBins:
+    """The same, of how many documents have each category, any or an unknown one, and none."""
     by_count = np.argsort(-counts, kind="stable")
     own = np.sort(by_count[: min(max_bins - 1, int((counts > 0).sum()))])
-    of_code = np.full(n_categories, len(own), dtype=dtypes.BIN)
+    of_code = np.full(len(counts), len(own), dtype=dtypes.BIN)
     of_code[own] = np.arange(len(own))
-    n_missing, n = totals(np.isnan(column).sum(), len(column))
-    n_others = n - n_missing - int(counts[own].sum())
+    n_others = n_present - int(counts[own].sum())
     return CategoryBins(of_code, len(own) + 1, len(own) + (n_others > 0) + (n_missing > 0))

@@ -31,10 +31,11 @@ def read_data(
 
     ``categorical`` is what was written after ``--categorical``; ``like`` a model whose features are read.
     """
+    from rankforce.stores.format import is_store
     from rankforce.stores.opening import read
 
     options = reading_options(written, categorical)
-    if like is not None and getattr(like, "categories", None):
+    if like is not None and getattr(like, "categories", None) and not is_store(os.fspath(path)):
         options["like"] = like
     data = read(input_file(path), **options)
     if say_origins:

@@ -22,12 +22,13 @@ _ON_THE_WAY = re.compile(
 )
 _CALL = re.compile(r">>> (?P<method>\w+)\((?P<owner>.+?)\.Kernel\(")
 _PLACE = re.compile(r'File "(?P<file>.+?)", line (?P<line>\d+)')
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # Numba paints its messages where colorama is installed
 _IN_KERNELS = re.compile(r"\bkernels[/\\]")
 
 
 def explained(error: Exception, classes: Sequence[Any]) -> RankforceError:
     """The error to raise for a failure to compile; ``classes`` are the users' kernel tuples that were involved."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in _COLOUR.sub("", str(error)).splitlines() if line.strip()]
     at = next((place for place, line in enumerate(lines) if not _ON_THE_WAY.match(line)), None)
     if at is None or _PLACE.match(lines[at]):  # nothing but calls that did not fit: the innermost says most
         at = max((place for place, line in enumerate(lines) if line.startswith(">>> ")), default=0)

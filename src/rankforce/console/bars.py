@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rankforce.console.sparklines import BLOCKS, sparkline
 from rankforce.displayed_text import displayed_lines
+
+CURVE_WIDTH = 16
+ROOM_FOR_A_CURVE = 100  # columns of the terminal: below, the numbers need them
 
 
 class Bar:
-    """A bar with what it is of, how much is done, a note and the time left; ``stays`` where it was when it stops."""
+    """A bar with what it is of, how much is done, a curve, a note and the time left.
+
+    ``stays`` where it was when it stops.
+    """
 
     def __init__(self, name: str, total: int | None, *, in_bytes: bool = False, stays: bool = False) -> None:
         from rich.console import Console
@@ -22,21 +30,30 @@ class Bar:
             TimeRemainingColumn,
         )
 
+        console = Console(stderr=True)
+        self._draws_curves = console.width >= ROOM_FOR_A_CURVE and _writes_blocks(console.encoding)
         self._drawn = Progress(
             TextColumn("{task.description}", markup=False),
-            BarColumn(),
+            BarColumn(CURVE_WIDTH if self._draws_curves and not in_bytes else 40),
             DownloadColumn() if in_bytes else MofNCompleteColumn(),
+            *([TextColumn("{task.fields[curve]}", markup=False)] if self._draws_curves and not in_bytes else []),
             TextColumn("{task.fields[note]}", markup=False),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            console=console,
             transient=not stays,
         )
-        self._task: Any = self._drawn.add_task(name, total=total, note="")
+        self._task: Any = self._drawn.add_task(name, total=total, note="", curve="")
         self._drawn.start()
 
-    def update(self, done: int, note: str = "") -> None:
-        self._drawn.update(self._task, completed=done, note=note)
+    def update(
+        self, done: int, note: str = "", curves: Mapping[str, Sequence[float]] | None = None, title: str = ""
+    ) -> None:
+        """Of several curves the one on validation data is drawn; a bar has no place for a ``title``."""
+        curve = ""
+        if curves and self._draws_curves:
+            curve = sparkline(curves.get("validation") or next(iter(curves.values())), CURVE_WIDTH)
+        self._drawn.update(self._task, completed=done, note=note, curve=curve)
 
     def say(self, text: str) -> None:
         """One line, above the bar."""
@@ -44,3 +61,11 @@ class Bar:
 
     def stop(self) -> None:
         self._drawn.stop()
+
+
+def _writes_blocks(encoding: str) -> bool:
+    try:
+        BLOCKS.encode(encoding)
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True

@@ -1,7 +1,10 @@
-"""What notebooks show, piece by piece: paragraphs, tables, small curves. Light and dark: only the page's own colours.
+"""What notebooks show, piece by piece: paragraphs, tables, small curves, on light pages and on dark ones.
 
-Nothing sets a background or a colour: text and lines take those of the page (``currentColor``), and lines are told
-apart by their dashes.
+Text has the colour of the page, and nothing sets a background: what a page looks like is its theme's to say, and what
+the operating system prefers says nothing about it (a white page of Jupyter on a dark desktop). Curves and marks have
+colours of middling lightness, four times as far from white as WCAG counts it, and as far from the black of JupyterLab
+and Visual Studio Code. They are told apart by their dashes and shapes, too. All of it stands in attributes: notebooks
+that are not trusted, mails and GitHub drop style sheets.
 """
 
 from __future__ import annotations
@@ -10,9 +13,11 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 
+from rankforce.console.sparklines import thinned
 from rankforce.displayed_text import displayed, displayed_lines
 
 WIDTH, HEIGHT, EDGE = 320, 96, 4  # of a curve, in pixels
+COLOURS = ("#1C7FC0", "#C75A10", "#0A8A64", "#A6659A")  # of curves
 _DASHES = ("", "5 3", "1 3", "8 3 1 3")
 
 
@@ -57,15 +62,17 @@ def curves(values: Mapping[str, Sequence[float]], title: str) -> str:
     for number, (name, heights) in enumerate(known.items()):
         points = " ".join(
             f"{EDGE + (WIDTH - 2 * EDGE) * place / (length - 1):.2f},"
-            f"{HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (height - low) / span:.2f}"
-            for place, height in enumerate(heights)
-            if math.isfinite(height)
+            f"{HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * (heights[place] - low) / span:.2f}"
+            for place in thinned(len(heights), WIDTH)  # a point per pixel
+            if math.isfinite(heights[place])
         )
         dashes = _DASHES[number % len(_DASHES)]
-        style = f'fill="none" stroke="currentColor" stroke-width="1.3" stroke-dasharray="{dashes}"'
+        colour = COLOURS[number % len(COLOURS)]
+        style = f'fill="none" stroke="{colour}" stroke-width="1.6" stroke-dasharray="{dashes}"'
         lines.append(f'<polyline points="{points}" {style}/>')
         words = {"": "solid", "5 3": "dashed", "1 3": "dotted", "8 3 1 3": "dash-dotted"}[dashes]
-        names.append(f"{displayed(name)} ({words}): {heights[-1]:.4f}" if heights else displayed(name))
+        text = f"{displayed(name)} ({words}): {heights[-1]:.4f}" if heights else displayed(name)
+        names.append(f'<span style="color:{colour}">■</span> {html.escape(text)}')
     drawing = (
         f'<svg width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{html.escape(displayed(title), quote=True)}">'
@@ -75,5 +82,6 @@ def curves(values: Mapping[str, Sequence[float]], title: str) -> str:
     return block(
         f"<div>{html.escape(displayed(title))}</div>",
         drawing,
-        small(f"{low:.4f} to {high:.4f}, {length} iterations", "; ".join(names)),
+        small(f"{low:.4f} to {high:.4f}, {length} iterations"),
+        f'<div style="font-size:85%">{" &nbsp; ".join(names)}</div>',
     )

@@ -1,14 +1,18 @@
-"""How training shows that it goes on: a bar on a terminal, a line now and then elsewhere, nothing on request."""
+"""How training shows that it goes on.
+
+A bar on a terminal, an output that changes in place in a notebook, a line now and then elsewhere, nothing on request.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 from rankforce.console.bars import Bar
+from rankforce.console.notebook_progress import NotebookProgress, notebook_display
 from rankforce.displayed_text import displayed, displayed_lines
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -22,7 +26,8 @@ def numbers(values: Mapping[str, float]) -> str:
 class Progress:
     """A bar (terminal) or lines (elsewhere) on standard error, with the measures and the time left.
 
-    On anything but a terminal short work prints nothing: the first line comes after ten seconds.
+    In a notebook it is an output with curves. On anything but a terminal or a notebook short work prints nothing: the
+    first line comes after ten seconds.
     """
 
     def __init__(self, name: str, total: int, unit: str, wanted: bool = True) -> None:
@@ -30,14 +35,19 @@ class Progress:
         self.total = total
         self.unit = unit
         self.wanted = wanted
-        self._bar: Bar | None = None
+        self._bar: Bar | NotebookProgress | None = None
         self.in_words: Callable[[Mapping[str, float]], str] = numbers  # how values are written beside the bar
         self._settled = ""
         self._said = time.monotonic()
         self._first: tuple[int, float] | None = None  # steps and time when the first step was done
 
     def __enter__(self) -> Progress:
-        if self.wanted and sys.stderr.isatty():
+        if not self.wanted:
+            return self
+        display = notebook_display()
+        if display is not None:
+            self._bar = NotebookProgress(self.name, self.total, self.unit, display)
+        elif sys.stderr.isatty():
             self._bar = Bar(self.name, self.total)
         return self
 
@@ -62,12 +72,18 @@ class Progress:
         else:
             self._settled = words
 
-    def advance(self, done: int, values: dict[str, float]) -> None:
-        """``done`` steps are done; ``values`` are shown beside."""
+    def advance(
+        self,
+        done: int,
+        values: dict[str, float],
+        history: Mapping[str, Sequence[float]] | None = None,
+        watched: str = "",
+    ) -> None:
+        """``done`` steps are done; ``values`` are shown beside, and the ``history`` of what is watched as a curve."""
         if not self.wanted:
             return
         if self._bar is not None:
-            self._bar.update(done, self.in_words(values))
+            self._bar.update(done, self.in_words(values), history, watched)
             return
         moment = time.monotonic()
         if self._first is None:  # the first step may have compiled kernels: it says nothing of the others

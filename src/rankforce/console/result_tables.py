@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from rankforce.displayed_text import displayed
+from rankforce.displayed_text import displayed, escaped
 
 MARGIN = "  "  # between two columns of text
 
@@ -31,6 +31,7 @@ class Cell:
 
 
 SIGNIFICANT = {"": "", "better": "▲", "worse": "▼"}
+SIGNIFICANT_COLOURS = {"better": "#1C7FC0", "worse": "#C75A10"}  # in notebooks, on light pages and on dark ones
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,16 +135,21 @@ class ResultTable:
             "<tr>" + "".join(self._html_cell("td", place, _cell(entry)) for place, entry in enumerate(row)) + "</tr>"
             for row in self.rows
         )
-        below = "".join(f"<div>{html.escape(note)}</div>" for note in self.notes)
+        legend = self._legend([[_cell(entry) for entry in row] for row in self.rows])
+        below = "".join(f"<div>{html.escape(escaped(note))}</div>" for note in (*legend, *self.notes))
         return (
-            f"<div><strong>{html.escape(self.title)}</strong>"
-            f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-            f'<div style="font-size:85%">{below}</div></div>'
+            f'<div style="overflow-x:auto"><strong>{html.escape(escaped(self.title))}</strong>'
+            f'<table style="font-variant-numeric:tabular-nums"><thead><tr>{heads}</tr></thead>'
+            f'<tbody>{body}</tbody></table><div style="font-size:85%">{below}</div></div>'
         )
 
     def _html_cell(self, tag: str, place: int, cell: Cell) -> str:
-        text = html.escape(cell.text)
+        text = html.escape(escaped(cell.text))
         text = f"<strong>{text}</strong>" if cell.best else text
+        if cell.significant:
+            text += (
+                f' <span style="color:{SIGNIFICANT_COLOURS[cell.significant]}">{SIGNIFICANT[cell.significant]}</span>'
+            )
         text += f"<sup>{html.escape(cell.marks)}</sup>" if cell.marks else ""
         return f'<{tag} style="text-align:{"left" if place < self.left else "right"}">{text}</{tag}>'
 

@@ -51,6 +51,9 @@ def recoded(data: Dataset, like: Dataset, *, what: str, of: str) -> Dataset:
     """A data set with the codes of another one, whose features have the same places."""
     if all(data.categories.get(name, ()) == like.categories.get(other, ()) for name, other in _pairs(data, like)):
         return data
+    if data.bins is not None:
+        stored: Any = data
+        raise stored.unlike("other categories")
     own = [data.categories.get(name, ()) for name in data.feature_names]
     wanted = [like.categories.get(name, ()) for name in like.feature_names]
     matrix = recoded_matrix(data.features, own, wanted, data.feature_names, what=what, of=of)

@@ -29,7 +29,7 @@ from rankforce.console.wording import counted
 from rankforce.data import frames
 from rankforce.data.categories import MOST_CATEGORIES, Category
 from rankforce.data.dates import days_of, days_of_column, days_of_text, looks_like_date
-from rankforce.data.factorising import Factorised, as_codes, factorised, found_categories
+from rankforce.data.factorising import Factorised, as_codes, category_of, factorised, found_categories
 from rankforce.errors import DataError
 from rankforce.files.limits import longest_id
 
@@ -42,12 +42,22 @@ _LEAST_REPEATED = 2  # texts that occur less often on average are ids or free te
 
 
 @dataclasses.dataclass(frozen=True)
+class Unsettled:
+    """How entries become a feature once all of them were seen: see ``settled_column``."""
+
+    texts: bool = False  # numbers, dates or categories, whichever all of them are
+    ordered: bool = False  # categories in the order of the column's type
+    find: bool = True  # whether texts may be categories
+
+
+@dataclasses.dataclass(frozen=True)
 class FeatureColumn:
     """A column as numbers; those of categories are codes of the list."""
 
     values: np.ndarray
     categories: tuple[Category, ...] = ()
     role: str = ""  # what was made of it, if more than numbers of numbers
+    unsettled: Unsettled | None = None  # of some rows of a column: how all its entries become a feature
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,12 +70,17 @@ class Unusable:
 
 
 def feature_column(
-    values: Any, *, listed: Sequence[Category] | None = None, declared: bool = False, find: bool = True
+    values: Any,
+    *,
+    listed: Sequence[Category] | None = None,
+    declared: bool = False,
+    find: bool = True,
+    partial: bool = False,
 ) -> FeatureColumn | Unusable:
     """A column as a feature, or why it is none.
 
     ``listed`` has the categories, where they are known; ``declared`` says that there are some. Without ``find``,
-    nothing else becomes categories.
+    nothing else becomes categories. ``partial``: these are some of its rows; what depends on all of them is unsettled.
     """
     try:
         if listed is not None:
@@ -73,9 +88,10 @@ def feature_column(
         if declared or frames.is_categorical(values):
             if not declared and not find:
                 return Unusable("categories, where numbers are wanted", may_be_declared=False)
-            return _with_found_categories(values if isinstance(values, Factorised) else factorised(values))
+            column = values if isinstance(values, Factorised) else factorised(values)
+            return _unsettled(column, Unsettled(ordered=column.ordered)) if partial else _with_found_categories(column)
         if isinstance(values, Factorised):
-            return _of_entries(values, find)
+            return _of_entries(values, find, partial)
         days = days_of_column(values)
         if days is not None:
             return FeatureColumn(days, role=AS_DATE)
@@ -87,7 +103,7 @@ def feature_column(
             array = frames.from_objects(array)
         if array.dtype.kind in "iufb":
             return FeatureColumn(array, role=AS_TRUTH if truth else "")
-        return _of_entries(factorised(values), find)
+        return _of_entries(factorised(values), find, partial)
     except DataError as error:
         return Unusable(str(error), may_be_declared=False)
 
@@ -113,13 +129,33 @@ def _with_found_categories(column: Factorised) -> FeatureColumn | Unusable:
     return FeatureColumn(as_codes(column, categories, "categories"), categories, AS_CATEGORY)
 
 
-def _of_entries(column: Factorised, find: bool) -> FeatureColumn | Unusable:
+def _unsettled(column: Factorised, how: Unsettled) -> FeatureColumn | Unusable:
+    """Some rows of a column of entries, as codes of those that they have, or that its type has."""
+    entries = column.values if column.ordered else column.used
+    named = {str(one): one for one in map(category_of, entries) if one != ""}
+    if not named:
+        return FeatureColumn(np.full(len(column.places), np.nan, dtype=np.float32))
+    categories = tuple(named.values())
+    return FeatureColumn(as_codes(column, categories, "categories"), categories, unsettled=how)
+
+
+def settled_column(entries: Sequence[Category], present: int, how: Unsettled) -> FeatureColumn | Unusable:
+    """What ``feature_column`` would make of a column with these entries, in so many rows: a number for each of them."""
+    column = Factorised(np.arange(len(entries)), list(entries), how.ordered)
+    if not how.texts:
+        return _with_found_categories(column)
+    return _of_texts(column, [str(one) for one in entries], how.find, present)
+
+
+def _of_entries(column: Factorised, find: bool, partial: bool) -> FeatureColumn | Unusable:
     """A column of objects, by its different entries."""
     entries = column.used
     if not entries:
         return FeatureColumn(np.full(len(column.places), np.nan, dtype=np.float32))
     if all(isinstance(entry, str) for entry in entries):
-        return _of_texts(column, entries, find)
+        if partial:
+            return _unsettled(column, Unsettled(texts=True, find=find))
+        return _of_texts(column, entries, find, int(np.count_nonzero(column.places >= 0)))
     if all(isinstance(entry, datetime.date) for entry in entries):
         return FeatureColumn(_numbers(column, {entry: days_of(entry) for entry in entries}), role=AS_DATE)
     if all(isinstance(entry, numbers.Number) for entry in entries):
@@ -128,7 +164,8 @@ def _of_entries(column: Factorised, find: bool) -> FeatureColumn | Unusable:
     return Unusable(f"entries of the type {' and '.join(kinds[:3])}", may_be_declared="str" in kinds)
 
 
-def _of_texts(column: Factorised, texts: list[str], find: bool) -> FeatureColumn | Unusable:
+def _of_texts(column: Factorised, texts: list[str], find: bool, present: int) -> FeatureColumn | Unusable:
+    """A column of texts, all of which are given; so many rows have one."""
     if all(text.strip().lower() in _TRUTH for text in texts):
         return FeatureColumn(_numbers(column, {text: _TRUTH[text.strip().lower()] for text in texts}), role=AS_TRUTH)
     days = days_of_text(texts)
@@ -140,7 +177,6 @@ def _of_texts(column: Factorised, texts: list[str], find: bool) -> FeatureColumn
             return Unusable("numbers as text: convert them" if kind == "numbers" else "dates that no calendar has")
         if len(others) < len(texts):
             return Unusable(f"{kind}, but also {min(others)!r:.60}", example=min(others))
-    present = int(np.count_nonzero(column.places >= 0))
     if not find:
         return Unusable(f"texts, where numbers are wanted ({min(texts)!r:.60})", may_be_declared=False)
     if _LEAST_REPEATED * len(texts) > present:

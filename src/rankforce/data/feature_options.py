@@ -13,7 +13,7 @@ import numpy as np
 
 from rankforce.console.wording import counted
 from rankforce.data.categories import NO_CATEGORIES, Categories, Category
-from rankforce.data.feature_columns import FeatureColumn, Unusable, feature_column
+from rankforce.data.feature_columns import FeatureColumn, Unsettled, Unusable, feature_column
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
 from rankforce.kinds import shown
@@ -30,6 +30,7 @@ class FeatureOptions:
     categorical: Sequence[str] = ()  # features (or their columns) that were declared
     lists: Categories = dataclasses.field(default_factory=dict)  # feature → its categories, where they are known
     needed: frozenset[str] | None = None  # features that must be usable, others are left out; None: all must
+    partial: bool = False  # the columns are some rows of a table
 
     @classmethod
     def of(cls, categorical: Any, like: Any, categories: Any = None) -> FeatureOptions:
@@ -71,6 +72,7 @@ class Features(NamedTuple):
     names: list[str]
     categories: dict[str, tuple[Category, ...]]
     roles: dict[str, str]  # column → what was made of it, where this is worth saying
+    unsettled: dict[str, Unsettled]  # feature → what its entries become when all were seen
 
 
 class UnusableColumnsError(DataError):
@@ -103,13 +105,19 @@ class UnusableColumnsError(DataError):
 
 def gathered(columns: Iterable[tuple[str, str, Any]], options: FeatureOptions) -> Features:
     """Features of (column, name of the feature, raw values), as the options say."""
-    result = Features([], [], {}, {})
+    result = Features([], [], {}, {}, {})
     unusable: dict[str, Unusable] = {}
     for column, name, values in columns:
         listed = options.lists.get(name)
         needed = options.needed is None or name in options.needed or options.declared(column, name)
         like = options.needed is not None and name in options.needed
-        found = feature_column(values, listed=listed, declared=options.declared(column, name), find=needed and not like)
+        found = feature_column(
+            values,
+            listed=listed,
+            declared=options.declared(column, name),
+            find=needed and not like,
+            partial=options.partial,
+        )
         if isinstance(found, FeatureColumn):
             _add(result, column, name, found)
         elif needed:
@@ -128,3 +136,5 @@ def _add(features: Features, column: str, name: str, found: FeatureColumn) -> No
         features.categories[name] = found.categories
     if found.role:
         features.roles[column] = found.role
+    if found.unsettled is not None:
+        features.unsettled[name] = found.unsettled

@@ -6,12 +6,16 @@ import inspect
 import os
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.seen_columns import SeenColumns
 from rankforce.errors import DataError, SettingsError
 from rankforce.files.limits import within_memory
 from rankforce.files.streams import file_name
+
+if TYPE_CHECKING:
+    from rankforce.data.blocks import BlockSize
 
 TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
@@ -23,7 +27,7 @@ def read(path: str | os.PathLike[str], **options: Any) -> Dataset:
     as for ``rf.read_table``. Every other file is LETOR/SVMlight text, plain or gzip: options as for ``rf.read_letor``.
     """
     name = file_name(path)
-    if _is_table(name):
+    if is_table(name):
         from rankforce.data.tables.table_files import read_table
 
         reader: Callable[..., Dataset] = read_table
@@ -36,19 +40,26 @@ def read(path: str | os.PathLike[str], **options: Any) -> Dataset:
         return reader(name, **options)
 
 
-def file_blocks(path: str, rows: int, **options: Any) -> Generator[tuple[Dataset, int], None, None]:
-    """A file in blocks of about so many rows, each with how many bytes of the file are read with it."""
-    name = file_name(path)
-    if _is_table(name):
-        from rankforce.data.tables.table_blocks import table_blocks
+def file_blocks(
+    path: str, size: BlockSize, seen: SeenColumns, **options: Any
+) -> Generator[tuple[Dataset, int], None, None]:
+    """A file in blocks of about this size, each with how many bytes of the file are read with it.
 
-        _check_options(table_blocks, options, f"reading {os.path.basename(name)}")
-        yield from table_blocks(name, rows, **options)
+    Options as for ``read``; ``seen`` is told about columns that all blocks settle together.
+    """
+    name = file_name(path)
+    purpose = f"reading {os.path.basename(name)}"
+    if is_table(name):
+        from rankforce.data.tables.table_blocks import table_blocks
+        from rankforce.data.tables.table_files import read_table
+
+        _check_options(read_table, options, purpose)
+        yield from table_blocks(name, size, seen, **options)
     else:
         from rankforce.data.letor.blocks import letor_blocks
 
-        _check_options(letor_blocks, options, f"reading {os.path.basename(name)}")
-        yield from letor_blocks(name, **options)
+        _check_options(letor_blocks, options, purpose)
+        yield from letor_blocks(name, seen, **options)
 
 
 def write(data: Dataset, path: str | os.PathLike[str], **options: Any) -> None:
@@ -57,7 +68,7 @@ def write(data: Dataset, path: str | os.PathLike[str], **options: Any) -> None:
     The file is replaced whole or not at all. What a format cannot hold is an error, never dropped unasked.
     """
     name = file_name(path)
-    if _is_table(name):
+    if is_table(name):
         from rankforce.data.tables.table_files import write_table
 
         writer: Callable[..., None] = write_table
@@ -72,12 +83,13 @@ def write(data: Dataset, path: str | os.PathLike[str], **options: Any) -> None:
 def table_path(path: str | os.PathLike[str]) -> Path:
     """The path of a table that is to be written; an error if its ending says no format of tables."""
     name = file_name(path)
-    if not _is_table(name):
+    if not is_table(name):
         raise DataError(f"{name}: the ending says the format of a table, and must be one of {', '.join(TABLES)}")
     return Path(name)
 
 
-def _is_table(name: str) -> bool:
+def is_table(name: str) -> bool:
+    """Whether a path names a table: by its ending."""
     return name.lower().endswith(TABLES)
 
 

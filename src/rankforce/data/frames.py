@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -197,12 +197,17 @@ def as_matrix(X: Any) -> tuple[np.ndarray, list[str] | None]:
 def stack(columns: list[np.ndarray], rows: int) -> np.ndarray:
     """Columns of numbers side by side as a float32 matrix."""
     matrix = np.empty((rows, len(columns)), dtype=dtypes.FEATURE)
-    for first in range(0, rows, _ROWS_AT_A_TIME):
-        block = slice(first, first + _ROWS_AT_A_TIME)
-        with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, which is refused
-            for index, column in enumerate(columns):
-                matrix[block, index] = column[block]
+    write_columns(matrix, slice(0, rows), range(len(columns)), columns)
     return matrix
+
+
+def write_columns(matrix: np.ndarray, rows: slice, places: Sequence[int], columns: Sequence[np.ndarray]) -> None:
+    """Write columns of numbers into these rows and places of a float32 matrix."""
+    for first in range(rows.start, rows.stop, _ROWS_AT_A_TIME):
+        last = min(first + _ROWS_AT_A_TIME, rows.stop)
+        with np.errstate(over="ignore"):  # what is beyond float32 becomes infinite, which is refused
+            for place, column in zip(places, columns, strict=True):
+                matrix[first:last, place] = column[first - rows.start : last - rows.start]
 
 
 def _from_sparse(X: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rankforce.console import tables
 from rankforce.displayed_text import displayed
 
+MOST_NAMED = 3  # of so many rankings the means are said one by one; of more, that they differ
 ASKED = ("trec", "lightgbm", "xgboost", "ranklib")  # conventions whose numbers papers and dashboards quote
 
 
@@ -77,4 +78,6 @@ def _values(of_rankings: Mapping[str, Mapping[str, Sequence[MeanElsewhere]]], me
         for one in means[measure]
         if one.convention == convention
     }
+    if len(of_rankings) > MOST_NAMED:
+        return "another number" if len(found) == len(of_rankings) else f"another number for {len(found)} rankings"
     return ", ".join(tables.number(mean) + (f" for {displayed(name)}" if name else "") for name, mean in found.items())

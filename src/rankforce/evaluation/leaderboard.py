@@ -17,6 +17,7 @@ from rankforce.console.wording import counted
 from rankforce.errors import SettingsError
 from rankforce.evaluation import significance
 from rankforce.evaluation.comparison import Comparison
+from rankforce.evaluation.elsewhere import sentences
 from rankforce.evaluation.result import Evaluation
 from rankforce.measures.measure import Measure
 
@@ -161,6 +162,7 @@ class Leaderboard(Tabular):
             f"letters: significantly above that ranking (paired t-test, two-sided, at {1.0 - self.level:.2g}; Holm: "
             f"corrected for {tests})",
             *self._first.policies.sentences(),
+            *sentences({name: one.elsewhere for name, one in self.evaluations.items()}),
         ]
 
     def __reduce__(self) -> tuple[Any, ...]:

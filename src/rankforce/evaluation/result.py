@@ -186,6 +186,10 @@ class Evaluation(Tabular):
                     "counted": self.counted[name],
                     "blank": self.blank[name],
                     "unlabelled": _json(self.unlabelled[name]),
+                    "elsewhere": [
+                        {"convention": one.convention, "mean": _json(one.mean), "reasons": list(one.reasons)}
+                        for one in self.elsewhere[name]
+                    ],
                 }
                 for name, measured in self._measured.items()
             },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,12 +36,24 @@ class Duplicates:
 
 def row_hashes(matrix: np.ndarray) -> np.ndarray:
     """A 64-bit hash of every row of a float32 matrix: equal rows (0 = -0, missing = missing) have equal hashes."""
-    multipliers = mix(np.arange(matrix.shape[1])) | np.uint64(1)
     result = np.empty(len(matrix), dtype=dtypes.HASH)
     for start in range(0, len(matrix), _CHUNK):
-        bits = _canonical(matrix[start : start + _CHUNK]).view(np.uint32)
-        result[start : start + _CHUNK] = np.einsum("ij,j->i", bits.astype(dtypes.HASH), multipliers)
-    return mix(result)
+        result[start : start + _CHUNK] = _word_hashes(_canonical(matrix[start : start + _CHUNK]).view(np.uint32))
+    return result
+
+
+def bin_hashes(rows: np.ndarray) -> np.ndarray:
+    """The same of rows of bins, whose bytes fill whole words."""
+    result = np.empty(len(rows), dtype=dtypes.HASH)
+    for start in range(0, len(rows), _CHUNK):
+        words = np.ascontiguousarray(rows[start : start + _CHUNK]).view(np.uint32)
+        result[start : start + _CHUNK] = _word_hashes(words)
+    return result
+
+
+def _word_hashes(words: np.ndarray) -> np.ndarray:
+    multipliers = mix(np.arange(words.shape[1])) | np.uint64(1)
+    return mix(np.einsum("ij,j->i", words.astype(dtypes.HASH), multipliers))
 
 
 def _canonical(rows: np.ndarray) -> np.ndarray:
@@ -54,30 +67,56 @@ def find(data: Dataset) -> Duplicates:
     """The repetitions within the queries of a data set. Documents without features repeat nothing."""
     if data.n_features == 0:
         return Duplicates(0, 0, 0, None, _repeated_ids(data))
-    query = data.row_queries
-    hashes = row_hashes(data.features)
-    order = np.lexsort((np.arange(data.n_documents), hashes, query))  # twins are adjacent, the first row first
-    alike = (query[order[1:]] == query[order[:-1]]) & (hashes[order[1:]] == hashes[order[:-1]])
-    candidates = np.flatnonzero(alike)
-    alike[candidates] = _equal_rows(data.features, order[candidates], order[candidates + 1])
-    # the first row of each run of twins
-    heads = np.arange(data.n_documents)
-    heads[1:][alike] = 0
-    heads = np.maximum.accumulate(heads)
-    later = np.flatnonzero(heads != np.arange(data.n_documents))
-    twins, firsts = order[later], order[heads[later]]
-    conflict = np.zeros(len(twins), dtype=bool)
-    for labels in data.labels.values():
-        a, b = labels[twins], labels[firsts]
-        conflict |= (a != b) & ~(np.isnan(a) & np.isnan(b))
-    pairs = [(int(firsts[k]), int(twins[k])) for k in np.flatnonzero(conflict)]
+    twins, firsts = _twins(data.row_queries, row_hashes(data.features), data.features)
+    pairs = _conflicts(twins, firsts, data.labels)
     return Duplicates(
         documents=len(twins),
-        queries=len(np.unique(query[twins])),
+        queries=len(np.unique(data.row_queries[twins])),
         conflicting_documents=len(pairs),
         example=min(pairs, default=None),
         repeated_ids=_repeated_ids(data),
     )
+
+
+def find_in_bins(data: Any) -> Duplicates:
+    """Documents of a store that have the bins of an earlier one of their query; some queries at a time are read."""
+    rows, starts = data.bins.rows, data.query_starts
+    counts, pairs = np.zeros(3, dtype=np.int64), []
+    first = 0
+    while first < data.n_queries and data.bins.packing.n_bytes:
+        last = max(first + 1, int(np.searchsorted(starts, starts[first] + _CHUNK, side="right")) - 1)
+        begin, end = int(starts[first]), int(starts[last])
+        words = np.ascontiguousarray(rows[begin:end]).view(np.uint32)
+        queries = np.repeat(np.arange(first, last), np.diff(starts[first : last + 1]))
+        twins, firsts = _twins(queries, _word_hashes(words), words)
+        found = _conflicts(twins, firsts, {name: values[begin:end] for name, values in data.labels.items()})
+        counts += len(twins), len(np.unique(queries[twins])), len(found)
+        pairs += [(begin + a, begin + b) for a, b in sorted(found)[:1]]
+        first = last
+    return Duplicates(int(counts[0]), int(counts[1]), int(counts[2]), min(pairs, default=None), 0)
+
+
+def _twins(query: np.ndarray, hashes: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(rows that repeat an earlier one of their query, the first row that each repeats)."""
+    order = np.lexsort((np.arange(len(query)), hashes, query))  # twins are adjacent, the first row first
+    alike = (query[order[1:]] == query[order[:-1]]) & (hashes[order[1:]] == hashes[order[:-1]])
+    candidates = np.flatnonzero(alike)
+    alike[candidates] = _equal_rows(matrix, order[candidates], order[candidates + 1])
+    # the first row of each run of twins
+    heads = np.arange(len(query))
+    heads[1:][alike] = 0
+    heads = np.maximum.accumulate(heads)
+    later = np.flatnonzero(heads != np.arange(len(query)))
+    return order[later], order[heads[later]]
+
+
+def _conflicts(twins: np.ndarray, firsts: np.ndarray, sources: Mapping[str, np.ndarray]) -> list[tuple[int, int]]:
+    """(first row, its twin) where a label differs."""
+    conflict = np.zeros(len(twins), dtype=bool)
+    for labels in sources.values():
+        a, b = labels[twins], labels[firsts]
+        conflict |= (a != b) & ~(np.isnan(a) & np.isnan(b))
+    return [(int(firsts[k]), int(twins[k])) for k in np.flatnonzero(conflict)]
 
 
 def _equal_rows(matrix: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -86,7 +125,10 @@ def _equal_rows(matrix: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     for start in range(0, len(a), _CHUNK):
         part = slice(start, start + _CHUNK)
         x, y = matrix[a[part]], matrix[b[part]]
-        result[part] = ((x == y) | (np.isnan(x) & np.isnan(y))).all(axis=1)
+        equal = x == y
+        if matrix.dtype.kind == "f":
+            equal |= np.isnan(x) & np.isnan(y)
+        result[part] = equal.all(axis=1)
     return result
 
 

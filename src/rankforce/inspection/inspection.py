@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from rankforce.inspection.feature_strength import FeatureStrength, feature_stren
 from rankforce.inspection.findings import Finding
 from rankforce.inspection.labels import LabelSummary, label_summary
 from rankforce.inspection.leaks import Leak, leaks
+
+if TYPE_CHECKING:
+    from rankforce.inspection.store_inspection import StoreFacts
 
 _CHUNK = 16_384  # rows looked at together: small beside the features
 _SAMPLE = 50_000  # rows from which percentiles are taken
@@ -58,6 +61,7 @@ class Inspection:
     origins: Mapping[str, str] = dataclasses.field(default_factory=dict)  # part → where it was taken from
     roles: Mapping[str, str] = dataclasses.field(default_factory=dict)  # column of a table → what became of it
     categories: Mapping[str, int] = dataclasses.field(default_factory=dict)  # categorical feature → how many
+    store: StoreFacts | None = None  # of data that is kept as bins
     findings: tuple[Finding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,6 +82,7 @@ class Inspection:
             "strongest_features": [strength.to_dict() for strength in self.strongest_features],
             "answering_features": [strength.to_dict() for strength in self.answering_features],
             "leaks": [leak.to_dict() for leak in self.leaks],
+            "store": None if self.store is None else self.store.to_dict(),
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
@@ -94,7 +99,7 @@ class Inspection:
         """What notebooks show: the report as a table, the findings below it."""
         rows = [[name, value] for name, value in self.lines()]
         notes = [f"! {one.what} {one.remedy}" for one in self.findings] or ["Nothing suspicious was found."]
-        return ResultTable("Inspection", ["", "found"], rows, notes).html()
+        return ResultTable("Inspection", ["", "found"], rows, notes, left=2).html()
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """(what, value) for people, in the order of a report."""
@@ -124,12 +129,16 @@ class Inspection:
                     for strength in self.strongest_features[:3]
                 ),
             )
+        if self.store is not None:
+            yield from self.store.lines()
 
 
 def inspect(data: Dataset) -> Inspection:
-    """Look through a data set: sizes, labels, features, duplicates, and what gives the answer away."""
+    """Look through a data set: sizes, labels, features, duplicates, and what gives the answer away.
+
+    Of a store, what its bins tell, and whether it is whole; the report names what they do not tell.
+    """
     check_dataset(data)
-    strengths = feature_strengths(data)
     sizes = data.query_sizes
     report = Inspection(
         documents=data.n_documents,
@@ -140,21 +149,25 @@ def inspect(data: Dataset) -> Inspection:
         contiguous=data.contiguous,
         has_document_ids=data.document_ids is not None,
         labels=tuple(label_summary(data, name) for name in data.labels),
-        duplicates=duplicates.find(data),
-        strongest_features=tuple(strengths[:5]),
-        answering_features=tuple(strength for strength in strengths if strength.gives_answer_away),
-        leaks=tuple(leaks(data)),
         origins=dict(data.origins),
         roles=dict(data.roles),
         categories={name: len(listed) for name, listed in data.categories.items()},
-        **_feature_facts(data),
+        **(_feature_facts(data) if data.bins is None else _facts_of_store(data)),
     )
-    seen = (*rules.findings(report), *suspect_columns(data), *many_categories(data))
+    suspected = suspect_columns(data) if report.store is None else report.store.findings()
+    seen = (*rules.findings(report), *suspected, *many_categories(data))
     return dataclasses.replace(report, findings=seen)
+
+
+def _facts_of_store(data: Any) -> dict[str, Any]:
+    from rankforce.inspection.store_inspection import facts_of_store
+
+    return facts_of_store(data)
 
 
 def _feature_facts(data: Dataset) -> dict[str, Any]:
     matrix = data.features
+    strengths = feature_strengths(data)
     lowest = np.fmin.reduce(matrix, axis=0)
     highest = np.fmax.reduce(matrix, axis=0)
     missing = np.zeros(data.n_features, dtype=np.int64)
@@ -167,6 +180,10 @@ def _feature_facts(data: Dataset) -> dict[str, Any]:
     constant = (missing == 0) & (lowest == highest) & ~never
     names = data.feature_names
     return {
+        "duplicates": duplicates.find(data),
+        "strongest_features": tuple(strengths[:5]),
+        "answering_features": tuple(strength for strength in strengths if strength.gives_answer_away),
+        "leaks": tuple(leaks(data)),
         "missing_share": float(missing.sum() / matrix.size) if matrix.size else 0.0,
         "missing_features": {names[j]: float(missing[j] / len(matrix)) for j in np.flatnonzero(missing)},
         "never_seen_features": tuple(names[j] for j in np.flatnonzero(never)),

@@ -143,8 +143,9 @@ def _duplicate_findings(report: Inspection) -> Iterator[Finding]:
     if duplicates.documents:
         yield Finding(
             "duplicate_documents",
-            f"{counted(duplicates.documents, 'document repeats', 'documents repeat')} the features of another one of "
-            f"the same query ({counted(duplicates.queries, 'query', 'queries')}).",
+            f"{counted(duplicates.documents, 'document repeats', 'documents repeat')} the "
+            f"{'features' if report.store is None else 'bins'} of another one of the same query "
+            f"({counted(duplicates.queries, 'query', 'queries')}).",
             "No ranker can tell them apart: their order is decided by ties. Remove them, or add features.",
         )
     if duplicates.conflicting_documents:

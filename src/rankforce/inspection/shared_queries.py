@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.binning.binned import Binned
 from rankforce.console.wording import counted, listed
 from rankforce.data.category_codes import recoded
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import mix
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
-from rankforce.inspection.duplicates import row_hashes
+from rankforce.inspection.duplicates import bin_hashes, row_hashes
 from rankforce.inspection.findings import Finding
 
 
@@ -31,6 +32,7 @@ class SharedQueries:
     same_id: tuple[str, ...]
     renumbered: tuple[tuple[str, str], ...]
     other_documents: tuple[str, ...]
+    documents_compared: bool = True  # else ``other_documents`` has all ids that both have
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -60,7 +62,9 @@ class SharedQueries:
                 Finding(
                     "query_id_in_two_splits",
                     f"{counted(len(self.other_documents), 'query id is', 'query ids are')} in both {first} and "
-                    f"{second}, with other documents: {listed(self.other_documents)}.",
+                    f"{second}, "
+                    + ("with other documents" if self.documents_compared else "whose bins cannot be compared")
+                    + f": {listed(self.other_documents)}.",
                     "Either a query was torn apart between the files, or each file counts its queries from 1: find out "
                     "which; torn queries leak.",
                 )
@@ -72,14 +76,16 @@ class SharedQueries:
 
 
 def shared_queries(first: Dataset, second: Dataset, names: tuple[str, str] = ("first", "second")) -> SharedQueries:
-    """Queries that are in two data sets: a leak when one of them is for training and the other for testing."""
-    if first.n_features != second.n_features:
-        width = max(first.n_features, second.n_features)  # a LETOR file ends at its last feature that is not 0
-        first, second = _widened(first, width), _widened(second, width)
-    if first.feature_names == second.feature_names:
-        with contextlib.suppress(DataError):  # numbers here, categories there: no document is in both
-            second = recoded(second, first, what="the second", of="the first")
-    documents = [row_hashes(data.features) for data in (first, second)]
+    """Queries that are in two data sets: a leak when one of them is for training and the other for testing.
+
+    Where one is a store, documents are the same if they have the same bins in it. Two stores with different bins are
+    compared by the ids of their queries alone.
+    """
+    first, second, documents = _documents(first, second)
+    if documents is None:
+        other_ids = set(map(str, second.query_ids.tolist()))
+        shared = tuple(one for one in map(str, first.query_ids.tolist()) if one in other_ids)
+        return SharedQueries(*names, (), (), shared, documents_compared=False)
     contents = [_query_contents(data, hashes) for data, hashes in zip((first, second), documents, strict=True)]
     indices = [{str(query): index for index, query in enumerate(data.query_ids.tolist())} for data in (first, second)]
     same: list[str] = []
@@ -105,6 +111,34 @@ def shared_queries(first: Dataset, second: Dataset, names: tuple[str, str] = ("f
         renumbered=tuple(sorted(renumbered, key=lambda pair: order[pair[0]])),
         other_documents=tuple(sorted(different, key=order.__getitem__)),
     )
+
+
+def _documents(first: Dataset, second: Dataset) -> tuple[Dataset, Dataset, list[np.ndarray] | None]:
+    """The two, made comparable, and a hash of every document of each; None where they cannot be compared."""
+    if first.bins is not None or second.bins is not None:
+        return first, second, _documents_by_bins(first, second)
+    if first.n_features != second.n_features:
+        width = max(first.n_features, second.n_features)  # a LETOR file ends at its last feature that is not 0
+        first, second = _widened(first, width), _widened(second, width)
+    if first.feature_names == second.feature_names:
+        with contextlib.suppress(DataError):  # numbers here, categories there: no document is in both
+            second = recoded(second, first, what="the second", of="the first")
+    return first, second, [row_hashes(data.features) for data in (first, second)]
+
+
+def _documents_by_bins(first: Dataset, second: Dataset) -> list[np.ndarray] | None:
+    store: Any = first if first.bins is not None else second
+    hashes = []
+    if first.n_features != second.n_features:
+        return None
+    try:
+        for data in (first, second):
+            coded = recoded(data, store, what="the data", of="the store")
+            rows = Binned.by(store.bins.binning, coded, "low").rows
+            hashes.append(data.by_row(bin_hashes(rows)))
+    except DataError:  # other thresholds or categories
+        return None
+    return hashes
 
 
 def _widened(data: Dataset, width: int) -> Dataset:

@@ -23,17 +23,21 @@ def categories_of_all(members: Iterable[Any]) -> dict[str, tuple[Category, ...]]
     return found
 
 
-def matrix_of_dataset(
-    data: Dataset, places: Sequence[int] | None, feature_names: Sequence[str], categories: Categories
+def coded_matrix(
+    matrix: np.ndarray,
+    data: Dataset,
+    places: Sequence[int] | None,
+    feature_names: Sequence[str],
+    categories: Categories,
 ) -> np.ndarray:
-    """The columns at these places (None: all) of a data set, with codes by the categories of a model."""
-    matrix = data.features if places is None else data.features[:, places]
+    """The columns at these places (None: all) of a matrix of a data set, with codes by the categories of a model."""
+    chosen = matrix if places is None else matrix[:, places]
     if not data.categories and not categories:
-        return matrix
+        return chosen
     names = data.feature_names if places is None else [data.feature_names[place] for place in places]
     own = [data.categories.get(name, ()) for name in names]
     wanted = [categories.get(name, ()) for name in feature_names]
-    return recoded_matrix(matrix, own, wanted, feature_names, what="the data", of="the model")
+    return recoded_matrix(chosen, own, wanted, feature_names, what="the data", of="the model")
 
 
 def holds_raw_values(data: Any, categories: Categories) -> bool:

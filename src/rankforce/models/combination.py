@@ -3,70 +3,46 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.cached_properties import cached_property
 from rankforce.errors import SettingsError
-from rankforce.models.categories import categories_of_all
-from rankforce.models.model import Model, frozen, places_within
+from rankforce.models.model import frozen
+from rankforce.models.of_models import ModelOfModels, fields_around
 from rankforce.models.provenance import Provenance
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class Combination(Model):
+class Combination(ModelOfModels):
     """Models with weights: score = w_0·s_0, + w_1·s_1, + ...: float64, in this order."""
 
     KIND: ClassVar[str] = "combination"
+    WHOLE: ClassVar[str] = "a combination"
 
-    models: tuple[Model, ...]
     weights: np.ndarray
 
     @classmethod
     def of(cls, models: Any, weights: Any, *, provenance: Provenance | None = None) -> Combination:
         """A weighted sum. Its features are those of the first model, then those that only later ones read."""
-        names = dict.fromkeys(name for model in models for name in model.feature_names)
-        return cls(
-            feature_names=tuple(names),
-            models=tuple(models),
-            weights=weights,
-            provenance=provenance or Provenance(),
-            categories=categories_of_all(models),
-        )
+        return cls(**fields_around(models, provenance), weights=weights)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "models", tuple(self.models))
         object.__setattr__(self, "weights", frozen(np.asarray(self.weights), dtypes.SCORE))
-        if not self.models or self.weights.shape != (len(self.models),):
+        if self.weights.shape != (len(self.models),):
             raise SettingsError(
                 f"a combination needs one weight per model: {len(self.models)} models, weights {self.weights.shape}"
             )
         if not np.isfinite(self.weights).all():
             raise SettingsError("the weights of a combination must be finite numbers")
-        for number, model in enumerate(self.models):
-            if not isinstance(model, Model):
-                raise SettingsError(f"a combination is made of models, not of {model!r}")
-            self.check_member(model, f"model {number} of the combination")
-
-    @cached_property
-    def unnamed_categories(self) -> frozenset[int]:
-        return places_within(self, self.models)
-
-    def threshold_tests(self) -> Iterator[tuple[str, np.ndarray]]:
-        for model in self.models:
-            yield from model.threshold_tests()
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
-        return weighted_sum(self.weights, [model._scores(self.part_for(model, matrix)) for model in self.models])
+        return weighted_sum(self.weights, list(self.scores_of_members(matrix)))
 
     def contents(self) -> dict[str, Any]:
-        from rankforce.models.storage import document_of
-
-        return {"weights": self.weights.tolist(), "models": [document_of(model) for model in self.models]}
+        return {"weights": self.weights.tolist(), **super().contents()}
 
     @classmethod
     def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> Combination:

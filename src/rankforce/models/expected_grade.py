@@ -156,6 +156,10 @@ class ExpectedGrade(Model):
         for member in self.members:
             yield from member.threshold_tests()
 
+    def category_tests(self) -> Iterator[tuple[str, np.ndarray]]:
+        for member in self.members:
+            yield from member.category_tests()
+
     def predict(self, data: Any, n_trees: int | None = None) -> np.ndarray:
         """The expected value of every document's grade, float64; ``n_trees`` uses the first trees only.
 

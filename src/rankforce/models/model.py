@@ -24,8 +24,8 @@ from rankforce.models.binned_scores import is_binned, scores_by_bins
 from rankforce.models.categories import (
     CodedColumns,
     check_whole_codes,
+    coded_matrix,
     holds_raw_values,
-    matrix_of_dataset,
     raw_matrix,
 )
 from rankforce.models.exported import Exported
@@ -81,6 +81,10 @@ class Model(abc.ABC):
         """Per feature some thresholds that its values are compared with; raises where more is asked of features."""
         raise DataError(f"a store has bins in place of the values of features, and {self!r} needs the values")
 
+    def category_tests(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Per feature the codes of categories that it asks for."""
+        return iter(())
+
     def places_in(self, data: Dataset) -> list[int] | None:
         """Where each feature of the model stands in a data set; None if they stand alike."""
         return self._places(data.feature_names, named=not are_numbered(data.feature_names))
@@ -97,6 +101,12 @@ class Model(abc.ABC):
             return Ranking.of_scores(scores, data.row_queries, data.query_ids, data.document_ids, k)
         one_query = np.zeros(len(scores), dtype=dtypes.OFFSET)
         return Ranking.of_scores(scores, one_query, np.array([1]), None, k)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the model's card."""
+        import rankforce
+
+        return rankforce.model_card(self)._repr_html_()
 
     def save(self, path: str | Path) -> None:
         """Write the model to one file; an ending ``.gz`` compresses it. ``rankforce.load`` reads it."""
@@ -144,7 +154,7 @@ class Model(abc.ABC):
             self._check_codes(matrix)
         elif isinstance(data, Dataset):
             places = self.places_in(data)
-            matrix = matrix_of_dataset(data, places, self.feature_names, self.categories)
+            matrix = coded_matrix(data.features, data, places, self.feature_names, self.categories)
         elif frames.is_frame(data):
             names = frames.column_names(data)
             places = self._places(names, named=True)

@@ -3,67 +3,46 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.cached_properties import cached_property
 from rankforce.errors import SettingsError
-from rankforce.models.categories import categories_of_all
-from rankforce.models.model import Model, places_within
 from rankforce.models.net import Net
+from rankforce.models.of_models import ModelOfModels, fields_around
 from rankforce.models.provenance import Provenance
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class Stacked(Model):
+class Stacked(ModelOfModels):
     """score = net(s_0, s_1, ...): the net reads the scores of the models, rounded to float32, as its features."""
 
     KIND: ClassVar[str] = "stacked"
+    WHOLE: ClassVar[str] = "a stack"
 
-    models: tuple[Model, ...]
     net: Net
 
     @classmethod
     def of(cls, models: Any, net: Net, *, provenance: Provenance | None = None) -> Stacked:
         """A net on models. Its features are those of the first model, then those that only later ones read."""
-        names = dict.fromkeys(name for model in models for name in model.feature_names)
-        return cls(
-            feature_names=tuple(names),
-            models=tuple(models),
-            net=net,
-            provenance=provenance or Provenance(),
-            categories=categories_of_all(models),
-        )
+        return cls(**fields_around(models, provenance), net=net)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "models", tuple(self.models))
         if not isinstance(self.net, Net) or self.net.needs_queries or self.net.n_features != len(self.models):
             raise SettingsError(
                 f"scores of {len(self.models)} models are stacked by a net with as many features that scores documents "
                 f"one by one, not by {self.net!r}"
             )
-        for number, model in enumerate(self.models):
-            self.check_member(model, f"model {number} under the net")
-
-    @cached_property
-    def unnamed_categories(self) -> frozenset[int]:
-        return places_within(self, self.models)
-
-    def threshold_tests(self) -> Iterator[tuple[str, np.ndarray]]:
-        for model in self.models:
-            yield from model.threshold_tests()
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
-        return stacked_scores(self.net, [model._scores(self.part_for(model, matrix)) for model in self.models])
+        return stacked_scores(self.net, list(self.scores_of_members(matrix)))
 
     def contents(self) -> dict[str, Any]:
         from rankforce.models.storage import document_of
 
-        return {"net": document_of(self.net), "models": [document_of(model) for model in self.models]}
+        return {"net": document_of(self.net), **super().contents()}
 
     @classmethod
     def from_contents(cls, contents: Any, feature_names: tuple[str, ...], provenance: Provenance) -> Stacked:

@@ -210,12 +210,18 @@ class TreeEnsemble(Model):
         return scores_by_bins(self, data, score) if is_binned(data) else score(self.matrix(data))
 
     def threshold_tests(self) -> Iterator[tuple[str, np.ndarray]]:
-        if self.base_feature is not None or (self.subset >= 0).any():
+        if self.base_feature is not None:
             yield from super().threshold_tests()
         if self.base_model is not None:
             yield from self.base_model.threshold_tests()
-        for feature in np.flatnonzero(np.bincount(self.feature, minlength=self.n_features)).tolist():
-            yield self.feature_names[feature], self.threshold[self.feature == feature]
+        numeric = self.subset < 0
+        for feature in np.flatnonzero(np.bincount(self.feature[numeric], minlength=self.n_features)).tolist():
+            yield self.feature_names[feature], self.threshold[numeric & (self.feature == feature)]
+
+    def category_tests(self) -> Iterator[tuple[str, np.ndarray]]:
+        if self.base_model is not None:
+            yield from self.base_model.category_tests()
+        yield from tree_sets.asked_categories(self)
 
     def staged_predict(self, data: Any, every: int = 1) -> Iterator[np.ndarray]:
         """The scores after each ``every`` trees, and after all of them: with 1 after the first, the second, ..."""

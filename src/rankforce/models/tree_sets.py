@@ -8,7 +8,7 @@ In a file, a tree that asks for sets has three more lists: ``subset_nodes``, the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -60,6 +60,16 @@ def of_nodes(model: TreeEnsemble, chosen: np.ndarray) -> dict[str, np.ndarray]:
     sets = [model.subset_words[starts[number] : starts[number + 1]] for number in numbers[numbers >= 0]]
     starts, words = category_sets.joined(sets)
     return {"subset": _numbers(numbers >= 0), "subset_starts": starts, "subset_words": words}
+
+
+def asked_categories(model: TreeEnsemble) -> Iterator[tuple[str, np.ndarray]]:
+    """Of every feature that sets are asked of, its name and the codes that any of them has."""
+    for place, name in enumerate(model.feature_names):
+        numbers = model.subset[(model.subset >= 0) & (model.feature == place)].tolist()
+        if numbers:
+            starts = model.subset_starts
+            sets = [category_sets.categories_of(model.subset_words[starts[one] : starts[one + 1]]) for one in numbers]
+            yield name, np.array(sorted({code for codes in sets for code in codes.tolist()}), dtype=np.int64)
 
 
 def written(model: TreeEnsemble, number: int) -> dict[str, list[int]]:

@@ -7,6 +7,7 @@ from rankforce.public_names import loaded_on_first_use
 _HOME = {
     "calibration": "rankforce.plot.score_spread",
     "comparison": "rankforce.plot.compared_rankings",
+    "curves": "rankforce.plot.training_curves",
     "dependence": "rankforce.plot.feature_effects",
     "forces": "rankforce.plot.force_arrows",
     "frontier": "rankforce.plot.trade_offs",

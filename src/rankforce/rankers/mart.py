@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -22,8 +23,8 @@ from rankforce.boosting.document_costs import (
 )
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.settled import Settled
-from rankforce.collective import union
-from rankforce.data.dataset import MAIN_LABEL, Dataset
+from rankforce.collective import alone, anybody, union
+from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.errors import DataError, MeasureError, SettingsError
 from rankforce.kinds import FunctionOf, Number, Several, Understood, check_choice, shown
 from rankforce.measures.catalogue import measure
@@ -231,6 +232,19 @@ class MART(FromOtherLibraries, BoostedTrees):
         relevant = logistic(2.0 * self.sigma * self.model_.predict(X))
         return np.column_stack([1.0 - relevant, relevant])
 
+    def balanced_error(self, data: Dataset) -> float:
+        """Of binary and balanced: FP/(2n₋) + FN/(2n₊), the mean of the shares of both classes that are taken for the
+        other one. Documents without a label do not count; NaN if a class has none.
+        """
+        check_dataset(data)
+        labels = data.label(self.label)
+        known = ~np.isnan(labels)
+        relevant = labels[known] >= self.relevant
+        taken = self.predict_proba(data)[known, 1] > 0.5
+        if relevant.all() or not relevant.any():
+            return math.nan
+        return float((np.mean(taken[~relevant]) + np.mean(~taken[relevant])) / 2.0)
+
     @property
     def grades_(self) -> np.ndarray:
         """The grades that multiclass and ordinal learned, rising."""
@@ -274,7 +288,20 @@ class MART(FromOtherLibraries, BoostedTrees):
         targets = np.asarray(self.target(np.where(np.isnan(labels), 0.0, labels)), dtype=np.float64)
         if targets.shape != labels.shape or not np.isfinite(targets).all():
             raise SettingsError("the target function must return one finite number for every label it is given")
+        if not alone() and anybody(not np.array_equal(targets, self._target_of_everybody(labels))):
+            raise SettingsError(
+                "the target function gives a label another number beside other labels; where several train together "
+                "it must be a function of the label alone"
+            )
         return targets, labels, self.label
+
+    def _target_of_everybody(self, labels: np.ndarray) -> np.ndarray:
+        """What the target function makes of labels among those of all members."""
+        labels = np.where(np.isnan(labels), 0.0, labels)
+        everything = union(labels)
+        assert callable(self.target)
+        targets: np.ndarray = np.asarray(self.target(everything), dtype=np.float64)[np.searchsorted(everything, labels)]
+        return targets
 
     def _link(self, documents: Documents) -> GradeLink:
         grades = union(documents.labels[documents.active])

@@ -152,7 +152,7 @@ class RankNet(NetRanker):
             parts.append((source.share, _preference_cost(source.preferences, self.sigma)))
         if source.preferences is None or source.share < 1:
             share = 1.0 if source.preferences is None else 1.0 - source.share
-            parts.append((share, _grade_cost(data, self._term(), self.seed)))
+            parts.append((share, pair_cost(data, self._term(), self.seed)))
 
         def cost(scores: np.ndarray, order: np.ndarray) -> float:
             return math.fsum(share * part(scores, order) for share, part in parts)
@@ -160,7 +160,7 @@ class RankNet(NetRanker):
         return cost
 
 
-def _grade_cost(data: Dataset, term: Term, seed: int) -> Cost:
+def pair_cost(data: Dataset, term: Term, seed: int) -> Cost:
     """Σ log(1 + e^{−σ·gap}) over all pairs of different grades, weighted."""
     pulling = TermForces(data, term, seed)
     ranges, starts = pulling.ranges, pulling.judged.starts

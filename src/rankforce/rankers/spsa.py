@@ -6,13 +6,15 @@ import dataclasses
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.forces.trained_forces import ASSUMED, TrainedForces
+from rankforce.lambdas.every_pair import EveryPair
+from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.measures.catalogue import measure
 from rankforce.measures.judged import judged
 from rankforce.measures.measure import Measure
@@ -21,13 +23,15 @@ from rankforce.nets.course import NetTraining
 from rankforce.nets.net_ranker import NetRanker
 from rankforce.nets.runs import Cost, Scored
 from rankforce.nets.updates import Learning, Source, Updates
-from rankforce.objectives.objective import Objective, Term
+from rankforce.objectives.objective import ALL_PAIRS, Objective, Term
+from rankforce.optimising.differences import differences
 from rankforce.optimising.perturbations import perturbed, signs
 from rankforce.optimising.stochastic_approximation import STABILITY, Function, Gains, Slope, first_gain
+from rankforce.rankers.ranknet import pair_cost
 from rankforce.remedies import Setting
 from rankforce.training.inputs import as_dataset, as_validation, with_features
 from rankforce.training.monitoring import Callback, WatchedMeasure
-from rankforce.training.settings import MEASURE, checked, measure_to_watch, number, rates, whole, with_settings
+from rankforce.training.settings import MEASURE, checked, choice, measure_to_watch, number, rates, whole, with_settings
 
 FIRST_MOVES = (0.003, 0.01, 0.03, 0.1)
 
@@ -57,6 +61,12 @@ class SPSA(NetRanker):
         tries 0.003, 0.01, 0.03 and 0.1.
     distance : float
         Spall's constant c: how far from the weights the measure is looked at. Too small, and no ranking changes.
+    target : "measure" or "cross_entropy"
+        ``"cross_entropy"`` lowers RankNet's cost instead, the sum of log(1 + e^{−gap}) over all pairs of different
+        grades, which RankNet lowers by its gradient. The measure is then only watched.
+    slope : "perturbation" or "differences"
+        ``"differences"`` estimates the slope by central differences, weight by weight: 2d values for d weights in place
+        of two, without chance.
     scaling : "auto", "standard", "log1p", "query" or "none"
         How features become inputs, as for LambdaRank.
     base_model : Net, ranker or Path, optional
@@ -73,12 +83,16 @@ class SPSA(NetRanker):
     With validation data the weights of the epoch with the highest value are kept (``best_iteration_``).
     """
 
+    WHY_ALONE: ClassVar[str] = "each of its steps measures all queries at the same weights"
+
     measure: str | Measure = dataclasses.field(default="NDCG", kw_only=False, metadata=checked(MEASURE))
     hidden: int = whole(0, least=0, most=MOST_HIDDEN)
     epochs: int = whole(100, least=1)
     steps: int = whole(10, least=1, after="epochs")
     learning_rate: Any = rates(0.03)
     distance: float = number(0.1, above=0.0, after="learning_rate")
+    target: Literal["measure", "cross_entropy"] = choice("measure", after="distance")
+    slope: Literal["perturbation", "differences"] = choice("perturbation", after="target")
     validation_measure: str | Measure | None = measure_to_watch(after="early_stopping")
 
     # what other nets can be told, and this one has no use for
@@ -112,7 +126,7 @@ class SPSA(NetRanker):
             data=data,
             held_out=as_validation(validation, data),
             watch=lambda data: WatchedMeasure(data, watched),
-            objective=str(maximised),
+            objective=str(maximised) if self.target == "measure" else "cross entropy",
             # The sequences depend on the number of all steps: nobody goes on with more.
             inputs={"steps_in_all": self._epochs() * self.steps},
             source=Source(Objective((Term(maximised),)), self.seed),
@@ -121,7 +135,14 @@ class SPSA(NetRanker):
 
     def _updates(self, data: Dataset, inputs: np.ndarray, blank: Net, source: Source) -> Updates:
         total = self._epochs() * self.steps
-        return SimultaneousPerturbation(data, inputs, blank, source, total, self.steps, self.distance)
+        cost = None
+        if self.target == "cross_entropy":
+            every = EveryPair(label=source.objective.main_measure.label, judged_only=False)
+            cost = pair_cost(data, Term(every, RankNetCost(), pairs=ALL_PAIRS), self.seed)
+        by_differences = self.slope == "differences"
+        return SimultaneousPerturbation(
+            data, inputs, blank, source, total, self.steps, self.distance, cost=cost, by_differences=by_differences
+        )
 
     def _rates(self) -> tuple[float, ...]:
         return FIRST_MOVES if isinstance(self.learning_rate, str) else super()._rates()
@@ -144,10 +165,22 @@ class SimultaneousPerturbation(Updates):
     """Some steps of SPSA. All that a step depends on is its number and the weights: it can go on from any epoch."""
 
     def __init__(
-        self, data: Dataset, inputs: np.ndarray, blank: Net, source: Source, total: int, steps: int, distance: float
+        self,
+        data: Dataset,
+        inputs: np.ndarray,
+        blank: Net,
+        source: Source,
+        total: int,
+        steps: int,
+        distance: float,
+        *,
+        cost: Cost | None = None,
+        by_differences: bool = False,
     ) -> None:
         super().__init__(data, inputs, blank.layout, source, adam=False)
         self.steps = steps
+        self.cost = cost
+        self.by_differences = by_differences
         self._measured = threading.local()  # scores and ranking: each training that runs beside others has its own
         stability = STABILITY * total
         self._check_orders_matter()
@@ -177,13 +210,13 @@ class SimultaneousPerturbation(Updates):
         return 0
 
     def value(self, weights: np.ndarray) -> float:
-        """The measure on all training queries."""
+        """What is climbed, on all training queries: the measure, or minus the cost."""
         if not hasattr(self._measured, "scored"):
             watched = WatchedMeasure(self.data, self.source.objective.main_measure)
             self._measured.scored = Scored(self.data, self.inputs, self.layout, watched, self.source.seed)
         scored: Scored = self._measured.scored
         scored.score(weights)
-        return scored.value()
+        return scored.value() if self.cost is None else -self.cost(scored.scores, scored.order)
 
     def epoch(self, learning: Learning, rate: float, number: int) -> None:
         for k in range(number * self.steps + 1, (number + 1) * self.steps + 1):
@@ -191,4 +224,6 @@ class SimultaneousPerturbation(Updates):
             learning.weights += rate * self.gains.rate(k) * slope.gradient
 
     def _slope(self, function: Function, weights: np.ndarray, distance: float, step: int) -> Slope:
+        if self.by_differences:
+            return differences(function, weights, distance)
         return perturbed(function, weights, distance, signs(len(weights), step, self.source.seed))

@@ -20,9 +20,14 @@ from rankforce.training.settings import MEASURE, checked, choice, measure_to_wat
 from rankforce.training.stepwise import Stepwise
 from rankforce.xrank.course import BoostedGraphs, Ground, Growing
 from rankforce.xrank.edges import MartingaleReport
-from rankforce.xrank.growth import Full, Growth, Martingale, MaxNDCG, Simple
+from rankforce.xrank.growth import Full, Growth, Martingale, MaxNDCG, Rebalancing, Simple
 
-FORMS: dict[str, type[Growth]] = {"simple": Simple, "full": Full, "martingale": Martingale}
+FORMS: dict[str, type[Growth]] = {
+    "simple": Simple,
+    "full": Full,
+    "rebalancing": Rebalancing,
+    "martingale": Martingale,
+}
 
 
 @with_settings
@@ -39,10 +44,12 @@ class XRank(Stepwise):
     ----------
     measure : str or Measure
         What is learned: NDCG, DCG or CNDCG, with any cut-off, gain and discount.
-    form : "simple", "full" or "martingale"
+    form : "simple", "full", "rebalancing" or "martingale"
         ``"simple"``: split and swap. If no split gains anything, the largest node is split. Such a graph is a tree with
         an order of its leaves.
         ``"full"``: the node to be split may first be merged with a neighbour, if that is worth more after reordering.
+        ``"rebalancing"``: as full, and after every step that raises the value above all before, neighbours are merged
+        without being split again wherever that costs nothing.
         ``"martingale"``: level t has t + 1 nodes, each of which sends a document to the same place or the next lower
         one; ``martingale_`` reports the edges of the levels and the bound on misordered pairs that follows.
     split : "forces" or "max_ndcg"
@@ -88,10 +95,11 @@ class XRank(Stepwise):
         learned.
     """
 
+    WHY_ALONE: ClassVar[str] = "every change of its graph is measured on the rankings of all queries"
     STEP: ClassVar[str] = "steps"
 
     measure: str | Measure = dataclasses.field(default="NDCG", kw_only=False, metadata=checked(MEASURE))
-    form: Literal["simple", "full", "martingale"] = choice("simple")
+    form: Literal["simple", "full", "rebalancing", "martingale"] = choice("simple")
     split: Literal["forces", "max_ndcg"] = choice("forces")
     n_graphs: int = whole(1, least=1)
     feature_fraction: float = number(0.5, above=0.0, most=1.0)

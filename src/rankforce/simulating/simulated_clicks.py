@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.console import html_parts
 from rankforce.console.tables import load_pandas
 from rankforce.console.wording import counted
 from rankforce.data.dataset import Dataset
@@ -82,6 +83,10 @@ class SimulatedClicks:
             f"{counted(self.n_sessions, 'session')} of {counted(self.data.n_queries, 'query')}: "
             f"{counted(len(self), 'document')} shown, {counted(int(self.clicked.sum()), 'click')}"
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the printed words."""
+        return html_parts.block(html_parts.small(*str(self).split("\n")))
 
     def __repr__(self) -> str:
         return f"<SimulatedClicks: {self}>"

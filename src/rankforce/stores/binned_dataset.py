@@ -16,6 +16,7 @@ from rankforce.binning.binned import Binned
 from rankforce.binning.binning import Binning
 from rankforce.binning.packing import Packing
 from rankforce.cached_properties import cached_property
+from rankforce.data.categories import NO_CATEGORIES, Categories
 from rankforce.data.dataset import Dataset
 from rankforce.data.dataset_columns import frozen
 from rankforce.data.distributions import KnownData
@@ -25,9 +26,10 @@ from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.remedies import MAKE_STORE, NAME_ALONE, Phrase, Setting
 from rankforce.stores.format import ROWS, damaged_arrays, open_array, read_header
 from rankforce.stores.known_rows import read_known_data
+from rankforce.stores.stored_texts import CATEGORIES, read_categories, read_texts
 from rankforce.threads import over_ranges
 
-LABELS = "labels."
+LABELS, CATEGORY_BINS = "labels.", "binning.category_bins."
 ROWS_AT_A_TIME = 4096
 
 
@@ -44,26 +46,29 @@ class BinnedDataset(Dataset):
         header: dict[str, Any],
         binned: Binned,
         parts: Mapping[str, np.ndarray],
+        categories: Categories = NO_CATEGORIES,
         mapped: bool = False,
     ) -> None:
         """For those who open stores; ``parts`` are its arrays; ``mapped``: it is all of the store, on the disk."""
         starts, ids = frozen(parts["query_starts"]), frozen(parts["query_ids"])
-        labels = {name.removeprefix(LABELS): frozen(parts[name]) for name in sorted(parts) if name.startswith(LABELS)}
+        names = [name.removeprefix(LABELS) for name in sorted(parts) if name.startswith(LABELS)]
+        order = [name for name in header.get("labels", ()) if name in names]  # of earlier stores it is not known
+        labels = {name: frozen(parts[f"{LABELS}{name}"]) for name in dict.fromkeys([*order, *names])}
         vars(self).update(  # a data set is frozen
             path=path,
             mapped=mapped,
             header=header,
             bins=dataclasses.replace(binned, query_starts=starts, query_hashes=frozen(hash_ids(ids))),
             feature_names=tuple(header["feature_names"]),
-            categories=MappingProxyType({}),
+            categories=MappingProxyType(dict(categories)),
             query_ids=ids,
             query_starts=starts,
             labels=MappingProxyType(labels),
             weights=frozen(parts["weights"]) if "weights" in parts else None,
             query_weights=frozen(parts["query_weights"]) if "query_weights" in parts else None,
             document_ids=None,
-            origins=MappingProxyType({}),
-            roles=MappingProxyType({}),
+            origins=MappingProxyType(dict(header.get("origins", {}))),  # stores of version 1 may have none
+            roles=MappingProxyType(dict(header.get("roles", {}))),
         )
 
     @classmethod
@@ -72,13 +77,21 @@ class BinnedDataset(Dataset):
         header = read_header(path)
         parts = {name: open_array(path, header, name) for name in header["arrays"] if name != ROWS}
         if "query_ids_text" in parts:
-            parts["query_ids"] = _texts(parts.pop("query_ids_text"), parts.pop("query_ids_ends"))
+            texts = read_texts(parts.pop("query_ids_text"), parts.pop("query_ids_ends"))
+            parts["query_ids"] = np.empty(len(texts), dtype=object)
+            parts["query_ids"][:] = texts
         features, n_bins, starts, thresholds = (
             parts.pop(f"binning.{name}") for name in ("features", "n_bins", "cut_starts", "thresholds")
         )
-        binning = Binning(features, n_bins, starts, thresholds, len(header["feature_names"]))
+        names, listed = header["feature_names"], header.get("categories", [])  # stores of version 1 have none
+        tables = {
+            int(name.removeprefix(CATEGORY_BINS)): parts[name] for name in parts if name.startswith(CATEGORY_BINS)
+        }
+        binning = Binning(features, n_bins, starts, thresholds, len(names), tables)
         rows = open_array(path, header, ROWS, mapped=True)
-        return cls(path, header, _binned(binning, np.asarray(rows)), parts, mapped=True)
+        categories = read_categories(names, listed, parts)
+        parts = {name: of for name, of in parts.items() if not name.startswith((CATEGORIES, CATEGORY_BINS))}
+        return cls(path, header, _binned(binning, np.asarray(rows)), parts, categories, mapped=True)
 
     def check(self) -> None:
         """Read all of the store and raise if anything in it is not as it was written."""
@@ -92,7 +105,7 @@ class BinnedDataset(Dataset):
     def __reduce__(self) -> Any:
         if self.mapped:  # another process opens the store again
             return BinnedDataset.open, (self.path,)
-        return BinnedDataset, (self.path, self.header, self.bins, self._parts())
+        return BinnedDataset, (self.path, self.header, self.bins, self._parts(), dict(self.categories))
 
     def _parts(self) -> dict[str, np.ndarray]:
         """The arrays of the constructor."""
@@ -161,7 +174,8 @@ class BinnedDataset(Dataset):
         }
         parts["query_starts"] = starts
         header = self.header | {"fingerprint": f"{self.fingerprint}, {_digest(mask)}", "known_data": None}
-        return BinnedDataset(self.path, header, _binned(self.bins.binning, np.array(self.bins.rows[rows])), parts)
+        bins = _binned(self.bins.binning, np.array(self.bins.rows[rows]))
+        return BinnedDataset(self.path, header, bins, parts, self.categories)
 
     def take_features(self, features: Any) -> NoReturn:
         raise DataError(f"{self.path}: the features of a store cannot be taken apart: choose them when it is made")
@@ -179,7 +193,7 @@ class BinnedDataset(Dataset):
         parts |= {name: of for name in ("weights", "query_weights") if (of := getattr(plain, name)) is not None}
         header = self.header | {"fingerprint": f"{self.fingerprint}, {plain.fingerprint}"}
         rows = np.array(self.bins.rows) if self.mapped else self.bins.rows
-        return BinnedDataset(self.path, header, dataclasses.replace(self.bins, rows=rows), parts)
+        return BinnedDataset(self.path, header, dataclasses.replace(self.bins, rows=rows), parts, self.categories)
 
     def without_bins(self, **changes: Any) -> Dataset:
         """The same documents without any feature, perhaps with other labels or weights."""
@@ -209,12 +223,16 @@ class BinnedDataset(Dataset):
     def binned_like(self, binning: Binning) -> Binned:
         """The bins, if they were made at these thresholds."""
         if self.bins.binning != binning:
-            raise DataError(
-                f"{self.path}: the store was binned at other thresholds than the training data: make it like the store "
-                "of the training data: ",
-                Phrase("rf.bin(..., like=train)", "rankforce bin ... --like TRAIN"),
-            )
+            raise self.unlike("other thresholds")
         return self.bins
+
+    def unlike(self, others: str) -> DataError:
+        """The error for a store that was not made like that of the training data."""
+        return DataError(
+            f"{self.path}: the store was binned with {others} than the training data: make it like the store of the "
+            "training data: ",
+            Phrase("rf.bin(..., like=train)", "rankforce bin ... --like TRAIN"),
+        )
 
 
 def _binned(binning: Binning, rows: np.ndarray) -> Binned:
@@ -234,16 +252,6 @@ def _by_columns(packing: Packing, rows: np.ndarray) -> np.ndarray:
 
     over_ranges(len(rows), fill)
     return columns
-
-
-def _texts(content: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    joined = content.tobytes()
-    texts = np.empty(len(ends), dtype=object)
-    first = 0
-    for place, last in enumerate(ends.tolist()):
-        texts[place] = joined[first:last].decode("utf-8", "surrogatepass")
-        first = last
-    return texts
 
 
 def _number(value: float | None) -> float:

@@ -19,7 +19,8 @@ from rankforce.errors import FileFormatError
 from rankforce.remedies import MAKE_STORE, Words
 
 FORMAT = "rankforce bins"
-VERSION = 1
+VERSION = 2  # 1: without categories
+READ_VERSIONS = (1, 2)
 HEADER = "header.json"
 ROWS = "rows"
 DIGEST_BYTES = 2**26  # of an array, per digest
@@ -49,7 +50,8 @@ def release_pages(array: np.ndarray) -> None:
 
 
 def write_header(folder: Path, header: dict[str, Any]) -> None:
-    text = json.dumps({"format": FORMAT, "version": VERSION, **header}, indent=1)
+    version = VERSION if header.get("categories") else 1  # earlier programs read what they can
+    text = json.dumps({"format": FORMAT, "version": version, **header}, indent=1)
     digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
     (folder / HEADER).write_text(f"{text}\n{digest}\n", encoding="utf-8")
 
@@ -73,9 +75,9 @@ def read_header(folder: Path) -> dict[str, Any]:
         raise refuse(f"the folder has no {HEADER}: it is no store, or was not finished", again) from None
     except (OSError, ValueError):
         raise refuse(f"its {HEADER} is damaged", again) from None
-    if header.get("format") != FORMAT or header.get("version") != VERSION:
+    if header.get("format") != FORMAT or header.get("version") not in READ_VERSIONS:
         found = f"{header.get('format')!r}, version {header.get('version')!r}"
-        raise refuse(f"its format is {found}, and this program reads {FORMAT!r}, version {VERSION}", again)
+        raise refuse(f"its format is {found}, and this program reads {FORMAT!r}, versions 1 to {VERSION}", again)
     return header
 
 

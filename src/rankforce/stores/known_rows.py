@@ -7,12 +7,14 @@ column within a block; then a few columns at a time are looked at.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.data.categories import Categories
 from rankforce.data.distributions import (
     COLUMNS_AT_A_TIME,
     SAMPLE,
@@ -22,6 +24,7 @@ from rankforce.data.distributions import (
     known_words,
     last_hash,
 )
+from rankforce.threads import over_pieces
 
 
 class KnownRows:
@@ -49,18 +52,25 @@ class KnownRows:
     def close(self) -> None:
         self._file.close()
 
-    def known_data(self, n_features: int) -> KnownData:
+    def known_data(self, feature_names: Sequence[str], categories: Categories) -> KnownData:
         """The distributions of all features; the file is removed."""
+        n_features = len(feature_names)
         self._file.close()
         queries = np.concatenate(self._queries)
         order = np.argsort(queries, kind="stable")
         sizes = self._sizes[self._chosen]
-        features: list[Distribution] = []
-        with self._path.open("rb") as file:
-            for first in range(0, n_features, COLUMNS_AT_A_TIME):
-                count = min(COLUMNS_AT_A_TIME, n_features - first)
-                columns = np.hstack([self._read(file, block, first, count) for block in range(len(self._starts))])
-                features += [column_distribution(column[order], sizes, None) for column in columns]
+        features: list[Any] = [None] * n_features
+
+        def look(first: int, last: int) -> None:
+            with self._path.open("rb") as file:
+                columns = np.hstack(
+                    [self._read(file, block, first, last - first) for block in range(len(self._starts))]
+                )
+            for place, column in enumerate(columns, start=first):
+                listed = categories.get(feature_names[place])
+                features[place] = column_distribution(column[order], sizes, listed)
+
+        over_pieces([*range(0, n_features, COLUMNS_AT_A_TIME), n_features], look)
         self._path.unlink()
         return KnownData(len(self._sizes), len(sizes), tuple(features))
 

@@ -6,6 +6,8 @@ sample of the rows. What grows with the rows goes to files.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,69 +15,23 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.binning import binning
+from rankforce.binning.category_bins import CategoryBins, bins_of_counts
 from rankforce.console.byte_progress import ByteProgress
 from rankforce.data.blocks import Blocks
+from rankforce.data.categories import NO_CATEGORIES, Categories, Category
+from rankforce.data.category_codes import AS_DECLARED
 from rankforce.data.dataset import Dataset
-from rankforce.data.hashing import hash_ids
+from rankforce.data.feature_columns import Unusable
+from rankforce.data.feature_matching import are_numbered, feature_places
+from rankforce.data.feature_options import UnusableColumnsError
+from rankforce.data.seen_columns import SeenColumns
 from rankforce.errors import DataError
+from rankforce.remedies import ReadOption
+from rankforce.stores.category_tally import CategoryTally, SettledFeature, too_many
+from rankforce.stores.query_table import QueryTable
 from rankforce.stores.sample import SpilledSample
 
 QUERY_NUMBERS = "query_numbers"
-
-
-class QueryTable:
-    """Queries by their first appearance: ids, hashes, how many rows each has, and whether each is one run of rows."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[int | str, int] = {}
-        self._as_text = False
-        self.sizes = np.zeros(1024, dtype=np.int64)
-        self.hashes = np.zeros(1024, dtype=dtypes.HASH)
-        self.contiguous = True
-        self._last = -1
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def take(self, block: Dataset) -> np.ndarray:
-        """The number of its query for every row of the next block."""
-        keys = self._keys(block.query_ids)
-        known = len(self._numbers)
-        numbers = np.fromiter((self._numbers.setdefault(key, len(self._numbers)) for key in keys), np.int64, len(keys))
-        self._make_room()
-        fresh = numbers >= known
-        self.hashes[numbers[fresh]] = hash_ids(block.query_ids)[fresh]
-        self.sizes[numbers] += block.query_sizes
-        rows = numbers[block.row_queries]
-        runs = rows[np.concatenate([[0], np.flatnonzero(np.diff(rows)) + 1])]
-        again = (runs < known) & (runs != self._last)
-        if again.any() or len(np.unique(runs)) < len(runs) or self._last in runs[1:]:
-            self.contiguous = False
-        self._last = int(rows[-1])
-        return rows
-
-    @property
-    def ids(self) -> np.ndarray:
-        keys = list(self._numbers)
-        if not self._as_text:
-            return np.array(keys, dtype=np.int64)
-        ids = np.empty(len(keys), dtype=object)
-        ids[:] = keys
-        return ids
-
-    def _keys(self, ids: np.ndarray) -> list[Any]:
-        """Ids as they are looked up: whole numbers, as long as all are, else text."""
-        whole = ids.dtype.kind in "iu"
-        if not whole and not self._as_text:
-            self._as_text = True
-            self._numbers = {str(key): number for key, number in self._numbers.items()}
-        return ids.tolist() if not self._as_text else list(map(str, ids.tolist()))
-
-    def _make_room(self) -> None:
-        if len(self._numbers) > len(self.sizes):
-            room = 2 * len(self._numbers)
-            self.sizes.resize(room, refcheck=False)
-            self.hashes.resize(room, refcheck=False)
 
 
 class Survey:
@@ -87,15 +43,25 @@ class Survey:
     columns : name → (file, dtype)
         What was written per row: labels, weights, numbers of queries.
     query_weights : float64 (queries,) or None
+    tallies : feature → the categories that its blocks had; ``settle`` makes ``settled`` and ``categories`` of them
     """
 
-    def __init__(self, folder: Path, absent: float | None) -> None:
+    def __init__(self, folder: Path, absent: float | None, most_bytes: int) -> None:
+        """``most_bytes``: what categories may take."""
         self.folder = folder
         self.absent = absent
+        self.most_bytes = most_bytes
+        self.tallies: dict[str, CategoryTally] = {}
+        self.settled: dict[str, SettledFeature] = {}
+        self.categories: Categories = NO_CATEGORIES
+        self.origins: dict[str, str] = {}
+        self.roles: dict[str, str] = {}
+        self.places: list[int] | None = None  # of the features that are wanted, if not all are in their order
         self.documents = 0
         self.queries = QueryTable()
         self.feature_names: tuple[str, ...] = ()
-        self.label_names: tuple[str, ...] = ()
+        self.label_names: tuple[str, ...] = ()  # sorted; ``given_labels`` has them as they came
+        self.given_labels: tuple[str, ...] = ()
         self.weighted = False
         self.query_weights: dict[int, float] | None = None
         self.lows = self.highs = np.empty(0, dtype=dtypes.FEATURE)
@@ -119,10 +85,14 @@ class Survey:
     def take(self, block: Dataset) -> None:
         """Look at the next rows."""
         if self.documents == 0:
-            self.feature_names, self.label_names = block.feature_names, tuple(sorted(block.labels))
+            self.feature_names, self.given_labels = block.feature_names, tuple(block.labels)
+            self.label_names = tuple(sorted(block.labels))
             self.weighted = block.weights is not None
             self.query_weights = None if block.query_weights is None else {}
         self._check(block)
+        self.origins.update(block.origins)
+        self.roles.update(block.roles)
+        known_features = len(self.lows)
         self._widen(block)
         numbers = self.queries.take(block)
         self._append(QUERY_NUMBERS, numbers)
@@ -131,7 +101,7 @@ class Survey:
         if block.weights is not None:
             self._append("weights", block.weights)
         self._weigh_queries(block, numbers)
-        features = block.features
+        features = self._numbered(block, known_features)
         width = features.shape[1]
         self.lows[:width] = np.fmin(self.lows[:width], np.fmin.reduce(features, axis=0))
         self.highs[:width] = np.fmax(self.highs[:width], np.fmax.reduce(features, axis=0))
@@ -170,12 +140,102 @@ class Survey:
         return np.concatenate([[0], np.cumsum(sizes)]).astype(dtypes.OFFSET)
 
     def completed(self, block: Dataset) -> Dataset:
-        """A block of text with the features that later blocks name."""
-        lacking = len(self.feature_names) - block.n_features
-        if lacking == 0:
+        """A block with the features that all blocks have together, and their codes."""
+        lacking = len(self._names_met) - block.n_features
+        if lacking == 0 and not self.tallies and self.places is None:
             return block
-        rest = np.full((block.n_documents, lacking), self.absent, dtype=dtypes.FEATURE)
-        return block.replace(features=np.hstack([block.features, rest]), feature_names=self.feature_names)
+        features = block.features
+        if lacking:
+            rest = np.full((block.n_documents, lacking), self.absent, dtype=dtypes.FEATURE)
+            features = np.hstack([features, rest])
+        elif self.tallies:
+            features = features.copy()
+        for name, feature in self.settled.items():
+            place = self._names_met.index(name)
+            column = features[:, place]
+            if name in block.categories:
+                column[:] = self.tallies[name].numbers(column, block.categories[name], feature)
+            elif place >= block.n_features and not np.isnan(column).all():
+                column[:] = self.tallies[name].numbers(np.zeros_like(column), (int(column[0]),), feature)
+            elif not np.isnan(column).all():
+                raise _mixed(name)
+        if self.places is not None:
+            features = features[:, self.places]
+        return block.replace(features=features, feature_names=self.feature_names, categories=self.categories)
+
+    def settle(self, seen: SeenColumns, like: Dataset | None) -> None:
+        """All blocks were seen: the features that the data has, or those of ``like`` with its categories."""
+        names = self._names_met = self.feature_names
+        wanted: Sequence[str] = names
+        if like is not None:
+            self.places = feature_places(
+                like.feature_names,
+                names,
+                named=not are_numbered(names),
+                what="the data",
+                of="the store",
+                counted="the bins were made for",
+                remedy="give both the same feature names",
+            )
+            self.feature_names = names if self.places is None else tuple(names[place] for place in self.places)
+            wanted = like.feature_names
+        unusable: dict[str, Unusable] = {}
+        for name, alike in zip(self.feature_names, wanted, strict=True):
+            found = self._settled(name, seen, None if like is None else like.categories.get(alike, ()))
+            if isinstance(found, Unusable):
+                unusable[seen.columns.get(name, name)] = found
+            elif found is not None:
+                self.settled[name] = found
+                if found.role:
+                    self.roles[seen.columns.get(name, name)] = found.role
+                place = names.index(name)
+                self.lows[place], self.highs[place] = self.tallies[name].range(found)
+        if unusable:
+            raise UnusableColumnsError(unusable)
+        lists = {name: feature.categories for name, feature in self.settled.items() if feature.categories}
+        if like is not None:  # a feature without any value has its list, too
+            lists |= {
+                name: like.categories[alike]
+                for name, alike in zip(self.feature_names, wanted, strict=True)
+                if alike in like.categories
+            }
+        self.categories = {name: lists[name] for name in self.feature_names if name in lists}
+        if self.places is not None:
+            self.lows, self.highs = self.lows[self.places], self.highs[self.places]
+            self.missing = self.missing[self.places]
+
+    def _settled(
+        self, name: str, seen: SeenColumns, like: Sequence[Category] | None
+    ) -> SettledFeature | Unusable | None:
+        """What became of a feature with categories; None for one of numbers."""
+        tally, how = self.tallies.get(name), seen.unsettled.get(name)
+        if tally is None:
+            if like and not np.isnan(self.lows[self._names_met.index(name)]):
+                raise _unlike(name, "numbers", "categories")
+            return None
+        if like is not None and not like:
+            if how is None or not how.texts:
+                raise _unlike(name, "categories", "numbers")
+            how = dataclasses.replace(how, find=False)
+        return tally.settled(how, like)
+
+    def category_bins(self, max_bins: int) -> dict[int, CategoryBins]:
+        """By the places of features, the bins of categories."""
+        return {
+            place: bins_of_counts(
+                self.settled[name].counts, self.tallies[name].present, int(self.missing[place]), max_bins
+            )
+            for place, name in enumerate(self.feature_names)
+            if name in self.categories
+        }
+
+    def values_of_numbers(self) -> dict[int, np.ndarray]:
+        """By the places of features, what the numbers of entries became that are no categories."""
+        return {
+            place: self.settled[name].values
+            for place, name in enumerate(self.feature_names)
+            if name in self.settled and name not in self.categories
+        }
 
     def remove_files(self) -> None:
         """What the second pass needed."""
@@ -196,11 +256,37 @@ class Survey:
         weighted = block.weights is not None, block.query_weights is not None
         if weighted != (self.weighted, self.query_weights is not None):
             raise DataError("some blocks of rows have weights and others have none")
-        if block.categories:
-            raise DataError(
-                f"the feature {next(iter(block.categories))!r} holds categories, which a store cannot keep: leave it "
-                "out"
-            )
+
+    def _numbered(self, block: Dataset, known_features: int) -> np.ndarray:
+        """The features of a block, with the numbers of their tallies for categories; so many features were known."""
+        if not block.categories and not self.tallies:
+            return block.features
+        features = block.features.copy()
+        for place, name in enumerate(block.feature_names):
+            listed = block.categories.get(name)
+            if listed is None:
+                if name in self.tallies and not np.isnan(features[:, place]).all():
+                    raise _mixed(name)
+                continue
+            if name not in self.tallies:
+                self.tallies[name] = CategoryTally(name)
+                if place >= known_features:
+                    self._tally_absent(name, self.documents)
+                elif not np.isnan(self.lows[place]):
+                    raise _mixed(name)
+            features[:, place] = self.tallies[name].take(features[:, place], listed)
+        for name in self.feature_names[block.n_features :]:
+            if name in self.tallies:
+                self._tally_absent(name, block.n_documents)
+        if sum(tally.bytes for tally in self.tallies.values()) > self.most_bytes:
+            largest = max(self.tallies.values(), key=lambda tally: tally.bytes)
+            raise too_many(largest.name, f"{len(largest.categories):,} or more")
+        return features
+
+    def _tally_absent(self, name: str, documents: int) -> None:
+        """A categorical feature that so many rows did not name: of text, where categories are numbers."""
+        if documents and self.absent is not None and not np.isnan(self.absent):
+            self.tallies[name].take(np.zeros(documents, dtype=dtypes.FEATURE), (int(self.absent),))
 
     def _widen(self, block: Dataset) -> None:
         """Room for the features of a block; only numbered ones may become more."""
@@ -247,3 +333,14 @@ class Survey:
         if name not in self._files:
             self._files[name] = (self.folder / name).open("wb")
         np.ascontiguousarray(values).tofile(self._files[name])
+
+
+def _mixed(name: str) -> DataError:
+    return DataError(
+        f"feature {name!r} holds categories in some blocks of rows, and numbers in others; say what it is: ",
+        ReadOption("categorical", [name]),
+    )
+
+
+def _unlike(name: str, held: str, wanted: str) -> DataError:
+    return DataError(f"feature {name!r} holds {held} in the data and {wanted} in the store; ", AS_DECLARED)

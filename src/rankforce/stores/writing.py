@@ -21,20 +21,23 @@ from rankforce.binning.binned import WORD, Binned
 from rankforce.binning.binning import MOST_BINS, Binning
 from rankforce.binning.packing import Packing
 from rankforce.console.byte_progress import ByteProgress
-from rankforce.data.blocks import Blocks, blocks_of
+from rankforce.data.blocks import Blocks, BlockSize, blocks_of
 from rankforce.data.dataset import Dataset
 from rankforce.data.distributions import KnownData
+from rankforce.data.feature_options import UnusableColumnsError
 from rankforce.data.fingerprints import DIGEST_SIZE, fingerprint_from
-from rankforce.errors import DataError
+from rankforce.data.seen_columns import NotNumbersError
+from rankforce.errors import DataError, FileFormatError
 from rankforce.files.streams import file_name
 from rankforce.kinds import OrNone, Switch, Whole, check_number
 from rankforce.memory import bytes_of
-from rankforce.stores.binned_dataset import LABELS, BinnedDataset
+from rankforce.stores.binned_dataset import CATEGORY_BINS, LABELS, BinnedDataset
 from rankforce.stores.format import ENDING, ROWS, digests_of, is_store, release_pages, write_header
 from rankforce.stores.known_rows import KnownRows, written_known_data
+from rankforce.stores.stored_texts import written_categories, written_texts
 from rankforce.stores.survey import QUERY_NUMBERS, Survey
 
-ROWS_IN_A_BLOCK = 65_536  # at most; fewer if memory is short
+ROWS_IN_A_BLOCK = 65_536  # at most; fewer of many features
 LEAST_MEMORY = 64_000_000
 PARTIAL = ".partial"
 
@@ -63,7 +66,7 @@ def bin(
     memory : bytes, or text as "2 GB"
         What may be taken, about; a few numbers per query come on top.
     like : the path of a store, or one that is open
-        Bin at its thresholds: for validation data.
+        Bin at its thresholds, and by its categories: for validation data. Features are matched by name.
     progress
         Whether to show a progress bar on standard error; by default on a terminal, if it takes long.
     options
@@ -78,12 +81,14 @@ def bin(
     OrNone(Switch()).check("progress", progress)
     limit = bytes_of(memory, "memory")
     Whole(LEAST_MEMORY).check("memory", limit)
-    edges = None if like is None else _opened(like).bins.binning
-    if edges is not None:
-        max_bins = _opened(like).max_bins
+    if like is not None:
+        like = _opened(like)
+        max_bins = like.max_bins
+        if not isinstance(data, Dataset) and not callable(data):
+            options["like"] = like
     with _new_folder(Path(name)) as folder:
-        blocks = blocks_of(data, ROWS_IN_A_BLOCK, **options)
-        _write(blocks, folder, max_bins, limit, edges, progress)
+        blocks = blocks_of(data, BlockSize(ROWS_IN_A_BLOCK, limit // 16), **options)
+        _write(blocks, folder, max_bins, limit, like, progress)
     return BinnedDataset.open(Path(name))
 
 
@@ -120,19 +125,16 @@ def _new_folder(path: Path) -> Iterator[Path]:
 
 
 def _write(
-    blocks: Blocks, folder: Path, max_bins: int, limit: int, edges: Binning | None, progress: bool | None
+    blocks: Blocks, folder: Path, max_bins: int, limit: int, like: BinnedDataset | None, progress: bool | None
 ) -> None:
     name = blocks.files[0].path if blocks.files else "data"
-    survey = Survey(folder, blocks.absent)
-    with ByteProgress(name, blocks.size or None, progress) as bar, contextlib.closing(survey):
-        survey.look_at(blocks, bar)
-    if edges is None:
+    survey = _surveyed(blocks, folder, limit, like, progress)
+    if like is None:
         survey.limit_sample()
-        edges = Binning.from_cuts(*survey.sample.cuts(len(survey.feature_names), max_bins, limit // 2))
-    elif len(survey.feature_names) != edges.n_features:
-        raise DataError(
-            f"the data has {len(survey.feature_names)} features; the bins were made for {edges.n_features} features"
-        )
+        cuts = survey.sample.cuts(len(survey.feature_names), max_bins, limit // 2, survey.values_of_numbers())
+        edges = Binning.from_cuts(*cuts, survey.category_bins(max_bins))
+    else:
+        edges = like.bins.binning
     survey.sample.remove()
     binned = _RowsOfStore(folder, survey, edges)
     with ByteProgress(name, blocks.size or None, progress) as bar, contextlib.closing(binned):
@@ -141,7 +143,7 @@ def _write(
             bar.advance_to(read)
     blocks.check_unchanged()
     fingerprint = binned.fingerprint()
-    arrays = _arrays(survey, edges)
+    arrays = _arrays(survey, edges) | written_categories(survey.feature_names, survey.categories)
     for part, array in arrays.items():
         np.save(folder / f"{part}.npy", array, allow_pickle=False)
     binned.rows.flush()
@@ -154,6 +156,10 @@ def _write(
         folder,
         {
             "feature_names": list(survey.feature_names),
+            "categories": list(survey.categories),
+            "labels": list(survey.given_labels),
+            "origins": survey.origins,
+            "roles": survey.roles,
             "max_bins": max_bins,
             "fingerprint": fingerprint,
             "feature_lows": _written(survey.lows),
@@ -164,6 +170,22 @@ def _write(
             "arrays": described,
         },
     )
+
+
+def _surveyed(blocks: Blocks, folder: Path, limit: int, like: BinnedDataset | None, progress: bool | None) -> Survey:
+    """The first pass; once more where columns turn out to be text, which had been read as numbers."""
+    name = blocks.files[0].path if blocks.files else "data"
+    while True:
+        survey = Survey(folder, blocks.absent, limit // 4)
+        try:
+            with ByteProgress(name, blocks.size or None, progress) as bar, contextlib.closing(survey):
+                survey.look_at(blocks, bar)
+            survey.settle(blocks.seen, like)
+            return survey
+        except NotNumbersError as error:
+            blocks.seen.texts |= error.columns
+        except UnusableColumnsError as error:
+            raise FileFormatError(error.problem, path=name, remedy=error.remedy) from None
 
 
 def _written(values: np.ndarray) -> list[float | None]:
@@ -181,15 +203,13 @@ def _arrays(survey: Survey, edges: Binning) -> dict[str, np.ndarray]:
         arrays["query_weights"] = weights
     ids = survey.queries.ids
     if ids.dtype == object:
-        encoded = [str(one).encode("utf-8", "surrogatepass") for one in ids]
-        arrays["query_ids_text"] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        arrays["query_ids_ends"] = np.cumsum([len(one) for one in encoded], dtype=np.int64)
+        arrays["query_ids_text"], arrays["query_ids_ends"] = written_texts(ids)
     else:
         arrays["query_ids"] = ids
     arrays["query_starts"] = survey.query_starts
     for name in ("features", "n_bins", "cut_starts", "thresholds"):
         arrays[f"binning.{name}"] = getattr(edges, name)
-    return arrays
+    return arrays | {f"{CATEGORY_BINS}{column}": of_code for column, of_code in edges.category_bins.items()}
 
 
 class _RowsOfStore:
@@ -265,12 +285,13 @@ class _RowsOfStore:
 
     def known_data(self) -> KnownData:
         """What a model keeps of this data."""
-        return self._known.known_data(len(self.survey.feature_names))
+        return self._known.known_data(self.survey.feature_names, self.survey.categories)
 
     def fingerprint(self) -> str:
         """That of the data as a data set in memory; an error unless all rows came."""
         survey = self.survey
         if self._done < survey.documents or self._open:
             raise DataError("the data has other rows than when it was read first: begin again")
-        weighted = survey.weighted, self._query_weights is not None
-        return fingerprint_from(self._digests, (list(survey.label_names), survey.feature_names, *weighted))
+        header = (list(survey.label_names), survey.feature_names, survey.weighted, self._query_weights is not None)
+        categories = dict(survey.categories)
+        return fingerprint_from(self._digests, (*header, categories) if categories else header)

@@ -126,6 +126,11 @@ def in_words(values: Mapping[str, float], watched: Mapping[str, str], ties: str 
     return f"{measures.pop()} (ties {ties}): {numbers(values)}"
 
 
+def titled(watched: Mapping[str, str], ties: str = TIES) -> str:
+    """What a history is of: "NDCG@10, ties hashed"."""
+    return f"{', '.join(dict.fromkeys(watched.values()))}, ties {ties}"
+
+
 @dataclass
 class Iteration:
     """What a callback is told after every iteration."""

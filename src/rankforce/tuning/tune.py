@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import itertools
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rankforce.console import tables
 from rankforce.console.interruption import Interruption
@@ -25,13 +25,14 @@ from rankforce.measures.measure import Measure
 from rankforce.models.provenance import NOT_KEPT, plain
 from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.training.base_models import base_of, written_base
-from rankforce.training.monitoring import Iteration
 from rankforce.training.own_code import OwnCode
 from rankforce.tuning.cross_validation import check_early_stopping, check_ranker, cross_validate, fit_on
 from rankforce.tuning.journal import Journal
+from rankforce.tuning.proposals import Watching, proposals_of
 from rankforce.tuning.space import Choices, Space, key_of
 
 METHODS = ("random", "grid", "optuna")
+MOST_PROCESSES = 256
 DONE, PRUNED, FAILED = "done", "pruned", "failed"
 
 
@@ -142,6 +143,7 @@ def tune(
     trials: int | None = None,
     seed: int = 0,
     journal: str | Path | None = None,
+    processes: int = 1,
     refit: bool = True,
     progress: bool = True,
 ) -> Tuning:
@@ -162,6 +164,8 @@ def tune(
     trials : how many (20 for a random or Optuna search, all for a grid)
     journal : path
         Every finished trial is written there; the same search, called again, goes on after them.
+    processes : how many trials are tried at once, each by a process of its own with its share of the threads
+        All of them map the same store; other data is copied for each. Not for Optuna, which learns from trial to trial.
     refit : whether to fit the ranker with the best settings (with ``validation``: on ``data``, watching
         ``validation``; ``result.refit(data, validation)`` then learns from both)
 
@@ -176,12 +180,17 @@ def tune(
     check_choice("method", method, METHODS)
     check_switches(refit=refit, progress=progress)
     check_number("trials", trials, 1, whole=True, optional=True)
+    check_number("processes", processes, 1, MOST_PROCESSES, whole=True)
+    if processes > 1 and method == "optuna":
+        raise SettingsError(
+            "Optuna learns from every trial before it proposes the next: give ", Argument("processes", 1)
+        )
     seed = checked_seed(seed)
     search_space = Space(space, ranker)
     target = _measure(measure, ranker, search_space)
     trying = _Trying(ranker, data, validation, folds, validation_share, target, seed)
     trying.check(search_space)
-    proposals = _proposals(method, search_space, trials, seed)
+    proposals = proposals_of(method, search_space, trials, seed)
     identity = trying.identity() | {"space": search_space.written(), "method": method, "seed": seed}
     book = None if journal is None else Journal(journal, identity, trying.own_code(search_space))
     records = {} if book is None else {key_of(record["settings"]): record for record in book.records}
@@ -189,6 +198,28 @@ def tune(
     with Interruption() as interruption, Progress("tune", proposals.count or 0, "trials", progress) as bar:
         earlier = [] if book is None else list(book.records)
         proposals.remember(earlier)
+        with contextlib.closing(_tried(trying, proposals, records, processes)) as tried:
+            for trial in tried:
+                if book is not None and trial.number > len(earlier):
+                    book.add(trial.record())
+                proposals.learn(trial)
+                trials_done.append(trial)
+                best_value = max((done.value for done in trials_done if done.state == DONE), default=math.nan)
+                bar.advance(trial.number, {"best": best_value})
+                if interruption.wanted:
+                    break
+    if not any(trial.state == DONE for trial in trials_done):
+        reason = trying.last_failure or (trials_done[-1].reason,)
+        raise SettingsError("no trial could be finished; the last one: ", *reason)
+    result = Tuning(tuple(trials_done), target, trying.chosen_by)
+    return dataclasses.replace(result, ranker=trying.fitted(result.settings)) if refit else result
+
+
+def _tried(
+    trying: _Trying, proposals: Any, records: dict[str, dict[str, Any]], processes: int
+) -> Generator[Trial, None, None]:
+    """The trials of all proposals, in their order; those that were recorded are not tried again."""
+    if processes == 1:
         for number, settings in enumerate(proposals, start=1):
             record = records.get(key_of(settings))  # Optuna may propose the same twice
             if record is None:
@@ -196,19 +227,18 @@ def tune(
                 records[key_of(settings)] = trial.record()
             else:
                 trial = Trial.of_record(record, number, settings)
-            if book is not None and number > len(earlier):
-                book.add(trial.record())
-            proposals.learn(trial)
-            trials_done.append(trial)
-            best_value = max((finished.value for finished in trials_done if finished.state == DONE), default=math.nan)
-            bar.advance(number, {"best": best_value})
-            if interruption.wanted:
-                break
-    if not any(trial.state == DONE for trial in trials_done):
-        reason = trying.last_failure or (trials_done[-1].reason,)
-        raise SettingsError("no trial could be finished; the last one: ", *reason)
-    result = Tuning(tuple(trials_done), target, trying.chosen_by)
-    return dataclasses.replace(result, ranker=trying.fitted(result.settings)) if refit else result
+            yield trial
+        return
+    from rankforce.tuning.trial_processes import TrialProcesses
+
+    numbered = list(enumerate(proposals, start=1))
+    unknown = {key_of(settings): (number, settings) for number, settings in reversed(numbered)}  # the first of each
+    asked = sorted(one for key, one in unknown.items() if key not in records)
+    with TrialProcesses(trying, processes) as pool, contextlib.closing(pool.trials(iter(asked))) as found:
+        for number, settings in numbered:
+            if key_of(settings) not in records:
+                records[key_of(settings)] = next(found).record()
+            yield Trial.of_record(records[key_of(settings)], number, settings)
 
 
 class _Trying:
@@ -268,7 +298,7 @@ class _Trying:
                 holding[name] = [holding[name], *part.values]
         return OwnCode.of(holding | {"what decides": self.measure}, self.ranker)
 
-    def run(self, number: int, settings: dict[str, Any], watching: _Watching | None) -> Trial:
+    def run(self, number: int, settings: dict[str, Any], watching: Watching | None) -> Trial:
         began = time.monotonic()
         try:
             value, iterations = self._value(settings, watching)
@@ -281,7 +311,7 @@ class _Trying:
             raise SettingsError(f"{self.measure} has no value: every query is blank to it")
         return Trial(number, settings, value, time.monotonic() - began, state, iterations)
 
-    def _value(self, settings: dict[str, Any], watching: _Watching | None) -> tuple[float, int | None]:
+    def _value(self, settings: dict[str, Any], watching: Watching | None) -> tuple[float, int | None]:
         ranker = self.ranker.silent(**settings)
         if self.validation is None:
             result = cross_validate(
@@ -307,44 +337,6 @@ class _Trying:
         else:
             fit_on(ranker, self.data, self.validation)
         return ranker
-
-
-class _Watching(Protocol):
-    """A callback of ``fit`` that may end it."""
-
-    pruned: bool
-
-    def __call__(self, iteration: Iteration) -> None: ...
-
-
-class _Listed:
-    """Settings that are known beforehand: a grid or random draws."""
-
-    def __init__(self, settings: Iterator[dict[str, Any]], count: int | None) -> None:
-        self._settings = list(itertools.islice(settings, count))
-        self.count = len(self._settings)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self._settings)
-
-    def remember(self, records: list[dict[str, Any]]) -> None:
-        """Nothing is learned from earlier trials."""
-
-    def learn(self, trial: Trial) -> None:
-        """Nothing is learned from a trial."""
-
-    def watching(self) -> _Watching | None:
-        return None
-
-
-def _proposals(method: str, space: Space, trials: int | None, seed: int) -> Any:
-    if method == "grid":
-        return _Listed(space.grid(), trials)
-    if method == "random":
-        return _Listed(space.random(seed), trials or 20)
-    from rankforce.tuning.optuna_search import OptunaSearch
-
-    return OptunaSearch(space, trials or 20, seed)
 
 
 def _measure(given: str | Measure | None, ranker: Any, space: Space) -> Measure:

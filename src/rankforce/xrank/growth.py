@@ -169,6 +169,51 @@ class Full(Simple):
         return changes
 
 
+class Rebalancing(Full):
+    """Split, merge, swap, and merge without splitting.
+
+    As the full form; and whenever a step has made the frontier worth more than it ever was, neighbours are merged as
+    long as that costs nothing, the merge that is worth most first: mostly nodes that no query has documents in both of,
+    whose documents can then be told apart by one split. Nodes become fewer only after a value that was never reached
+    before, so that training cannot oscillate.
+    """
+
+    def __init__(self, sample: Sample, min_documents: int) -> None:
+        super().__init__(sample, min_documents)
+        self._highest = self.frontier.value()
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"highest": self._highest}
+
+    def resume(self, state: Mapping[str, Any]) -> list[Change]:
+        self._highest = float(state["highest"])
+        return super().resume(state)
+
+    def _changes(self) -> list[Change]:
+        changes = super()._changes()
+        value = self.frontier.value()
+        if value <= self._highest + NEARLY * self.ideal:
+            return changes
+        self._highest = value
+        while (place := self._free_merge()) is not None:
+            whole = self.graph.new_node()
+            changes += [Joined(self.nodes[place], whole), Joined(self.nodes[place + 1], whole)]
+            self.nodes[place : place + 2] = [whole]
+            self.frontier.merge(place)
+        return changes
+
+    def _free_merge(self) -> int | None:
+        """The upper of the neighbours whose merge is worth most, if it leaves the value where it is, or raises it."""
+        best, least = None, self._highest - NEARLY * self.ideal
+        for place in range(self.frontier.size - 1):
+            tried = self.frontier.copy()
+            tried.merge(place)
+            worth = tried.value()
+            if worth >= least and (best is None or worth > least):
+                best, least = place, worth
+        return best
+
+
 class Martingale(Growth):
     """Level t has t + 1 nodes; each sends a document to the same place or the next lower one (Long and Servedio, 2005).
 

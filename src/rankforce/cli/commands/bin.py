@@ -30,6 +30,7 @@ def bin(
     check: Annotated[bool, typer.Option("--check", help="Read the whole store again and compare its digests.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace STORE if it exists.")] = False,
     read: options.Reading = None,
+    categorical: options.Categorical = None,
     json: options.Json = False,
 ) -> None:
     """Bin data that may be larger than memory.
@@ -45,7 +46,7 @@ def bin(
     if out.exists() and not force:
         raise SettingsError(f"{displayed_path(out)} exists already; use --force to overwrite it")
     files = [input_file(one) for one in data]
-    store = rf.bin(files, out, like=like, max_bins=max_bins, memory=memory, **reading_options(read))
+    store = rf.bin(files, out, like=like, max_bins=max_bins, memory=memory, **reading_options(read, categorical))
     if check:
         store.check()
     size = store.bins.rows.nbytes
@@ -55,6 +56,7 @@ def bin(
         "queries": store.n_queries,
         "features": store.n_features,
         "labels": list(store.labels),
+        "categories": {name: len(listed) for name, listed in store.categories.items()},
         "bytes": size,
         "fingerprint": store.fingerprint,
     }

@@ -54,6 +54,9 @@ def tune(
         Path | None,
         typer.Option(metavar="FILE", help="Keep finished trials here and go on after them.", show_default=False),
     ] = None,
+    processes: Annotated[
+        int, typer.Option(metavar="N", help="So many trials at once, by processes that share a store.", min=1, max=256)
+    ] = 1,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="MODEL.json", help="Write the best model here.", show_default=False),
@@ -95,8 +98,7 @@ def tune(
         )
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
-    fixed: dict[str, Any] = {"seed": seed, "threads": threads, "progress": not quiet}
-    base = kind(**(fixed | read_settings(settings or (), kind)))
+    base = kind(**({"seed": seed, "threads": threads, "progress": not quiet} | read_settings(settings or (), kind)))
     search_space = read_space(tried or (), space, kind)
     held_out = None if validation is None else read_data(validation, read, categorical=categorical)
     documents = read_data(data, read, categorical=categorical)
@@ -112,6 +114,7 @@ def tune(
         trials=trials,
         seed=seed,
         journal=journal,
+        processes=processes,
         refit=out is not None,
         progress=not quiet,
     )

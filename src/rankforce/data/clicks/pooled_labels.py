@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankforce.cached_properties import cached_property
+from rankforce.console import html_parts
 from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.console.tables import load_pandas, number
 from rankforce.console.wording import counted as count_of
@@ -187,6 +188,10 @@ class SimilarClickLabels:
             f"that only similar queries showed; {summary['queries_with_neighbours']:,} of "
             f"{count_of(len(self._index.queries), 'query')} have similar ones; {_rule_in_words(self.rule)}"
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the printed words."""
+        return html_parts.block(html_parts.small(*str(self).split("\n")))
 
     def __repr__(self) -> str:
         return f"<SimilarClickLabels of {count_of(len(self._index.queries), 'query')} by {self.rule.words}>"

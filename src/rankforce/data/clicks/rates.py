@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.console import html_parts
 from rankforce.console.tables import load_pandas
 from rankforce.console.wording import counted
 from rankforce.data.clicks.dwell import DWELL_COUNTS, UNIT, DwellSettings
@@ -269,6 +270,10 @@ class ClickLabels:
             words.append(str(self.similar))
         columns = (f"{role} {' or '.join(map(repr, names))}" for role, names in self.log_columns.items())
         return "\n".join([*words, f"columns of the log: {', '.join(columns)}"])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the printed words."""
+        return html_parts.block(html_parts.small(*str(self).split("\n")))
 
     def __repr__(self) -> str:
         queries = counted(len(self._counted.query_codes), "query")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.console import html_parts
 from rankforce.console.wording import counted
 from rankforce.data.dataset import Dataset
 from rankforce.data.feature_logs.hits import LoggedHit
@@ -100,6 +101,10 @@ class FeatureLog:
         if counts.repeated_documents:
             words.append(f"documents that came again for the same query: {counts.repeated_documents:,}")
         return "\n".join(words)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the report, and the data that came of it."""
+        return html_parts.block(html_parts.small(*str(self).split("\n")), self.data._repr_html_())
 
     def __repr__(self) -> str:
         return f"<FeatureLog: {self.data!r}>"

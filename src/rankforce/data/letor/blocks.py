@@ -4,29 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from typing import Any
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.feature_columns import Unsettled
 from rankforce.data.feature_options import FeatureOptions
 from rankforce.data.letor.reading import LetorReader
+from rankforce.data.seen_columns import SeenColumns
 from rankforce.errors import FileFormatError
 from rankforce.files.streams import TextFile
 
 
 def letor_blocks(
     path: str | os.PathLike[str],
+    seen: SeenColumns,
     *,
     absent: str = "zero",
     unlabelled: str = "error",
     n_features: int | None = None,
     first_index: int = 1,
     allow_wide: bool = False,
+    categorical: Sequence[str | int] = (),
+    like: Any = None,
 ) -> Generator[tuple[Dataset, int], None, None]:
     """A LETOR/SVMlight file round by round: the data set of the next lines, and how many bytes were read with them.
 
-    Options as for ``read_letor``.
+    Options as for ``read_letor``; categories of a feature that was declared are those of the block.
     """
+    known = FeatureOptions.of(categorical, like)
     reader = LetorReader(absent, unlabelled, n_features, first_index, allow_wide)
+    seen.take({name: Unsettled() for name in known.categorical}, {name: name for name in known.categorical})
     with TextFile(path) as file, contextlib.closing(file.rounds()) as rounds:
         for part in rounds:
             reader.take(file, part)
@@ -38,6 +46,9 @@ def letor_blocks(
                     path=file.path,
                     remedy="read the file whole, not in blocks",
                 )
-            yield reader.drain(file), part.consumed
+            yield reader.drain(file, known), part.consumed
         if reader.documents == 0:
-            reader.finish(file, None, FeatureOptions.of((), None))  # says what is wrong
+            reader.finish(file, None, known)  # says what is wrong
+        for name in known.categorical:
+            if not name.isdecimal() or int(name) - first_index >= reader.matrix.width:
+                raise FileFormatError("there is no such feature to be categorical", path=file.path, text=name)

@@ -19,7 +19,7 @@ from rankforce import dtypes
 from rankforce.console.byte_progress import ByteProgress
 from rankforce.data.dataset import Dataset
 from rankforce.data.feature_options import FeatureOptions
-from rankforce.data.letor import offences
+from rankforce.data.letor import offences, usual_lines  # noqa: F401  # stands in for kernels that are not compiled
 from rankforce.data.letor.growing_matrix import GrowingMatrix
 from rankforce.data.letor.ids import BadId, document_ids, query_ids
 from rankforce.data.letor.query_sizes import group_beside, read_group
@@ -267,28 +267,31 @@ class LetorReader:
             origins["documents"] = "the first word of each comment"
         labels = np.concatenate(self.labels)
         self.labels.clear()
-        names = [str(place) for place in range(self.first_index, self.first_index + self.matrix.width)]
-        lists = {name: known.lists[name] for name in names if name in known.lists}
         return Dataset(
             self.matrix.finish(file.path),
             labels,
             qid,
             group=sizes,
-            feature_names=names,
-            categorical=[*known.categorical, *(name for name in lists if name not in known.categorical)],
-            categories=lists or None,
+            **self._features(known),
             document_ids=_objects(self.document_ids) if self.document_ids and any(self.document_ids) else None,
         ).with_origins(origins)
 
-    def drain(self, file: TextFile) -> Dataset:
+    def _features(self, known: FeatureOptions) -> dict[str, Any]:
+        """The arguments of ``Dataset`` about the names of features, and their categories."""
+        names = [str(place) for place in range(self.first_index, self.first_index + self.matrix.width)]
+        lists = {name: known.lists[name] for name in names if name in known.lists}
+        return {
+            "feature_names": names,
+            "categorical": [*known.categorical, *(name for name in lists if name not in known.categorical)],
+            "categories": lists or None,
+        }
+
+    def drain(self, file: TextFile, known: FeatureOptions) -> Dataset:
         """The data set of what was read since it was drained last, without document ids."""
         width = self.matrix.width
-        data = Dataset(
-            self.matrix.finish(file.path),
-            np.concatenate(self.labels),
-            self._queries(),
-            feature_names=[str(place) for place in range(self.first_index, self.first_index + width)],
-        )
+        features = self._features(known)  # later lines may name further ones
+        features["categorical"] = [name for name in features["categorical"] if name in features["feature_names"]]
+        data = Dataset(self.matrix.finish(file.path), np.concatenate(self.labels), self._queries(), **features)
         self.matrix = GrowingMatrix(self.absent, width)
         self.labels.clear()
         self.queries.clear()

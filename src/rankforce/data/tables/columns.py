@@ -37,10 +37,11 @@ import numpy as np
 from rankforce.console.wording import listed
 from rankforce.data.categories import Category
 from rankforce.data.dataset_columns import LABEL_NAMES, MAIN_LABEL, origins_of
-from rankforce.data.feature_options import LEFT_OUT
+from rankforce.data.feature_columns import Unsettled
+from rankforce.data.feature_options import LEFT_OUT, FeatureOptions, listed_columns
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import DataError, FileFormatError, RankforceWarning, warn
-from rankforce.kinds import shown
+from rankforce.kinds import Either, OrNone, Switch, Text, shown
 from rankforce.remedies import NAME_ALONE, ReadOption, Remedy, Words, parts_of
 
 ROLE_NAMES = {
@@ -114,6 +115,7 @@ class TableFeatures(NamedTuple):
     names: list[str]
     categories: Mapping[str, tuple[Category, ...]]
     roles: Mapping[str, str]  # column → what was made of it, where this is worth saying
+    unsettled: Mapping[str, Unsettled]  # of some rows: feature → what its entries become when all were seen
 
 
 class TableColumns(NamedTuple):
@@ -314,3 +316,36 @@ def named_labels(labels: Any) -> dict[str, str]:
             f'labels maps names to columns or lists columns: {{"clicks": "click_rate"}}, not {shown(labels)}'
         )
     return dict(labels) if isinstance(labels, Mapping) else {str(name): str(name) for name in labels}
+
+
+def column_options(
+    *,
+    qid: Any = None,
+    label: Any = None,
+    labels: Any = None,
+    document: Any = None,
+    weight: Any = None,
+    query_weight: Any = None,
+    features: Any = None,
+    ignore: Any = (),
+    categorical: Any = (),
+    like: Any = None,
+) -> tuple[ColumnOptions, FeatureOptions]:
+    """What the options of ``read_table`` say about roles and features, checked."""
+    for role, column in (("label", label), ("document", document), ("weight", weight), ("query_weight", query_weight)):
+        OrNone(Either((Text("the name of a column"), Switch()))).check(role, column)
+    OrNone(Text("the name of a column")).check("qid", qid)
+    known = FeatureOptions.of(categorical, like)
+    options = ColumnOptions(
+        qid=qid,
+        label=label,
+        document=document,
+        weight=weight,
+        query_weight=query_weight,
+        labels=named_labels(labels),
+        features=None if features is None else listed_columns(features, "features"),
+        ignore=listed_columns(ignore, "ignore"),
+        categorical=known.categorical,
+        known=known.needed or frozenset(),
+    )
+    return options, known

@@ -11,26 +11,19 @@ import gzip
 import io
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from rankforce.data.seen_columns import NotNumbersError
 from rankforce.data.tables.csv_rows import NULLS, refuse_broken_row, rows
 from rankforce.errors import FileFormatError
 
 _ROWS = 16384  # of a block that is turned into columns at once
 _NULLS = frozenset(NULLS)
-
-
-class NotNumbersError(Exception):
-    """Columns that were read as numbers hold other texts."""
-
-    def __init__(self, columns: Iterable[str]) -> None:
-        super().__init__(*columns)
-        self.columns = set(columns)
 
 
 def read_columns(

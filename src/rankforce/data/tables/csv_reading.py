@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import itertools
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,9 +20,10 @@ from rankforce.data.factorising import Factorised, factorised
 from rankforce.data.feature_columns import AS_TRUTH, Unusable, feature_column
 from rankforce.data.feature_options import FeatureOptions, UnusableColumnsError, gathered
 from rankforce.data.frames import as_vector, stack
+from rankforce.data.seen_columns import NotNumbersError
 from rankforce.data.tables.arrow import first_line, has_arrow
 from rankforce.data.tables.columns import TEXT_SUFFIX, ColumnOptions, Roles, TableColumns, TableFeatures
-from rankforce.data.tables.csv_columns import NotNumbersError, read_columns, whole_numbers
+from rankforce.data.tables.csv_columns import read_columns, whole_numbers
 from rankforce.data.tables.csv_rows import NULLS, header_of, open_bytes, refuse_broken_row, rows
 from rankforce.errors import DataError, FileFormatError
 from rankforce.remedies import Words
@@ -31,7 +32,7 @@ WHOLE_NUMBER = r"^\s*-?(0|[1-9][0-9]*)(\.0+)?\s*$"  # what a column of ids in a 
 
 
 @dataclasses.dataclass(frozen=True)
-class _CsvFile:
+class CsvFile:
     """A file, what separates its cells, the names of its columns."""
 
     path: Path
@@ -53,18 +54,32 @@ def read_csv(path: Path, options: ColumnOptions, known: FeatureOptions, delimite
     """The columns of delimited text, as the options say, its features as they are known."""
     separator = delimiter_of(path, delimiter)
     _, header = header_of(path, separator)
-    file = _CsvFile(path, separator, header)
+    file = CsvFile(path, separator, header)
     roles = options.roles(header, path)
-    known = dataclasses.replace(known, categorical=[*known.categorical, *roles.declared])
-    texts = {column for column, name in roles.features.items() if known.declared(column, name) or name in known.lists}
+    known, texts = declared_texts(roles, known)
     columns = _columns(file, roles, texts)
     n = len(columns[roles.ids[0]])
     if n == 0:
         raise FileFormatError("the file has a header and no rows", path=path)
+    return table_of_text(file, roles, known, columns, n, file.fail)
+
+
+def declared_texts(roles: Roles, known: FeatureOptions) -> tuple[FeatureOptions, set[str]]:
+    """What is known of features, with what the names of columns say; and the columns that are read as text for it."""
+    known = dataclasses.replace(known, categorical=[*known.categorical, *roles.declared])
+    declared = {
+        column for column, name in roles.features.items() if known.declared(column, name) or name in known.lists
+    }
+    return known, declared
+
+
+def table_of_text(
+    file: CsvFile, roles: Roles, known: FeatureOptions, columns: Mapping[str, Any], n: int, fail: Any
+) -> TableColumns:
+    """Columns as ``columns_of_arrow`` gives them, with their roles; ``fail`` as of a TableColumns."""
     ids = {name: _ids_of_text(columns[name], name) for name in roles.ids}
     numbers = {name: _role_numbers(file, name, what, columns[name]) for name, what in roles.numeric.items()}
-    features = _features(file, roles, known, columns, n)
-    return TableColumns(roles, ids, numbers, features, file.fail)
+    return TableColumns(roles, ids, numbers, _features(file, roles, known, columns, n), fail)
 
 
 def delimiter_of(path: Path, given: str | None) -> str:
@@ -76,7 +91,7 @@ def delimiter_of(path: Path, given: str | None) -> str:
     return "\t" if ".tsv" in [suffix.lower() for suffix in path.suffixes] else ","
 
 
-def _columns(file: _CsvFile, roles: Roles, texts: set[str]) -> dict[str, Any]:
+def _columns(file: CsvFile, roles: Roles, texts: set[str]) -> dict[str, Any]:
     """Columns by name: ids as arrays of text, numbers as arrays, other texts as Factorised."""
     reader = _by_arrow if has_arrow() else _by_python
     while True:
@@ -88,35 +103,47 @@ def _columns(file: _CsvFile, roles: Roles, texts: set[str]) -> dict[str, Any]:
             texts = texts | error.columns
 
 
-def _by_python(file: _CsvFile, ids: Sequence[str], texts: Sequence[str], numbers: Mapping[str, str]) -> dict[str, Any]:
+def _by_python(file: CsvFile, ids: Sequence[str], texts: Sequence[str], numbers: Mapping[str, str]) -> dict[str, Any]:
     columns: dict[str, Any] = dict(read_columns(file.path, file.separator, file.header, [*ids, *texts], numbers))
     return columns | {name: _without_nulls(factorised(columns[name])) for name in texts}
 
 
-def _by_arrow(file: _CsvFile, ids: Sequence[str], texts: Sequence[str], numbers: Mapping[str, str]) -> dict[str, Any]:
+def _by_arrow(file: CsvFile, ids: Sequence[str], texts: Sequence[str], numbers: Mapping[str, str]) -> dict[str, Any]:
     """As ``_by_python``, faster."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    types = dict.fromkeys(ids, pa.string()) | dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))
-    types |= {name: pa.float32() if what == "feature" else pa.float64() for name, what in numbers.items()}
+    types = arrow_types(ids, texts, numbers)
     try:
         with contextlib.ExitStack() as opening:
             # Arrow reads plain files faster; what is compressed is watched while it grows
             compressed = file.path.suffix == ".gz"
             source = opening.enter_context(open_bytes(file.path)) if compressed else str(file.path)
-            table = arrow_csv.read_csv(source, **_arrow_options(file, types))
+            table = arrow_csv.read_csv(source, **arrow_options(file, types))
     except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
-        others = _not_numbers(file, numbers)
+        others = not_numbers(file, numbers)
         if others:
             raise NotNumbersError(others) from None
         file.refuse_broken_row(numbers)
         raise FileFormatError(f"the file cannot be read: {first_line(error)}", path=file.path) from None
+    return columns_of_arrow(table, ids, texts, numbers)
+
+
+def arrow_types(ids: Iterable[str], texts: Iterable[str], numbers: Mapping[str, str]) -> dict[str, Any]:
+    """As what Arrow reads columns."""
+    import pyarrow as pa
+
+    types = dict.fromkeys(ids, pa.string()) | dict.fromkeys(texts, pa.dictionary(pa.int32(), pa.string()))
+    return types | {name: pa.float32() if what == "feature" else pa.float64() for name, what in numbers.items()}
+
+
+def columns_of_arrow(table: Any, ids: Iterable[str], texts: Iterable[str], numbers: Iterable[str]) -> dict[str, Any]:
+    """Columns by name: ids as arrays of text, numbers as arrays, other texts as Factorised."""
     columns: dict[str, Any] = {name: as_vector(table.column(name)) for name in (*ids, *numbers)}
     return columns | {name: _without_nulls(factorised(table.column(name))) for name in texts}
 
 
-def _arrow_options(file: _CsvFile, types: Mapping[str, Any]) -> dict[str, Any]:
+def arrow_options(file: CsvFile, types: Mapping[str, Any]) -> dict[str, Any]:
     from pyarrow import csv as arrow_csv
 
     return {
@@ -127,7 +154,7 @@ def _arrow_options(file: _CsvFile, types: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _not_numbers(file: _CsvFile, numbers: Mapping[str, str]) -> set[str]:
+def not_numbers(file: CsvFile, numbers: Mapping[str, str]) -> set[str]:
     """The columns with a cell that is no number; of a file that is broken otherwise, none."""
     import pyarrow as pa
     from pyarrow import compute
@@ -138,7 +165,7 @@ def _not_numbers(file: _CsvFile, numbers: Mapping[str, str]) -> set[str]:
     try:
         with (
             open_bytes(file.path) as source,
-            arrow_csv.open_csv(source, **_arrow_options(file, dict.fromkeys(numbers, pa.string()))) as batches,
+            arrow_csv.open_csv(source, **arrow_options(file, dict.fromkeys(numbers, pa.string()))) as batches,
         ):
             for batch in batches:
                 for name in numbers.keys() - found:
@@ -169,7 +196,7 @@ def _ids_of_text(column: np.ndarray, name: str) -> np.ndarray:
     return column if found is None else found
 
 
-def _role_numbers(file: _CsvFile, name: str, what: str, values: Any) -> np.ndarray:
+def _role_numbers(file: CsvFile, name: str, what: str, values: Any) -> np.ndarray:
     """The numbers of a label or a weight; true and false are 1 and 0."""
     if not isinstance(values, Factorised):
         return np.asarray(values)
@@ -180,11 +207,11 @@ def _role_numbers(file: _CsvFile, name: str, what: str, values: Any) -> np.ndarr
     raise FileFormatError(f"column {name!r} is taken as {what} but holds no numbers", path=file.path)
 
 
-def _features(file: _CsvFile, roles: Roles, known: FeatureOptions, columns: Mapping[str, Any], n: int) -> TableFeatures:
+def _features(file: CsvFile, roles: Roles, known: FeatureOptions, columns: Mapping[str, Any], n: int) -> TableFeatures:
     try:
         made = gathered(((column, name, columns[column]) for column, name in roles.features.items()), known)
     except UnusableColumnsError as error:
         if len(error.columns) == 1 and next(iter(error.columns.values())).example is not None:
             file.refuse_broken_row(dict.fromkeys(error.columns, "feature"))  # the cell, with its place
         raise FileFormatError(error.problem, path=file.path, remedy=error.remedy) from None
-    return TableFeatures(stack(made.columns, n), made.names, made.categories, made.roles)
+    return TableFeatures(stack(made.columns, n), made.names, made.categories, made.roles, made.unsettled)

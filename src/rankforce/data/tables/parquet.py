@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,7 +12,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.feature_columns import AS_TRUTH
 from rankforce.data.feature_options import FeatureOptions, UnusableColumnsError, gathered
-from rankforce.data.frames import as_vector, stack
+from rankforce.data.frames import as_vector, write_columns
 from rankforce.data.tables.arrow import arrow, first_line, record_batches, schema_of
 from rankforce.data.tables.columns import ColumnOptions, Roles, TableColumns, TableFeatures
 from rankforce.errors import FileFormatError
@@ -47,13 +47,13 @@ def read_parquet(path: Path, options: ColumnOptions, known: FeatureOptions) -> T
         ) as file:
             roles = options.roles(file.schema_arrow.names, path)
             types = {name: file.schema_arrow.field(name).type for name in roles.columns}
-            _refuse_types(types, roles, path)
+            refuse_types(types, roles, path)
             _refuse_expansion(file, len(roles.columns), path)
             head = file.read(columns=[*roles.ids, *roles.numeric])
             if head.num_rows == 0:
                 raise FileFormatError("the table has no rows", path=path)
-            ids = {name: _ids_of_parquet(head.column(name)) for name in roles.ids}
-            numbers = {name: _numbers(as_vector(head.column(name))) for name in roles.numeric}
+            ids = {name: ids_of_parquet(head.column(name)) for name in roles.ids}
+            numbers = {name: numbers_of_parquet(as_vector(head.column(name))) for name in roles.numeric}
             features = _features_of_parquet(file, types, roles, known, head.num_rows)
     except FileNotFoundError:
         raise FileFormatError("there is no such file", path=path) from None
@@ -69,6 +69,35 @@ def _features_of_parquet(
     file: Any, types: Mapping[str, Any], roles: Roles, known: FeatureOptions, n: int
 ) -> TableFeatures:
     """The matrix. Plain numbers are read batch by batch: beside it only one batch is in memory."""
+
+    def read(columns: list[str]) -> Any:
+        return file.read(columns=columns)
+
+    def fill(matrix: np.ndarray, places: list[tuple[int, str]]) -> None:
+        _fill(matrix, file, places)
+
+    return _features(types, roles, known, n, read, fill)
+
+
+def features_of_batch(batch: Any, types: Mapping[str, Any], roles: Roles, known: FeatureOptions) -> TableFeatures:
+    """The same of some rows."""
+
+    def fill(matrix: np.ndarray, places: list[tuple[int, str]]) -> None:
+        columns = [numbers_of_parquet(as_vector(batch.column(name))) for _, name in places]
+        write_columns(matrix, slice(0, batch.num_rows), [place for place, _ in places], columns)
+
+    return _features(types, roles, known, batch.num_rows, batch.select, fill)
+
+
+def _features(
+    types: Mapping[str, Any],
+    roles: Roles,
+    known: FeatureOptions,
+    n: int,
+    read: Callable[[list[str]], Any],
+    fill: Callable[[np.ndarray, list[tuple[int, str]]], None],
+) -> TableFeatures:
+    """``read`` gives a table of columns, ``fill`` writes those of plain numbers into their places of the matrix."""
     import pyarrow as pa
 
     def is_plain(column: str, name: str) -> bool:
@@ -76,32 +105,30 @@ def _features_of_parquet(
         return _is_number(types[column]) and not said
 
     others = [column for column, name in roles.features.items() if not is_plain(column, name)]
-    read: Any = file.read(columns=others) if others else None
-    rest = [(column, roles.features[column], read.column(column)) for column in others]
+    table: Any = read(others) if others else None
+    rest = [(column, roles.features[column], table.column(column)) for column in others]
     made = gathered(rest, dataclasses.replace(known, categorical=[*known.categorical, *roles.declared]))
     made_of = dict(zip(made.names, made.columns, strict=True))
     kept = {column: name for column, name in roles.features.items() if column not in others or name in made_of}
     names = list(kept.values())
     matrix = np.empty((n, len(names)), dtype=dtypes.FEATURE)
     plain = [(place, column) for place, column in enumerate(kept) if column not in others]
-    _fill(matrix, file, plain)
+    fill(matrix, plain)
     for name, values in made_of.items():
         with np.errstate(over="ignore"):
             matrix[:, names.index(name)] = values
     truths = {column: AS_TRUTH for _, column in plain if pa.types.is_boolean(types[column])}
-    return TableFeatures(matrix, names, made.categories, truths | made.roles)
+    return TableFeatures(matrix, names, made.categories, truths | made.roles, made.unsettled)
 
 
 def _fill(matrix: np.ndarray, file: Any, places: list[tuple[int, str]]) -> None:
     """Columns of numbers into their places of the matrix."""
     first, n = 0, len(matrix)
-    at = [place for place, _ in places]
-    target: Any = slice(None) if at == list(range(matrix.shape[1])) else at
     for batch in file.iter_batches(_ROWS_AT_A_TIME, columns=[name for _, name in places]) if places else ():
         if first + batch.num_rows > n:
             raise OSError("its columns are not equally long")
-        columns = [_numbers(as_vector(batch.column(name))) for _, name in places]
-        matrix[first : first + batch.num_rows, target] = stack(columns, batch.num_rows)
+        columns = [numbers_of_parquet(as_vector(batch.column(name))) for _, name in places]
+        write_columns(matrix, slice(first, first + batch.num_rows), [place for place, _ in places], columns)
         first += batch.num_rows
     if places and first < n:
         raise OSError("its columns are not equally long")
@@ -115,7 +142,7 @@ def _refuse_expansion(file: Any, columns: int, path: Path) -> None:
         raise FileFormatError(problem, path=path, remedy=EXPANSION_REMEDY)
 
 
-def _refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:
+def refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:
     import pyarrow as pa
 
     def is_id(kind: Any) -> bool:
@@ -150,7 +177,7 @@ def _is_number(kind: Any) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _ids_of_parquet(column: Any) -> Any:
+def ids_of_parquet(column: Any) -> Any:
     import pyarrow as pa
 
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
@@ -159,7 +186,7 @@ def _ids_of_parquet(column: Any) -> Any:
     return as_vector(column)
 
 
-def _numbers(column: np.ndarray) -> np.ndarray:
+def numbers_of_parquet(column: np.ndarray) -> np.ndarray:
     """A column of numbers from Arrow; where all entries are null, or truth values with nulls, it holds objects."""
     if column.dtype == object:
         return np.array([np.nan if one is None else float(one) for one in column.tolist()], dtype=np.float64)

@@ -2,137 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import dataclasses
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rankforce.data.dataset import Dataset
-from rankforce.data.feature_options import listed_columns
+from rankforce.data.feature_options import FeatureOptions, UnusableColumnsError
+from rankforce.data.frames import as_vector
+from rankforce.data.seen_columns import NotNumbersError, SeenColumns
 from rankforce.data.tables.arrow import arrow, first_line
-from rankforce.data.tables.columns import ColumnOptions, Roles, named_labels
-from rankforce.data.tables.csv_reading import WHOLE_NUMBER, delimiter_of
-from rankforce.data.tables.csv_rows import NULLS, header_of
-from rankforce.data.tables.parquet import is_parquet
+from rankforce.data.tables.columns import ColumnOptions, TableColumns, column_options
+from rankforce.data.tables.csv_reading import (
+    CsvFile,
+    arrow_options,
+    arrow_types,
+    columns_of_arrow,
+    declared_texts,
+    delimiter_of,
+    not_numbers,
+    table_of_text,
+)
+from rankforce.data.tables.csv_rows import header_of
+from rankforce.data.tables.parquet import (
+    features_of_batch,
+    ids_of_parquet,
+    is_parquet,
+    numbers_of_parquet,
+    refuse_types,
+)
+from rankforce.data.tables.table_files import checked_parts
 from rankforce.errors import DataError, FileFormatError
-from rankforce.remedies import ReadOption
+from rankforce.remedies import Words
+
+if TYPE_CHECKING:
+    from rankforce.data.blocks import BlockSize
 
 CSV_BLOCK = 16 * 2**20  # bytes of text at a time
 
 
 def table_blocks(
-    path: str | Path,
-    rows: int,
-    *,
-    qid: str | None = None,
-    label: str | bool | None = None,
-    labels: Mapping[str, str] | Sequence[str] | None = None,
-    document: str | bool | None = None,
-    weight: str | bool | None = None,
-    query_weight: str | bool | None = None,
-    features: Sequence[str] | None = None,
-    ignore: Sequence[str] = (),
-    delimiter: str | None = None,
+    path: str | Path, size: BlockSize, seen: SeenColumns, *, delimiter: str | None = None, **options: Any
 ) -> Iterator[tuple[Dataset, int]]:
-    """A Parquet file, or delimited text, in data sets of at most so many rows, each with how many bytes were read.
+    """A Parquet file, or delimited text, in data sets of at most this size, each with how many bytes were read.
 
-    Options as for ``read_table``. Columns of text are no features here: which categories there are is known in the end.
+    Options as for ``read_table``. Features of text have the categories that their block has; ``seen`` is told what they
+    are to become when all blocks were seen. Raises ``NotNumbersError`` where columns of delimited text must be read as
+    text: begin again then.
     """
     path = Path(path)
     pa = arrow(path)
-    options = ColumnOptions(
-        qid=qid,
-        label=label,
-        document=document,
-        weight=weight,
-        query_weight=query_weight,
-        labels=named_labels(labels),
-        features=None if features is None else listed_columns(features, "features"),
-        ignore=listed_columns(ignore, "ignore"),
-        categorical=[],
-    )
+    columns, known = column_options(**options)
+    known = dataclasses.replace(known, partial=True)
     if not path.is_file():
         raise FileFormatError("there is no such file", path=path)
-    size = path.stat().st_size
     try:
         if is_parquet(path):
-            yield from _parquet_blocks(path, rows, options, size)
+            yield from _parquet_blocks(path, size, columns, known, seen)
         else:
-            yield from _csv_blocks(path, options, delimiter_of(path, delimiter), size)
+            yield from _csv_blocks(path, columns, known, seen, delimiter_of(path, delimiter))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FileFormatError("the table cannot be read", path=path, remedy=f"({first_line(error)})") from None
+    except UnusableColumnsError as error:
+        raise FileFormatError(error.problem, path=path, remedy=error.remedy) from None
 
 
-def _parquet_blocks(path: Path, rows: int, options: ColumnOptions, size: int) -> Iterator[tuple[Dataset, int]]:
+def _parquet_blocks(
+    path: Path, size: BlockSize, options: ColumnOptions, known: FeatureOptions, seen: SeenColumns
+) -> Iterator[tuple[Dataset, int]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
         roles = options.roles(file.schema_arrow.names, path)
-        total, done = max(file.metadata.num_rows, 1), 0
-        for batch in file.iter_batches(rows, columns=list(roles.columns)):
-            done += batch.num_rows
+        types = {name: file.schema_arrow.field(name).type for name in roles.columns}
+        refuse_types(types, roles, path)
+        total, done, n_bytes = max(file.metadata.num_rows, 1), 0, path.stat().st_size
+
+        def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
+            raise FileFormatError(
+                f"column {column!r}, row {done + row + 1}: {problem}", path=path, text=text, remedy=remedy
+            )
+
+        for batch in file.iter_batches(size.rows_of(len(roles.columns)), columns=list(roles.columns)):
             if batch.num_rows:
-                yield _block(pa.Table.from_batches([batch]), roles, path), size * done // total
+                table = pa.Table.from_batches([batch])
+                ids = {name: ids_of_parquet(table.column(name)) for name in roles.ids}
+                numbers = {name: numbers_of_parquet(as_vector(table.column(name))) for name in roles.numeric}
+                features = features_of_batch(table, types, roles, known)
+                block = _block(TableColumns(roles, ids, numbers, features, fail), seen, path)
+                done += batch.num_rows
+                yield block, n_bytes * done // total
 
 
-def _csv_blocks(path: Path, options: ColumnOptions, separator: str, size: int) -> Iterator[tuple[Dataset, int]]:
+def _csv_blocks(
+    path: Path, options: ColumnOptions, known: FeatureOptions, seen: SeenColumns, separator: str
+) -> Iterator[tuple[Dataset, int]]:
     import pyarrow as pa
-    from pyarrow import csv
 
     _, header = header_of(path, separator)
+    file = CsvFile(path, separator, header)
     roles = options.roles(header, path)
-    kinds = {name: pa.string() if name in roles.ids else pa.float64() for name in roles.columns}
-    with csv.open_csv(
-        path,
-        read_options=csv.ReadOptions(block_size=CSV_BLOCK),
-        parse_options=csv.ParseOptions(delimiter=separator),
-        convert_options=csv.ConvertOptions(
-            column_types=kinds, include_columns=list(roles.columns), null_values=list(NULLS), strings_can_be_null=True
-        ),
-    ) as reader:
+    known, declared = declared_texts(roles, known)
+    texts = sorted(declared | {name for name in roles.columns if name in seen.texts and name not in roles.ids})
+    kinds = dict.fromkeys(roles.features, "feature") | roles.numeric
+    numbers = {name: what for name, what in kinds.items() if name not in texts}
+    done = 0
+
+    def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
+        file.fail(done + row, column, problem, text, remedy)
+
+    try:
+        for batch, read in _csv_batches(file, arrow_types(roles.ids, texts, numbers)):
+            columns = columns_of_arrow(pa.Table.from_batches([batch]), roles.ids, texts, numbers)
+            table = table_of_text(file, roles, known, columns, batch.num_rows, fail)
+            block = _block(table, seen, path)
+            done += batch.num_rows
+            yield block, read
+    except (pa.ArrowException, EOFError, zlib.error) as error:
+        others = not_numbers(file, numbers)
+        if others:
+            raise NotNumbersError(others) from None
+        file.refuse_broken_row(numbers)
+        raise FileFormatError(f"the file cannot be read: {first_line(error)}", path=path) from None
+
+
+def _csv_batches(file: CsvFile, types: dict[str, Any]) -> Iterator[tuple[Any, int]]:
+    from pyarrow import csv
+
+    size = file.path.stat().st_size
+    options = arrow_options(file, types)
+    with csv.open_csv(file.path, read_options=csv.ReadOptions(block_size=CSV_BLOCK), **options) as reader:
         done = 0
         for batch in reader:
             done = min(size, done + CSV_BLOCK)  # of text; compressed files are read faster than is said
             if batch.num_rows:
-                yield _block(_whole_ids(pa.Table.from_batches([batch]), roles), roles, path), done
+                yield batch, done
 
 
-def _whole_ids(table: Any, roles: Roles) -> Any:
-    """Ids that all look like whole numbers as such."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    for name in roles.ids:
-        column = table.column(name)
-        if column.null_count == 0 and pc.all(pc.match_substring_regex(column, WHOLE_NUMBER)).as_py():
-            whole = pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"\.0+$", "")
-            table = table.set_column(table.column_names.index(name), name, whole.cast(pa.int64()))
-    return table
-
-
-def _block(table: Any, roles: Roles, path: Path) -> Dataset:
-    """A data set of some rows, whose features are numbers."""
-    import pyarrow as pa
-
-    for column in roles.features:
-        kind = table.schema.field(column).type
-        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-            raise FileFormatError(
-                f"column {column!r} holds {kind}, and tables are read in blocks with features that are numbers",
-                path=path,
-                remedy=("leave it out: ", ReadOption("ignore", [column])),
-            )
+def _block(columns: TableColumns, seen: SeenColumns, path: Path) -> Dataset:
+    """A data set of some rows; categories are those of the block, where they are found."""
+    seen.take(columns.features.unsettled, {name: column for column, name in columns.roles.features.items()})
+    roles = columns.roles
     try:
-        return Dataset(
-            table.select(list(roles.columns)),
-            roles.label if roles.label is not None else False,
-            roles.qid,
-            labels=dict(roles.labels),
-            weights=roles.weight,
-            query_weights=roles.query_weight,
-            document_ids=roles.document if roles.document is not None else False,
-            features=list(roles.features),
-            feature_names=None,
-        )
+        data = Dataset(**checked_parts(columns))
+        return data.with_origins(roles.origins, roles.words | dict(columns.features.roles))
     except DataError as error:
         raise FileFormatError(error.args, path=path) from None

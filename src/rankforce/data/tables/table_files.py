@@ -14,7 +14,6 @@ import numpy as np
 
 from rankforce.data.categories import UNKNOWN
 from rankforce.data.dataset import MAIN_LABEL, Dataset
-from rankforce.data.feature_options import FeatureOptions, listed_columns
 from rankforce.data.frames import first_infinite
 from rankforce.data.tables.arrow import arrow, has_arrow, record_batches, schema_of
 from rankforce.data.tables.columns import (
@@ -22,10 +21,9 @@ from rankforce.data.tables.columns import (
     LABEL_PREFIX,
     ROLE_NAMES,
     TEXT_SUFFIX,
-    ColumnOptions,
     TableColumns,
+    column_options,
     feature_column,
-    named_labels,
 )
 from rankforce.data.tables.csv_columns import write_columns
 from rankforce.data.tables.csv_reading import WHOLE_NUMBER, delimiter_of, read_csv
@@ -34,7 +32,6 @@ from rankforce.data.tables.parquet import is_parquet, read_parquet, write_parque
 from rankforce.errors import DataError, FileFormatError
 from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.streams import file_name
-from rankforce.kinds import Either, OrNone, Switch, Text
 
 
 def read_table(
@@ -78,24 +75,20 @@ def read_table(
     path = Path(file_name(path))
     if is_parquet(path):
         arrow(path)
-    for role, column in (("label", label), ("document", document), ("weight", weight), ("query_weight", query_weight)):
-        OrNone(Either((Text("the name of a column"), Switch()))).check(role, column)
-    OrNone(Text("the name of a column")).check("qid", qid)
-    known = FeatureOptions.of(categorical, like)
-    options = ColumnOptions(
+    options, known = column_options(
         qid=qid,
         label=label,
+        labels=labels,
         document=document,
         weight=weight,
         query_weight=query_weight,
-        labels=named_labels(labels),
-        features=None if features is None else listed_columns(features, "features"),
-        ignore=listed_columns(ignore, "ignore"),
-        categorical=known.categorical,
-        known=known.needed or frozenset(),
+        features=features,
+        ignore=ignore,
+        categorical=categorical,
+        like=like,
     )
     columns = read_parquet(path, options, known) if is_parquet(path) else read_csv(path, options, known, delimiter)
-    parts = _checked_parts(columns)
+    parts = checked_parts(columns)
     try:
         data = Dataset(**parts)
         return data.with_origins(columns.roles.origins, columns.roles.words | dict(columns.features.roles))
@@ -131,7 +124,7 @@ def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None
                 writer.write_batch(batch)
 
 
-def _checked_parts(columns: TableColumns) -> dict[str, Any]:
+def checked_parts(columns: TableColumns) -> dict[str, Any]:
     """The arguments of ``Dataset``."""
     roles, ids, numbers, features, fail = columns
     for name, what in ((roles.qid, "query"), (roles.document, "document")):

@@ -1,0 +1,124 @@
+"""Does it pay to train for the measure that is reported?"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rankforce.data.dataset import Dataset
+from rankforce.rankers.lambdarank import LambdaRank
+from rankforce.reproducing.data_sets import Parts, web_like
+from rankforce.reproducing.drawing import bars, panel
+from rankforce.reproducing.experiment import Experiment, Size
+from rankforce.reproducing.measuring import measured
+from rankforce.reproducing.papers import LOCAL_OPTIMALITY
+from rankforce.reproducing.rows import Row, Rows
+from rankforce.reproducing.rules import Claim, best_of, over_seeds, significant
+from rankforce.reproducing.trained_nets import MEASURES
+
+ORDER = 4
+TABLES = {"smaller": "Table 3", "larger": "Table 4"}
+
+
+class TrainTestMeasures(Experiment):
+    name = "train-test-measures"
+    paper = LOCAL_OPTIMALITY
+    place = "Tables 3 and 4"
+    title = "Training measure against test measure"
+    found = (
+        "For NDCG and MAP, training for the test measure is best, with significance, with 10,000 and with 22,000 "
+        "training queries. For MRR and NDCG@10 training for NDCG is better, less so with more data (MRR: .020, then "
+        ".011; NDCG@10: .020, then .004)."
+    )
+    data = "generated with the kinds of features of web data; grades from 2 on are relevant"
+    paper_size = {
+        "training queries": "10,000 and 22,000", "test queries": "10,000", "documents per query": "158.7",
+        "features": "420", "hidden units": "10",
+    }  # fmt: skip
+    remarks = "Adam; the rate and the epoch are chosen on validation queries by the training measure."
+    figsize = (8.0, 3.6)
+    sizes = {
+        "tiny": Size(seeds=1, minutes=0.03, queries=(20, 40, 20, 40), documents=(6, 12), features=8, epochs=2,
+                     rates=(0.01,)),
+        "quick": Size(seeds=3, minutes=1.0, queries=(300, 660, 300, 1500), documents=(20, 60), features=40, epochs=25,
+                      rates=(0.001, 0.003, 0.01)),
+        "full": Size(seeds=3, minutes=600, queries=(10_000, 22_000, 5000, 10_000), documents=(100, 217), features=420,
+                     epochs=100, rates=(0.0003, 0.001, 0.003)),
+    }  # fmt: skip
+
+    def parts(self, size: Size) -> Sequence[str]:
+        return tuple(TABLES)
+
+    def run(self, part: str, seed: int, size: Size) -> list[Row]:
+        few, many, valid, test = size.queries
+        data = web_like((many, valid, test), size.documents, size.features, seed)
+        if part == "smaller":
+            data = Parts(data.train.take_queries(range(few)), data.valid, data.test)
+        rankers = {name: self._fitted(measure, data, size, seed) for name, measure in MEASURES.items()}
+        written = {measure: name for name, measure in MEASURES.items()}
+        pairs = [(new, old) for new in MEASURES for old in MEASURES if new != old]
+        rows = measured(rankers, data.test, list(MEASURES.values()), pairs)
+        return [{**row, "measure": written[row["measure"]]} for row in rows]
+
+    def _fitted(self, measure: str, data: Parts, size: Size, seed: int) -> Any:
+        train: Dataset = data.train
+        ranker = LambdaRank(
+            measure, hidden=10, epochs=size.epochs, learning_rate=list(size.rates), seed=seed, progress=False
+        )
+        return ranker.fit(train, validation=data.valid)
+
+    def claims(self) -> Sequence[Claim]:
+        matched = [
+            best_of(
+                f"tested by {name}, training for it is best ({TABLES[part]})",
+                name, [one for one in MEASURES if one != name], name, part=part,
+            )
+            for part in TABLES
+            for name in ("NDCG", "MAP")
+        ]  # fmt: skip
+        return [
+            *matched,
+            significant(
+                "tested by MRR, training for NDCG is better than for MRR (Table 3)", "NDCG", "MRR", ["MRR"],
+                part="smaller",
+            ),
+            *(
+                over_seeds(
+                    f"more data narrows the gap at {name}", functools.partial(narrowed, name),
+                    what=f"gap of the smaller less that of the larger training set, {name}",
+                )
+                for name in ("MRR", "NDCG@10")
+            ),
+        ]  # fmt: skip
+
+    def draw(self, rows: Rows, figure: Any) -> None:
+        for axes, name in zip(figure.subplots(1, 4), MEASURES, strict=True):
+            mine = rows.where(kind="mean", measure=name, part="larger")
+            heights = [mine.mean(arm=arm) for arm in MEASURES]
+            errors = [mine.mean("error", arm=arm) for arm in MEASURES]
+            bars(panel(axes, f"tested by {name}"), [f"for {arm}" for arm in MEASURES], heights, errors)
+            axes.set_xlim(min(heights) - 0.03, max(heights) + 0.01)
+
+    def size_in_words(self, size: Size) -> Mapping[str, str]:
+        few, many, _, test = size.queries
+        return {
+            "training queries": f"{few:,} and {many:,}", "test queries": f"{test:,}",
+            "documents per query": f"{size.documents[0]} to {size.documents[1]}", "features": str(size.features),
+            "hidden units": "10", "epochs": str(size.epochs),
+        }  # fmt: skip
+
+    def tables(self, rows: Rows) -> Sequence[tuple[str, Rows]]:
+        return [
+            (f"{part} training set; rows: trained for, columns: tested by", rows.where(kind="mean", part=part))
+            for part in TABLES
+        ]
+
+
+def narrowed(name: str, rows: Rows) -> float:
+    """How much smaller the gap between training for NDCG and for the measure itself is with more data."""
+    gaps = [
+        rows.mean(kind="difference", arm="NDCG", against=name, measure=name, part=part)
+        for part in ("smaller", "larger")
+    ]
+    return gaps[0] - gaps[1]

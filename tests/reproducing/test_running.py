@@ -1,0 +1,171 @@
+"""Runs of experiments: what is done is kept, what changed is done again, what is broken is told."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+from typing import ClassVar
+
+import pytest
+
+from rankforce.errors import RankforceError
+from rankforce.reproducing import running
+from rankforce.reproducing.experiment import Experiment, Size
+from rankforce.reproducing.pages import page, write_results
+from rankforce.reproducing.papers import OVERVIEW
+from rankforce.reproducing.rules import each_seed
+from rankforce.reproducing.running import earlier_verdict, run_experiment
+
+
+class Counting(Experiment):
+    """Counts how often a part is run; the value of a row is its seed."""
+
+    name = "counting"
+    paper = OVERVIEW
+    place = "nowhere"
+    title = "Counting"
+    found = "Numbers rise."
+    data = "none"
+    paper_size: ClassVar = {"numbers": "all"}
+    sizes: ClassVar = {"quick": Size(seeds=2, minutes=0.0, step=1), "full": Size(seeds=2, minutes=0.0, step=2)}
+
+    def __init__(self):
+        self.runs = []
+        self.fails_at = None
+
+    def parts(self, size):
+        return ("left, right", "right")
+
+    def run(self, part, seed, size):
+        if (part, seed) == self.fails_at:
+            raise KeyboardInterrupt
+        self.runs.append((part, seed))
+        return [{"kind": "mean", "arm": "it", "measure": "number", "value": float(seed * size.step)}]
+
+    def claims(self):
+        return [each_seed("numbers are small", lambda rows: rows.mean(), what="number", most=10)]
+
+    def draw(self, rows, figure):
+        figure.subplots().plot(rows.values())
+
+    def size_in_words(self, size):
+        return {"numbers": str(size.step)}
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
+    stopped = Counting()
+    stopped.fails_at = ("right", 1)
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(stopped, "quick", tmp_path, progress=False)
+    assert stopped.runs == [("left, right", 0), ("right", 0), ("left, right", 1)]
+    second = Counting()
+    found = run_experiment(second, "quick", tmp_path, progress=False)
+    assert second.runs == [("right", 1)]
+    parts = [(row["part"], row["seed"]) for row in found.rows]
+    assert parts == [*stopped.runs, ("right", 1)]
+    assert found.rows.values().tolist() == [0.0, 0.0, 1.0, 1.0]
+    assert run_experiment(second, "quick", tmp_path, seeds=3, progress=False).seeds == 3
+    assert second.runs == [("right", 1), ("left, right", 2), ("right", 2)]
+
+
+def test_other_sizes_and_other_code_are_run_again(tmp_path, monkeypatch):
+    run_experiment(Counting(), "quick", tmp_path, progress=False)
+    other = Counting()
+    assert run_experiment(other, "full", tmp_path, progress=False).rows.values().max() == 2.0
+    assert len(other.runs) == 4
+    monkeypatch.setattr(running, "_stamp", lambda *_: "edited")
+    edited = Counting()
+    run_experiment(edited, "full", tmp_path, progress=False)
+    assert len(edited.runs) == 4
+
+
+def test_a_file_that_is_no_part_is_told_and_left_alone(tmp_path):
+    run_experiment(Counting(), "quick", tmp_path, progress=False)
+    broken = sorted((tmp_path / "rows").iterdir())[0]
+    broken.write_text("{")
+    with pytest.raises(RankforceError, match="remove it"):
+        run_experiment(Counting(), "quick", tmp_path, progress=False)
+    assert broken.read_text() == "{"
+
+
+def test_results_are_a_page_a_figure_a_table_and_a_file_for_programs(tmp_path):
+    found = run_experiment(Counting(), "quick", tmp_path, progress=False)
+    files = write_results(found, tmp_path)
+    assert {one.name for one in files} == {"page.md", "figure.svg", "figure.png", "rows.csv", "result.json"}
+    text = page(found, "figure.svg")
+    for part in (
+        "# Counting",
+        "Numbers rise.",
+        "**Verdict: agrees.**",
+        "| seeds | 1 | 2 |",
+        "agrees if number is at most",
+    ):
+        assert part in text
+    with open(tmp_path / "rows.csv", newline="") as file:
+        assert [float(row["value"]) for row in csv.DictReader(file)] == found.rows.values().tolist()
+    kept = json.loads((tmp_path / "result.json").read_text())
+    assert kept == earlier_verdict(tmp_path)
+    assert (kept["verdict"], kept["seeds"], kept["claims"][0]["verdict"]) == ("agrees", 2, "agrees")
+    first = (tmp_path / "figure.svg").read_bytes()
+    write_results(found, tmp_path)
+    assert (tmp_path / "figure.svg").read_bytes() == first
+    assert earlier_verdict(tmp_path / "elsewhere") is None
+
+
+def test_real_data_that_is_missing_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANKFORCE_DATA", str(tmp_path))
+    monkeypatch.setattr(Counting, "needs_data", "mq2008")
+    with pytest.raises(RankforceError, match="RANKFORCE_DATA"):
+        run_experiment(Counting(), "quick", tmp_path, progress=False)
+
+
+MODULE = """
+import numpy as np
+from somewhere import data, drawing
+
+SIZE, COLOUR = 3, "red"
+
+class One:
+    found = "Words."
+
+    def run(self, part, seed, size):
+        "Says what it does."
+        return helped(data(SIZE)) + self.more()
+
+    def more(self):
+        return 1
+
+    def claims(self):
+        return judged(np.zeros(3))
+
+def helped(x):
+    return deeper(x)
+
+def deeper(x):
+    return x
+
+def judged(x):
+    return COLOUR
+"""
+
+
+def test_rows_depend_on_what_run_uses_and_on_nothing_else():
+    def code(text):
+        return [ast.dump(one) for one in running.used_code(ast.parse(text), "One")]
+
+    now = code(MODULE)
+    for old, new in (
+        ("Words.", "Other words."),
+        ("Says what", "Tells what"),
+        ("return COLOUR", "return 0"),
+        ("zeros", "ones"),
+    ):
+        assert code(MODULE.replace(old, new)) == now
+    for old, new in (
+        ("SIZE, COLOUR = 3", "SIZE, COLOUR = 4"),
+        ("    return x", "    return -x"),
+        ("return 1", "return 2"),
+    ):
+        assert code(MODULE.replace(old, new)) != now
+    assert code(MODULE.replace("from somewhere import data", "from elsewhere import data")) != now
