@@ -210,6 +210,7 @@ COMPLETED: dict[str, Callable[[str], Iterable[str]]] = {
     "to": formats,
     "ranking": rankings,
     "rankings": rankings,
+    "baseline": rankings,
 }
 
 

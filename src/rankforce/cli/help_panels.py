@@ -18,16 +18,19 @@ PANELS: dict[str, tuple[str, ...]] = {
     DATA: (
         "data", "validation", "validation_share", "folds", "read", "preferences", "preference_share", "by",
         "missing_queries", "column", "query_key", "sorted_by_session", "judgments", "feature_set", "query", "document",
-        "entry", "unjudged", "absent", "repeated", "background", "unretrieved", "check",
+        "entry", "unjudged", "absent", "repeated", "background", "unretrieved", "check", "baseline", "segment",
+        "queries", "query_texts", "document_texts",
     ),
     AIM: ("measure", "lambda_function", "cost", "tier", "objective", "imports"),
     RANKER: (
         "ranker", "trees", "leaves", "hidden", "epochs", "scaling", "preset", "learning_rate", "early_stopping",
         "base_model", "from_lightgbm", "from_xgboost", "bag", "settings", "tried", "space", "method", "search",
     ),
-    MEASURING: ("ties", "blank", "convention", "graded", "require", "level", "permutations", "feature"),
+    MEASURING: ("ties", "blank", "convention", "graded", "require", "level", "permutations", "feature", "sample"),
     RUN: ("checkpoint", "checkpoint_every", "resume", "trials", "journal", "seed", "threads", "quiet"),
-    RESULT: ("out", "into", "table", "per_query", "plot", "run", "write", "force", "form", "json", "name", "bundle"),
+    RESULT: (
+        "out", "into", "table", "per_query", "plot", "run", "write", "force", "form", "json", "name", "bundle", "title",
+    ),
 }  # fmt: skip
 
 _PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
