@@ -89,6 +89,7 @@ function drawDependence(one) {
     .filter((point) => point.value !== null);
   const missing = one.values.length - points.length;
   const type = one.categories ? "nominal" : "quantitative";
+  const categories = new Set(points.map((point) => point.value)).size;
   const skewed = !one.categories && isSkewed(points.map((point) => point.value));
   chart("dependence-chart", {
     title: `How the values of ${one.feature} act`,
@@ -103,7 +104,7 @@ function drawDependence(one) {
         {
           mark: { type: "point", size: 34, opacity: 0.6, color: seriesColour(0) },
           encoding: {
-            x: { field: "value", type, title: displayed(one.feature), scale: one.categories ? {} : skewed ? { type: "symlog", nice: false } : { zero: false }, axis: { labelLimit: 120, ...(skewed && { tickCount: 5, labelOverlap: true }) } },
+            x: { field: "value", type, title: displayed(one.feature), scale: one.categories ? {} : skewed ? { type: "symlog", nice: false } : { zero: false }, axis: { labelLimit: 120, ...(one.categories && { labelAngle: categories > 8 ? -40 : 0 }), ...(skewed && { tickCount: 5, labelOverlap: true }) } },
             ...(one.categories && { xOffset: { field: "jitter", type: "quantitative" } }),
             y: { field: "contribution", type: "quantitative", title: "contribution" },
             tooltip: [{ field: "shown", title: "value" }, { field: "share", title: "contribution" }],
