@@ -325,7 +325,7 @@ class LevelwiseGrowth(SharedGrowth):
         split = np.flatnonzero(tree.leaves[: plan[N_LEAVES], symmetric.OTHER] != symmetric.NOT_SPLIT)
         here = self.dealt.sum(axis=0)[split]
         elsewhere = self.growing.documents.elsewhere
-        elsewhere[split, 0] = [self.guessed_left(leaf) for leaf in split] - here[:, 0]
+        elsewhere[split, 0] = [self.guessed_left(leaf) for leaf in split.tolist()] - here[:, 0]
         elsewhere[split, 1] = 0
         self.owned.work_at_once(COMMIT)
         n_left, n_missing = self.counted(here).T
