@@ -78,10 +78,12 @@ def subjects() -> dict[str, Subject]:
                    RankforceError DataError FileFormatError MeasureError SettingsError ModelFileError"""),
         ),
         "looking": Subject(
-            "Explaining, pictures, diagnostics",
-            "[Explaining](../explaining.md), [pictures](../plots.md), [local optimality](../optimality.md)",
+            "Explaining, reports, pictures",
+            "[Explaining](../explaining.md), [a report](../report.md), [pictures](../plots.md), "
+            "[local optimality](../optimality.md)",
             (
                 *_words("explain importance Contributions DocumentExplanation PairExplanation FeatureImportance"),
+                *_words("report Report"),
                 "forces_at",
                 *_all_of("diagnostics"),
                 *_all_of("plot"),

@@ -31,6 +31,7 @@ WITH_REFERENCE = "[Python](api/index.md): every public name with its signature a
 
 _CODE = re.compile(r"(^ *```.*?^ *```$|``[^`]+``)", re.DOTALL | re.MULTILINE)
 _NAME = re.compile(r"(?<!\[)`rf\.([A-Za-z_.]+)(\([^`]*\))?`(?!\])")
+_OUTSIDE = re.compile(r"(?<!!)\[([^\]]+)\]\(\.\./[^)]*\)")  # files of the repository that are no pages
 _COMMENT = re.compile(r"^<!-- .*?-->\n", re.DOTALL | re.MULTILINE)
 
 
@@ -55,6 +56,7 @@ def page(text: str, known: Mapping[str, str], place: str = "index.md") -> str:
     """A page as it stands in the site: without comments, its links within the site, names linked."""
     for source, name in ROOT_PAGES.items():
         text = re.sub(rf"\]\((\.\./)?{re.escape(source)}", f"]({name}", text)
+    text = _OUTSIDE.sub(r"\1", text)
     text = text.replace(WITHOUT_REFERENCE, WITH_REFERENCE)
     return linked(_COMMENT.sub("", text), known, place)
 

@@ -80,7 +80,7 @@ function drawScatter(report, points, explorer) {
         },
         {
           data: { values: points },
-          mark: { type: "point", size: points.length > 400 ? 28 : 60, opacity: points.length > 400 ? 0.5 : 0.75, cursor: "pointer" },
+          mark: { type: "point", size: points.length > 2000 ? 14 : points.length > 400 ? 28 : 60, opacity: points.length > 2000 ? 0.3 : points.length > 400 ? 0.5 : 0.75, cursor: "pointer" },
           encoding: {
             x: { field: "before", type: "quantitative", title: displayed(baseline), scale: { zero: false } },
             y: { field: "after", type: "quantitative", title: displayed(report.model), scale: { zero: false } },

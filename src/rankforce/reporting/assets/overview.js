@@ -13,7 +13,7 @@ function overview(report) {
   if (measures) {
     const own = measures.rankings[report.model][first];
     tiles.push(
-      tile(first, number(own.mean), `${perCent(measures.level, 0)} interval ${interval(own.interval)}, ${counted(own.counted, "query", "queries")}`),
+      tile(first, number(own.mean), `${perCent(measures.level, 0)} interval ${unbroken(interval(own.interval))}, ${counted(own.counted, "query", "queries")}`),
     );
   }
   if (compared) {
@@ -22,7 +22,7 @@ function overview(report) {
       tile(
         `Change against ${baseline}`,
         make("span", { class: direction(one.difference) }, signed(one.difference)),
-        `${interval(one.interval, signed)}, p ${pValue(one.t_test_p).replace(/^(?=\d)/, "= ")}`,
+        `${unbroken(interval(one.interval, signed))}, ${unbroken(`p ${pValue(one.t_test_p).replace(/^(?=\d)/, "= ")}`)}`,
       ),
       tile(
         "Queries better, equal, worse",
@@ -47,7 +47,7 @@ function overview(report) {
 function sentence(report, measure, baseline, one) {
   if (!measure) return ["The data has no labels: the page shows what the model does, not how well."];
   if (!one) return [`${displayed(report.model)} on ${counted(report.n_queries, "query", "queries")}, without a baseline to compare with.`];
-  const significant = isNumber(one.t_test_holm_p) && one.t_test_holm_p < 0.05;
+  const significant = isNumber(one.t_test_holm_p) && one.t_test_holm_p < 1 - report.measures.level;
   const verdict = !significant ? "not clearly better or worse than" : one.difference > 0 ? "better than" : "worse than";
   return [
     make("strong", {}, named(report.model), ` ranks ${verdict} `, named(baseline)),
@@ -69,6 +69,11 @@ function tile(name, large, below) {
 function splitBar({ wins, ties, losses }) {
   const part = (kind, size) => (size ? make("span", { class: kind, style: { flex: `${size} 1 0` } }) : null);
   return make("span", { class: "split", "aria-hidden": "true" }, part("won", wins), part("equal", ties), part("lost", losses));
+}
+
+/** Words that stay on one line. */
+function unbroken(text) {
+  return text.replaceAll(" ", "\u00a0");
 }
 
 function capital(word) {

@@ -9,7 +9,7 @@ function drawForces(host, report, detail) {
     return;
   }
   const { measure, source } = report.queries.forces;
-  const [width, row, names, top] = [narrow() ? 360 : 760, 26, narrow() ? 120 : 230, 8];
+  const [width, row, names, top] = [narrow() ? 360 : 760, 26, narrow() ? 128 : 230, 8];
   const height = top + row * documents.length + 30;
   const scores = documents.map((one) => one.scores[0]);
   const [low, high] = [Math.min(...scores), Math.max(...scores)];
@@ -19,7 +19,7 @@ function drawForces(host, report, detail) {
   const edge = 1.15 * LONGEST_ARROW;
   const x = (score) => names + 10 + (room * (score - low + edge * span)) / (span * (1 + 2 * edge));
   const length = (force) => ((force / largest) * LONGEST_ARROW * room) / (1 + 2 * edge);
-  const letters = narrow() ? 14 : 30;
+  const letters = narrow() ? 12 : 30;
   const rows = documents.map((one, place) => {
     const y = top + row * (place + 0.5);
     const [from, by] = [x(one.scores[0]), length(one.force)];

@@ -34,7 +34,7 @@ function drawPair(host, report, detail, chosen) {
       ` in ${displayed(report.model)}, ranks ${a.ranks[0]} and ${b.ranks[0]}.`,
     ),
     make("p", { class: "small" }, reasonWords(report, pair)),
-    table("What decides", ["feature", ["value of ", letter(pair.a)], ["value of ", letter(pair.b)], "contribution", make("span", { "aria-hidden": "true" })], rows),
+    table("What decides", ["feature", [letter(pair.a)], [letter(pair.b)], "contribution", make("span", { "aria-hidden": "true" })], rows),
     changeWords(report, detail, pair),
   );
 }

@@ -87,7 +87,7 @@ function drawLists(host, report, detail, baseline, chosen, pick) {
         grade ?? make("span"),
         at === 0 && moved !== null
           ? make("span", { class: `moved ${direction(moved)}` }, moved > 0 ? `▲ ${moved}` : moved < 0 ? `▼ ${-moved}` : "=")
-          : make("span"),
+          : make("span", { class: "moved" }),
       ),
     );
   };

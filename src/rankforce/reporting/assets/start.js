@@ -43,8 +43,10 @@ function contents() {
       for (const entry of entries) (entry.isIntersecting ? visible.add(entry.target) : visible.delete(entry.target));
       const current = [...links.keys()].find((part) => visible.has(part));
       for (const [part, link] of links) {
-        if (part === current) link.setAttribute("aria-current", "true");
-        else link.removeAttribute("aria-current");
+        if (part === current) {
+          link.setAttribute("aria-current", "true");
+          document.getElementById("contents").scrollTo({ left: link.offsetLeft - 60 }); // where the list is a row
+        } else link.removeAttribute("aria-current");
       }
     },
     { rootMargin: "-15% 0px -60% 0px" },
