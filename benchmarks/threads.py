@@ -111,7 +111,8 @@ def moved(note: np.ndarray, growing: GrowingTree) -> int:
         ranges = count_ranges(documents, span, growing.threads, len(growing.histograms.part_leaf))
         blocks = growing.threads // ranges
         scattered = documents < growing.documents.order.size
-        row = (-(-4 * span // blocks // LINE) + 1) * LINE if scattered else 4 * span // blocks
+        aligned = blocks == 1 and growing.rows.words.shape[1] * 4 % LINE == 0
+        row = (-(-4 * span // blocks // LINE) + (not aligned)) * LINE if scattered else 4 * span // blocks
         return documents * blocks * (row + 4 + (LINE if scattered else 8))
     if phase in (DEAL, COMMIT):
         return dealt * ((4 + LINE + 8) if phase == DEAL else 8)

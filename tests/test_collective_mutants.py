@@ -63,6 +63,7 @@ HARMLESS = {
     ("measures.judged", "collective"): "what is remembered: test_collective_quantities",
     ("rankers.bagging", "anybody"): "what becomes of a model that Ctrl-C cuts short",
     ("rankers.mart", "anybody"): "a refusal: test_collective_quantities",
+    ("training.checkpoint", "collective"): "a refusal: training/test_members",
     ("training.checkpoint", "alone"): "whether a model is read from a file twice",
     ("training.checkpoint", "first_says"): "where the file is: training/test_members",
     ("training.iterative", "alone"): "what is handed over when a member is lost: training/test_members",

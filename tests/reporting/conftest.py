@@ -120,6 +120,16 @@ class OpenedReport:
         self.context.close()
 
 
+@pytest.fixture(scope="module")
+def usual(browser: Any, made: rf.Report) -> Iterator[OpenedReport]:
+    """The report in a window that tests look at and leave as it is."""
+    assert made.path is not None
+    window = OpenedReport(browser, made.path, color_scheme="light")
+    yield window
+    window.check_quiet()
+    window.close()
+
+
 @pytest.fixture
 def opened(browser: Any, made: rf.Report) -> Iterator[Any]:
     """Opens reports, and looks in the end whether they were quiet."""

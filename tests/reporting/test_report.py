@@ -170,6 +170,7 @@ def test_what_is_missing_is_left_out_with_the_reason(parts: Any) -> None:
     assert set(reasons) == {"measures", "comparison", "segments", "scores", "curves", "frontier", "drift"}
     assert "no labels" in reasons["measures"]
     assert all("\n" not in one for one in reasons.values())
+    assert reasons["drift"].endswith("give the training data")
     assert found["features"]["gain"] is None
     assert any("no splits" in one for one in found["features"]["remarks"])
     assert found["queries"]["details"][0]["documents"][0]["contributions"]
@@ -266,9 +267,29 @@ def test_mistakes_are_named_and_nothing_is_written(name: str, ranker: Any, parts
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_store_is_refused(ranker: Any, parts: Any, tmp_path: Path) -> None:
+    parts[2].write(tmp_path / "data.csv")
+    rf.bin(tmp_path / "data.csv", tmp_path / "data.bins", progress=False)
+    with pytest.raises(rf.DataError, match="a store has bins"):
+        rf.report(ranker, rf.read(tmp_path / "data.bins"), path=None, progress=False)
+
+
 def test_a_report_says_what_it_wrote(made: rf.Report) -> None:
     assert "24 queries, 6 of them with their documents" in str(made)
     assert repr(made).startswith("<Report: ")
+
+
+def test_ids_that_a_browser_would_change_are_texts(ranker: Any, parts: Any) -> None:
+    test = parts[2]
+    large = test.row_queries.astype(np.int64) + 2**53
+    data = rf.Dataset(test.features, test.label(), large, feature_names=list(test.feature_names))
+    found = rf.report(
+        ranker, data, path=None, baselines="bm25", queries=1, permutations=1, seed=2**60, progress=False
+    ).to_dict()
+    assert found["seed"] == str(2**60)
+    assert found["queries"]["ids"][:3] == [2**53, str(2**53 + 1), str(2**53 + 2)]
+    changed = found["comparison"]["baselines"]["bm25"]["measures"][found["measure"]]["changed"]
+    assert {one["query"] for one in changed} <= set(found["queries"]["ids"])
 
 
 def test_rounding_keeps_six_digits_and_no_odd_numbers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 from typing import ClassVar
@@ -117,3 +118,54 @@ def test_real_data_that_is_missing_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(Counting, "needs_data", "mq2008")
     with pytest.raises(RankforceError, match="RANKFORCE_DATA"):
         run_experiment(Counting(), "quick", tmp_path, progress=False)
+
+
+MODULE = """
+import numpy as np
+from somewhere import data, drawing
+
+SIZE, COLOUR = 3, "red"
+
+class One:
+    found = "Words."
+
+    def run(self, part, seed, size):
+        "Says what it does."
+        return helped(data(SIZE)) + self.more()
+
+    def more(self):
+        return 1
+
+    def claims(self):
+        return judged(np.zeros(3))
+
+def helped(x):
+    return deeper(x)
+
+def deeper(x):
+    return x
+
+def judged(x):
+    return COLOUR
+"""
+
+
+def test_rows_depend_on_what_run_uses_and_on_nothing_else():
+    def code(text):
+        return [ast.dump(one) for one in running.used_code(ast.parse(text), "One")]
+
+    now = code(MODULE)
+    for old, new in (
+        ("Words.", "Other words."),
+        ("Says what", "Tells what"),
+        ("return COLOUR", "return 0"),
+        ("zeros", "ones"),
+    ):
+        assert code(MODULE.replace(old, new)) == now
+    for old, new in (
+        ("SIZE, COLOUR = 3", "SIZE, COLOUR = 4"),
+        ("    return x", "    return -x"),
+        ("return 1", "return 2"),
+    ):
+        assert code(MODULE.replace(old, new)) != now
+    assert code(MODULE.replace("from somewhere import data", "from elsewhere import data")) != now

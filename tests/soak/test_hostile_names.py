@@ -277,18 +277,16 @@ def check_importance(rng: random.Random, files: Files) -> None:
 def check_report(rng: random.Random, files: Files) -> None:
     small_model(files.data, files.model)
     page = files.folder / "report.html"
-    options = ("--queries", 2, "--permutations", 1, "-q", "-o", page)
+    options = ("--permutations", 1, "-q", "-o", page, "--title", hostile(rng, "t"), "--name", hostile(rng, "m"))
     name = hostile(rng, "n")
-    code, out, err = run(
-        "report", files.model, files.table, f"--baseline={name}=scores:{files.scores}", *options, "--json"
-    )
+    baseline = f"--baseline={name}=scores:{files.scores}"
+    code, out, err = run("report", files.model, files.table, baseline, "--queries", 2, *options, "--json")
     assert code == 0, err
     assert json.loads(out)["queries"]["ids"] == files.data.query_ids.tolist()
     assert json.loads(out)["rankings"][1] == name
     assert "FORGED" not in page.read_text(encoding="utf-8").split("\n")
     run("report", files.model, files.table, *options, "--baseline", hostile(rng, "absent"))
-    run("report", files.model, files.table, *options[2:], "--queries", hostile(rng, "q"))
-    run("report", files.model, files.table, *options, "--title", hostile(rng, "t"), "--name", hostile(rng, "m"))
+    run("report", files.model, files.table, *options, "--queries", hostile(rng, "q"))
 
 
 def check_export(rng: random.Random, files: Files) -> None:

@@ -11,7 +11,7 @@ from tests.crowd import Crowd, GoneError
 from tests.test_collective import DATA, HELD_OUT, file_of, learned
 
 import rankforce as rf
-from rankforce.errors import PeerLostError, RankforceError
+from rankforce.errors import PeerLostError, RankforceError, SettingsError
 
 GRADED = rf.Graded(["NDCG", "CNDCG:clicks"], [0.7, 0.3])
 TRAININGS = {
@@ -174,3 +174,35 @@ def test_data_is_fingerprinted_with_whoever_takes_part():
     assert Crowd(3).run(lambda rank: shares[rank].fingerprint) == [whole] * 3
     others = [shares[2], rf.Dataset.concat([shares[0], shares[1]])]
     assert Crowd(2).run(lambda rank: others[rank].fingerprint) == [whole] * 2
+
+
+def test_members_must_be_told_the_same():
+    shares = dealt(DATA, 3)
+
+    def fit(rank):
+        seed = 7 if rank == 2 else 0
+        return rf.MART(n_trees=2, seed=seed, progress=False, threads=1 + rank % 2).fit(DATA.take_queries(shares[rank]))
+
+    for rank, error in enumerate(Crowd(3).outcomes(fit)):
+        assert isinstance(error, SettingsError)
+        assert f"of member {0 if rank == 2 else 2} and member {rank}: seed was" in str(error)
+
+
+def test_a_lost_bag_keeps_its_finished_models(tmp_path):
+    def ranker():
+        return rf.Bagging(rf.MART(n_trees=3, n_leaves=4), 3, 0.7, progress=False)
+
+    expected = file_of(learned(ranker(), DATA, None), tmp_path, "alone")
+    shares = dealt(DATA, 3)
+
+    def fit(rank, **inputs):
+        return file_of(ranker().fit(DATA.take_queries(shares[rank]), **inputs).model_, tmp_path, f"member {rank}")
+
+    whole = Crowd(3)
+    whole.run(fit)
+    outcomes = Crowd(3, (1, int(0.6 * whole.calls))).outcomes(fit)
+    kept = outcomes[0].unfinished
+    assert 0 < kept.steps < 3  # models, not trees
+    path = tmp_path / "unfinished"
+    kept.save(path)
+    assert set(Crowd(3).run(lambda rank: fit(rank, checkpoint=path, resume="always"))) == {expected}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
@@ -151,7 +151,7 @@ class ForceAgreement(TableInstrument):
         for name, forces in self._later.items():
             later = np.sign(forces.at(scores, order, iteration)[0])
             agreeing = (later == signs) | (later == 0)
-            found[name] = _ratio(np.count_nonzero(agreeing), len(agreeing))
+            found[name] = _ratio(int(np.count_nonzero(agreeing)), len(agreeing))
         return found
 
 
@@ -296,7 +296,7 @@ class RankChanges(TableInstrument):
         }
 
 
-def _ratio(some: int, everything: int) -> float:
+def _ratio(some: SupportsInt, everything: SupportsInt) -> float:
     """Everybody's share of documents."""
     part, whole = totals(some, everything)
     return part / whole
@@ -317,5 +317,5 @@ def _top_places(data: Dataset, k: int) -> np.ndarray:
 def _per_query_weights(data: Dataset, k: int) -> np.ndarray:
     """For each of these places: 1 / (queries × places of its query), so that a sum is a mean over queries of means."""
     counts = np.minimum(data.query_sizes, k)
-    filled = max(total(np.count_nonzero(counts)), 1)
+    filled = max(total(int(np.count_nonzero(counts))), 1)
     return np.repeat(1.0 / np.maximum(counts, 1) / filled, counts)

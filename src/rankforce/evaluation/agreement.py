@@ -58,7 +58,7 @@ class ListedAgreement:
     def measure(self) -> Agreement:
         """The measure, with what is true of these pairs."""
         certain = np.maximum(self.listed.probability, 1.0 - self.listed.probability)
-        return Agreement(total(np.count_nonzero(self.weights)), exact_total(self.weights * certain) / self.total)
+        return Agreement(total(int(np.count_nonzero(self.weights))), exact_total(self.weights * certain) / self.total)
 
     def of_ranks(self, ranks: np.ndarray) -> float:
         """The agreement with a ranking without ties, from the rank of every document (``by_query`` order)."""

@@ -12,7 +12,7 @@ from rankforce.cached_properties import cached_property
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
-from rankforce.errors import RankforceError, SettingsError
+from rankforce.errors import DataError, RankforceError, SettingsError
 from rankforce.evaluation.compare import compare
 from rankforce.evaluation.comparison import Comparison
 from rankforce.evaluation.evaluate import evaluate
@@ -57,6 +57,10 @@ class ReportedModel:
         self, model: Any, data: Dataset, name: Any, baselines: Any, options: MeasuringOptions, sample: Any
     ) -> None:
         check_dataset(data)
+        if data.bins is not None:
+            raise DataError(
+                "a report looks at the values of features, and a store has bins: give the data it is made of"
+            )
         Whole(1).check("sample", sample)
         self.given = model
         self.model: Model = explained_model(model)

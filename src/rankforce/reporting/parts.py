@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterable
 from typing import Any
 
+from rankforce.displayed_text import displayed_lines
 from rankforce.errors import RankforceError
+from rankforce.remedies import Remedy
 
 DIGITS = 6  # significant, of what is shown and not computed with
 
@@ -28,9 +31,23 @@ class AbsentPart(ReportPart):
 
     @classmethod
     def because(cls, error: RankforceError) -> AbsentPart:
-        """The first line of what an error says, without what to write instead: the reader of a page writes nothing."""
-        words = error.spelled(lambda remedy: "…").strip().splitlines()
-        return cls(words[0] if words else "it could not be made")
+        """What an error says, up to what to write instead and in one line: the reader of a page writes nothing."""
+        words = itertools.takewhile(lambda part: not isinstance(part, Remedy), error.args)
+        lines = displayed_lines("".join(map(str, words))).strip().splitlines()
+        return cls(lines[0].rstrip(" ,:;(") if lines else "it could not be made")
+
+
+LARGEST_EXACT = 2**53  # whole numbers beyond are others in a browser
+
+
+def exact(value: Any) -> Any:
+    """The same with whole numbers that a browser would change (large ids, seeds) as texts."""
+    if isinstance(value, dict):
+        return {key: exact(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [exact(entry) for entry in value]
+    large = isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST_EXACT
+    return str(value) if large else value
 
 
 def rounded(number: float) -> float | None:

@@ -19,6 +19,7 @@ from rankforce.reporting.data_health import DataDrift, DataHealth
 from rankforce.reporting.feature_roles import FeatureRoles
 from rankforce.reporting.given import MeasuringOptions, ReportedModel
 from rankforce.reporting.measured import ComparedRankings, MeasuredRankings, MeasuredSegments
+from rankforce.reporting.parts import exact
 from rankforce.reporting.query_choice import chosen_queries
 from rankforce.reporting.query_details import QueryPart
 from rankforce.reporting.score_shapes import ScoreShapes
@@ -132,7 +133,7 @@ def report(
         "data": DataHealth.of(given),
         "drift": DataDrift.of(given, training_data),
     }
-    contents = _about(given, title) | {part: as_json(content.to_dict()) for part, content in parts.items()}
+    contents = exact(_about(given, title) | {part: as_json(content.to_dict()) for part, content in parts.items()})
     found = Report(target, contents)
     if target is not None:
         page.write(target, contents)

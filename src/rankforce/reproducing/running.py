@@ -23,12 +23,6 @@ from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, Outcome, Verdict, together
 
-# What an experiment says, and what is made of its rows: changes of these leave the rows as they are.
-TOLD = {
-    "found", "title", "place", "data", "remarks", "published", "paper_size", "sizes", "figsize", "claims", "draw",
-    "tables", "size_in_words",
-}  # fmt: skip
-
 
 @dataclasses.dataclass(frozen=True)
 class ReproducedRun:
@@ -136,23 +130,51 @@ def _part(
 
 
 def _stamp(experiment: Experiment, size: Size) -> str:
-    """What decides the rows of a part: the code of its file but for words, rules and drawing; size and version."""
+    """What decides the rows of a part: the code that ``run`` and ``parts`` use in their file; size and version."""
     import rankforce
 
-    tree = ast.parse(inspect.getsource(inspect.getmodule(type(experiment)) or type(experiment)))
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-            node.body = [one for one in node.body if not _decides_nothing(one)] or [ast.Pass()]
-    content = json.dumps([ast.dump(tree), dict(size.numbers), rankforce.__version__], sort_keys=True, default=str)
+    source = inspect.getsource(inspect.getmodule(type(experiment)) or type(experiment))
+    code = [ast.dump(one) for one in used_code(ast.parse(source), type(experiment).__name__)]
+    content = json.dumps([code, dict(size.numbers), rankforce.__version__], sort_keys=True, default=str)
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def _decides_nothing(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.FunctionDef):
-        return statement.name in TOLD
-    if isinstance(statement, ast.Assign):
-        return all(isinstance(target, ast.Name) and target.id in TOLD for target in statement.targets)
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)  # a docstring
+def used_code(module: ast.Module, experiment: str) -> list[ast.stmt]:
+    """The statements of a file that its experiment's ``run`` and ``parts`` need, directly or through others: rules,
+    drawings and words may change, and rows stay what they are. Docstrings count for nothing.
+    """
+    named: dict[str, ast.stmt] = {}
+    for statement in _without_docstrings(module).body:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            named[statement.name] = statement
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            named |= {alias.asname or alias.name: statement for alias in statement.names}
+        elif isinstance(statement, ast.Assign):
+            targets = [one for target in statement.targets for one in ast.walk(target)]
+            named |= {one.id: statement for one in targets if isinstance(one, ast.Name)}
+    whole = named[experiment]
+    assert isinstance(whole, ast.ClassDef)
+    methods = {one.name: one for one in whole.body if isinstance(one, ast.FunctionDef)}
+    used: dict[str, ast.stmt] = {}
+    todo: list[ast.stmt] = [methods[name] for name in ("run", "parts") if name in methods]
+    used |= {f"{experiment}.{one.name}": one for one in todo if isinstance(one, ast.FunctionDef)}
+    while todo:
+        for node in ast.walk(todo.pop()):
+            name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+            for key, found in ((name, named.get(name)), (f"{experiment}.{name}", methods.get(name))):
+                if found is not None and key not in used and key != experiment:
+                    used[key] = found
+                    todo.append(found)
+    return [used[key] for key in sorted(used)]
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            told = node.body[0]
+            if isinstance(told, ast.Expr) and isinstance(told.value, ast.Constant):
+                node.body = node.body[1:] or [ast.Pass()]
+    return tree
 
 
 def _slug(part: str) -> str:

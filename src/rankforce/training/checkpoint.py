@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import abc
 import functools
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankforce.collective import alone, first_says, is_first
+from rankforce.collective import alone, collective, first_says, is_first
 from rankforce.compiling import jit
 from rankforce.data.dataset import Dataset
 from rankforce.displayed_text import displayed_path
@@ -63,6 +64,17 @@ class Identity:
             },
             code,
         )
+
+    def check_members(self) -> None:
+        """Raise, in every member, unless all of them want the same training."""
+        mine = json.dumps(self.parts, sort_keys=True).encode()
+        for rank, theirs in enumerate(collective().gather(mine)):
+            if theirs != mine:
+                found = self.differences(json.loads(theirs)) or ["something is not the same"]
+                raise SettingsError(
+                    f"members of a training must be told the same; of member {rank} and member {collective().rank}: "
+                    f"{'; '.join(found)}"
+                )
 
     def differences(self, other: dict[str, Any]) -> list[str]:
         """In words, what differs from the identity that a checkpoint holds."""

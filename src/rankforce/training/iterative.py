@@ -85,6 +85,7 @@ class Iterative(Ranker):
             if checkpoint is not None or not alone():
                 settings = self._settings() | training.inputs
                 identity = Identity.of(settings, self._own_code(), training.data, training.held_out)
+                identity.check_members()
             if identity is not None and checkpoint is not None:
                 kept = Checkpoint(checkpoint, checkpoint_every, resume, identity)
             course = self._course(training)

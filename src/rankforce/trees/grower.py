@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.binning.binned import Binned
+from rankforce.binning.binned import WORD, Binned
 from rankforce.binning.packing import BYTE_VALUES
 from rankforce.collective import highest, total
 from rankforce.errors import DataError, SettingsError
@@ -160,7 +160,8 @@ class Grower:
         self._monotone = _directions(monotone, binning.n_features)[binning.features]
         if self._monotone[list(binning.category_bins)].any():
             raise SettingsError("monotone is for numeric features: the categories of a feature have no order")
-        self._layout = HistogramLayout.of(binned.packing, binned.rows.shape[1])
+        self._words = -(-binned.packing.n_bytes // WORD)
+        self._layout = HistogramLayout.of(binned.packing, self._words * WORD)
         n, width = binned.n_documents, len(binning.features)
         # Work space is for so many threads; it decides how many histograms fit, and must be everybody's.
         self._threads, fewest = highest(default_threads(), -histogram_bytes)
@@ -277,7 +278,7 @@ class Grower:
         row_stride, column_stride = (binned.rows.shape[1], 0) if columns is None else (1, binned.n_documents)
         words = binned.rows.view(np.uint32)
         plan = np.zeros(max(LEAFWISE_PLACES, LEVEL_PLACES), dtype=np.int64)
-        plan[[N_LEAVES, N_QUEUED, LAST_WORD]] = 1, 1, words.shape[1]
+        plan[[N_LEAVES, N_QUEUED, LAST_WORD]] = 1, 1, self._words
         plan[KIND] = SUMS if leafwise or not self._check_documents else SUMS_AND_COUNTS
         if leafwise:
             plan[SIBLING] = NO_LEAF
@@ -289,7 +290,7 @@ class Grower:
         return GrowingTree(
             kernel=grow_tree if leafwise else grow_symmetric_tree,
             threads=threads,
-            rows=RowsOfBins(words, cells, row_stride, column_stride),
+            rows=RowsOfBins(words, self._words, cells, row_stride, column_stride),
             columns=ColumnTable(
                 layout.starts,
                 packing.byte,

@@ -102,7 +102,7 @@ class SharedGrowth:
         self.best = growing.best
         self.plan = growing.tree.plan
         self.dealt = growing.documents.dealt
-        self.own = Ownership.of(growing.columns, growing.rows.words.shape[1] * WORD, collective())
+        self.own = Ownership.of(growing.columns, growing.rows.n_words * WORD, collective())
         self.members = self.own.members
         self.owned = dataclasses.replace(growing, columns=self.own.table)
         self.best.worth[:, ~self.own.mine] = NO_SPLIT
@@ -325,7 +325,7 @@ class LevelwiseGrowth(SharedGrowth):
         split = np.flatnonzero(tree.leaves[: plan[N_LEAVES], symmetric.OTHER] != symmetric.NOT_SPLIT)
         here = self.dealt.sum(axis=0)[split]
         elsewhere = self.growing.documents.elsewhere
-        elsewhere[split, 0] = [self.guessed_left(leaf) for leaf in split] - here[:, 0]
+        elsewhere[split, 0] = [self.guessed_left(leaf) for leaf in split.tolist()] - here[:, 0]
         elsewhere[split, 1] = 0
         self.owned.work_at_once(COMMIT)
         n_left, n_missing = self.counted(here).T

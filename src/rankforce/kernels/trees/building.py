@@ -100,7 +100,7 @@ def build_share(thread: Any, threads: Any, rows: Any, documents: Any, histograms
                 row = np.int64(which)
             else:
                 made = histograms.counts if counting == 1 else histograms.sums
-                row = leaves[leaf, SLOT] if counting == 0 or len(histograms.counts) > 1 else 0
+                row = leaves[leaf, SLOT] if counting == 0 or len(histograms.counts) > 1 else np.int64(0)
             histogram = made[row]
             clear_histogram(histogram, first_word, last_word)
             width = last_word - first_word

@@ -26,12 +26,14 @@ SUMS, COUNTS, SUMS_AND_COUNTS = 1, 2, 3  # values of KIND
 
 
 class RowsOfBins(NamedTuple):
-    """The binned data: ``words`` uint32 (documents, words), rows of bytes; ``cells`` uint8, the bytes or the columns.
+    """The binned data: ``words`` uint32 (documents, words), rows of bytes, of which the first ``n_words`` are in use;
+    ``cells`` uint8, the bytes or the columns.
 
     The cell of document d and column j is at d·row_stride + j·column_stride; column_stride is 0 if cells are bytes.
     """
 
     words: Any
+    n_words: Any
     cells: Any
     row_stride: Any
     column_stride: Any

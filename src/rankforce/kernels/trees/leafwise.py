@@ -305,7 +305,7 @@ def grow_tree(
     larger side.
     """
     plan = tree.plan
-    n_words = rows.words.shape[1]
+    n_words = rows.n_words
     came = True
     while came and phase != DONE:  # the only way out, since every way out lets go of every array
         if phase == BUILD:

@@ -358,7 +358,7 @@ def grow_symmetric_tree(
         elif phase == COMMIT:
             _deal(thread, threads, True, rows, columns, documents, tree)
             if thread == 0:
-                _commit(threads, rows.words.shape[1], columns, rules, documents, histograms, tree)
+                _commit(threads, rows.n_words, columns, rules, documents, histograms, tree)
         if alone:
             phase = DONE
         else:

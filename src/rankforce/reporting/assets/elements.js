@@ -40,9 +40,12 @@ function displayed(text) {
   );
 }
 
+const LONGEST_NAME = 200; // characters: a longer one would push everything else out of sight
+
 /** A name, kept apart from the direction of the text around it. */
 function named(text) {
-  return make("bdi", {}, displayed(text));
+  const shown = displayed(text);
+  return make("bdi", {}, shown.length > LONGEST_NAME ? `${shown.slice(0, LONGEST_NAME - 1)}…` : shown);
 }
 
 /** A list to choose from: options are [value, words]; ``action`` gets the value. */

@@ -47,7 +47,7 @@ function overview(report) {
 function sentence(report, measure, baseline, one) {
   if (!measure) return ["The data has no labels: the page shows what the model does, not how well."];
   if (!one) return [`${displayed(report.model)} on ${counted(report.n_queries, "query", "queries")}, without a baseline to compare with.`];
-  const significant = isNumber(one.t_test_holm_p) && one.t_test_holm_p < 0.05;
+  const significant = isNumber(one.t_test_holm_p) && one.t_test_holm_p < 1 - report.measures.level;
   const verdict = !significant ? "not clearly better or worse than" : one.difference > 0 ? "better than" : "worse than";
   return [
     make("strong", {}, named(report.model), ` ranks ${verdict} `, named(baseline)),
