@@ -2,19 +2,28 @@
 
     python benchmarks/papers_size.py                                # 19 million × 860: 40 GB of disk, half an hour
     python benchmarks/papers_size.py --documents 1000000
+    python benchmarks/papers_size.py --peer lightgbm --limit 21     # GB; --documents A,B,C: the first that it manages
+    python benchmarks/papers_size.py --peer xgboost --limit 21 --folder DISK
 
 Features are made in blocks and never all at once: a third of them have few values, a third are counts with a long tail,
 a third are real numbers; grades depend on some of each. They are binned into a store (``rf.bin``, two passes), and
 trees of 30 leaves are grown on it. Peak memory is the process's own (``ru_maxrss``), pages of the store that are mapped
 included; the system takes those back when it needs them.
+
+A peer has a process of its own per size, whose data may take ``--limit`` GB: a failure is a row of the table. LightGBM
+holds about 0.72 KB per document in memory (a byte per feature, half a byte of few values) and 0.1 KB for the training;
+XGBoost keeps about 0.9 KB per document on the disk, and reads all of it for every split of a tree.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -56,16 +65,71 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6  # GB
 
 
+def beside(peer: str, documents: int, chosen: argparse.Namespace) -> bool:
+    """Let a peer train on so many documents in a process of its own, and print what became of it."""
+    command = [sys.executable, __file__, "--child", "--peer", peer, "--documents", str(documents)]
+    command += ["--features", str(chosen.features), "--trees", str(chosen.trees)]
+    command += [] if chosen.limit is None else ["--limit", str(chosen.limit)]
+    with tempfile.TemporaryDirectory(prefix="rankforce", dir=chosen.folder) as folder:
+        out, err = Path(folder) / "out", Path(folder) / "err"
+        with out.open("wb") as told, err.open("wb") as complaints:
+            child = subprocess.Popen([*command, "--folder", folder], stdout=told, stderr=complaints)
+            _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        measured: dict[str, float] = {}
+        for line in out.read_text().splitlines():
+            measured |= json.loads(line) if line.startswith("{") else {}
+        complaint = (err.read_text(errors="replace").strip().splitlines() or [""])[-1][:120]
+    row = f"{peer:<9} {documents:>12,} × {chosen.features}: "
+    if "construction" in measured:
+        row += f"constructed in {measured['construction']:,.0f} s ({measured['making']:,.0f} s of it making the data), "
+        row += f"{measured['on_disk'] / 1e9:.2f} GB on the disk, " if "on_disk" in measured else ""
+    if "per_tree" in measured:
+        row += f"{measured['per_tree']:,.1f} s per tree of 31 leaves, "
+        row += f"{1e9 * measured['per_tree'] / documents:,.0f} ns per document and tree, "
+    if child.returncode:
+        stage = "in training" if "construction" in measured else "in construction"
+        row += f"failed {stage} (exit code {child.returncode}: {complaint}), "
+    print(f"{row}peak memory {used.ru_maxrss / 1e6:.1f} GB", flush=True)
+    return child.returncode == 0
+
+
+def run_peers(chosen: argparse.Namespace) -> None:
+    """The first of the sizes that the peer manages; in a child, train."""
+    from _large_peers import Made, in_this_process
+
+    rows = min(ROWS, max(PER_QUERY, int(chosen.documents.partition(",")[0]) // PER_QUERY * PER_QUERY))
+    for size in map(int, chosen.documents.split(",")):
+        blocks = max(1, round(size / rows))
+        if chosen.child:
+            made = Made(lambda number: block(number, rows, chosen.features), blocks, rows, chosen.features, PER_QUERY)
+            in_this_process(chosen.peer, made, chosen.trees, Path(chosen.folder), chosen.limit)
+        elif beside(chosen.peer, blocks * rows, chosen):
+            return
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--documents", type=int, default=19_000_000)
+    parser.add_argument("--documents", default="19000000", help="how many; of a peer, several sizes with commas")
     parser.add_argument("--features", type=int, default=860)
     parser.add_argument("--trees", type=int, default=3)
     parser.add_argument("--growth", default="leafwise")
     parser.add_argument("--memory", default="auto", help="of the training")
     parser.add_argument("--folder", default=None, help="where the store goes; default: a temporary folder")
+    parser.add_argument("--peer", choices=("lightgbm", "xgboost"), help="train this instead")
+    parser.add_argument("--limit", type=float, default=None, help="GB that the data of a peer may take")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    blocks = max(1, round(chosen.documents / ROWS))
+    if chosen.peer:
+        if not chosen.child:
+            print(described())
+        run_peers(chosen)
+    else:
+        run_rankforce(chosen)
+
+
+def run_rankforce(chosen: argparse.Namespace) -> None:
+    blocks = max(1, round(int(chosen.documents) / ROWS))
     print(described())
     folder = Path(chosen.folder or tempfile.mkdtemp(prefix="rankforce"))
     try:

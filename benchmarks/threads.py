@@ -7,8 +7,10 @@
 **Measured**: time per tree with 1 and with 2 threads, ours and LightGBM's, in turns of a few trees.
 
 **Model**: the schedule of T threads is run by one thread, phase by phase. What each of the T would do between two
-meetings is timed alone; the longest of each phase are added. That is the time of a tree if threads did not disturb each
-other, and meetings cost nothing. Bytes that all threads read and write are counted, too: with a bandwidth, they say how
+meetings is timed alone, by the processor's clock and in compiled code; the longest of each phase are added. That is the
+time of a tree if threads did not disturb each other, and meetings cost nothing. Several trees are grown, and of every
+share the fastest counts; each time another thread begins, for the one that does finds caches as the phase before left
+them. Bytes that all threads read and write are counted, too: with a bandwidth, they say how
 long the memory alone takes, and a phase lasts at least that long. It is a model: T processors have T caches and one
 memory, and a real machine shares power, caches and memory in ways that nobody counted here.
 """
@@ -17,26 +19,32 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import os
 import time
+from typing import Any
 
 import numpy as np
 
 import rankforce as rf
 from _machine import described, in_turns
 from rankforce.binning.binned import Binned
+from rankforce.compiling.intrinsics import MEETING_SIZE
+from rankforce.compiling.jit import compiler
 from rankforce.kernels.trees.building import count_ranges
 from rankforce.kernels.trees.growth_state import BUILD, COMMIT, DEAL, DONE, FIRST_WORD, LAST_WORD, N_QUEUED, following
 from rankforce.kernels.trees.leaf_table import COUNT, HERE
-from rankforce.kernels.trees.leafwise import LEAF
+from rankforce.kernels.trees.leafwise import LEAF, grow_tree
 from rankforce.threads import using_threads
 from rankforce.trees.grower import Grower
 from rankforce.trees.phases import PHASES, GrowingTree
 from rankforce.trees.quantised import quantise
 
 LINE = 64
-REPEATS = 5
-NOTHING = DONE + 1  # a phase in which nothing is done: what calling the kernel takes
+STRIDE = 7  # from the thread that begins in one tree to that of the next
+MOST_STEPS = 10  # phases per leaf: two turns of five, where documents are counted
+# What is noted of a step: its phase, words that are built, documents that are built, documents that are dealt.
+PHASE, SPAN, BUILT, DEALT = range(4)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,43 +56,80 @@ class Step:
     n_bytes: int
 
 
-def moved(phase: int, growing: GrowingTree) -> int:
+@functools.cache
+def stepping() -> tuple[Any, float]:
+    """A compiled function that grows a tree share by share and times each; and how often its clock ticks per second."""
+    numba = compiler()
+    from llvmlite import ir
+
+    @numba.extending.intrinsic
+    def ticks(typing_context: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            counter = builder.module.declare_intrinsic("llvm.readcyclecounter", (), ir.FunctionType(ir.IntType(64), []))
+            return builder.call(counter, [])
+
+        return numba.types.int64(), generate
+
+    @numba.njit
+    def now() -> Any:
+        return ticks()
+
+    grow = grow_tree.own
+
+    @numba.njit(nogil=True, error_model="numpy")
+    def run(begins, threads, meeting, rows, columns, rules, documents, histograms, space, best, tree, notes, taken):
+        plan, leaves = tree.plan, tree.leaves
+        phase = BUILD
+        step = 0
+        while phase != DONE:
+            notes[step, PHASE] = phase
+            notes[step, SPAN] = plan[LAST_WORD] - plan[FIRST_WORD]
+            notes[step, DEALT] = leaves[plan[LEAF], COUNT]
+            for place in range(plan[N_QUEUED]):
+                notes[step, BUILT] += leaves[tree.queue[place], HERE]
+            for turn in range(threads):
+                thread = (begins + turn) % threads
+                start = ticks()
+                grow(
+                    phase, True, thread, threads, meeting, rows, columns, rules, documents, histograms, space, best,
+                    tree,
+                )  # fmt: skip
+                taken[step, thread] = ticks() - start
+            step += 1
+            phase = following(phase, plan)
+        return step
+
+    first, start = now(), time.perf_counter()
+    time.sleep(0.2)
+    return run, (now() - first) / (time.perf_counter() - start)
+
+
+def moved(note: np.ndarray, growing: GrowingTree) -> int:
     """Bytes that all threads together read or write in a phase, whole cache lines where documents are scattered."""
-    plan = growing.tree.plan
-    span = int(plan[LAST_WORD] - plan[FIRST_WORD])
+    phase, span, documents, dealt = (int(number) for number in note)
     if phase == BUILD:
-        documents = sum(int(growing.tree.leaves[leaf, HERE]) for leaf in growing.tree.queue[: plan[N_QUEUED]])
-        ranges = count_ranges(documents, span, growing.threads, len(growing.histograms.part_leaf) + 1)
+        ranges = count_ranges(documents, span, growing.threads, len(growing.histograms.part_leaf))
         blocks = growing.threads // ranges
         scattered = documents < growing.documents.order.size
-        row = (-(-4 * span // blocks // LINE) + 1) * LINE if scattered else 4 * span // blocks
+        aligned = blocks == 1 and growing.rows.words.shape[1] * 4 % LINE == 0
+        row = (-(-4 * span // blocks // LINE) + (not aligned)) * LINE if scattered else 4 * span // blocks
         return documents * blocks * (row + 4 + (LINE if scattered else 8))
     if phase in (DEAL, COMMIT):
-        documents = int(growing.tree.leaves[plan[LEAF], COUNT])
-        return documents * ((4 + LINE + 8) if phase == DEAL else 8)
+        return dealt * ((4 + LINE + 8) if phase == DEAL else 8)
     return 0  # histograms stay in caches
 
 
-def stepped(growing: GrowingTree) -> list[Step]:
-    """Grow the tree, timing each thread's share of each phase alone."""
-    empty = []
-    for _ in range(200):
-        start = time.perf_counter()
-        growing.work(NOTHING, 0)
-        empty.append(time.perf_counter() - start)
-    call = float(np.median(empty))
-    steps = []
-    phase = BUILD
-    while phase != DONE:
-        n_bytes = moved(phase, growing)
-        shares = np.zeros(growing.threads)
-        for thread in range(growing.threads):
-            start = time.perf_counter()
-            growing.work(phase, thread)
-            shares[thread] = max(time.perf_counter() - start - call, 0.0)
-        steps.append(Step(phase, shares, n_bytes))
-        phase = following(phase, growing.tree.plan)
-    return steps
+def stepped(growing: GrowingTree, begins: int) -> list[Step]:
+    """Grow the tree, timing each thread's share of each phase alone; thread ``begins`` is the first in every phase."""
+    run, per_second = stepping()
+    most = MOST_STEPS * len(growing.tree.leaves)
+    notes, taken = np.zeros((most, 4), dtype=np.int64), np.zeros((most, growing.threads), dtype=np.int64)
+    meeting = np.zeros(MEETING_SIZE, dtype=np.int64)
+    steps = run(begins, growing.threads, meeting, *growing.bundles, notes, taken)
+    return [
+        Step(int(note[PHASE]), shares / per_second, moved(note, growing))
+        for note, shares in zip(notes[:steps], taken[:steps], strict=True)
+    ]
 
 
 def fastest(trees: list[list[Step]]) -> list[Step]:
@@ -114,7 +159,7 @@ def copied(binned: Binned, forces: np.ndarray, curvatures: np.ndarray, copies: i
     return larger, np.tile(forces, copies) + noise, np.tile(curvatures, copies)
 
 
-def model(data: rf.Dataset, leaves: int, counts: list[int], copies: int, bandwidth: float) -> None:
+def model(data: rf.Dataset, leaves: int, counts: list[int], copies: int, repeats: int, bandwidth: float) -> None:
     """Print the table of the model; of every share of work, the fastest of some trees."""
     rng = np.random.default_rng(1)
     grades = np.asarray(data.by_query(data.labels["grades"]), dtype=float)
@@ -125,28 +170,31 @@ def model(data: rf.Dataset, leaves: int, counts: list[int], copies: int, bandwid
     print(f"\nModel: growing {leaves} leaves on {binned.n_documents:,} × {data.n_features}, ms of the longest thread "
           f"per phase; at {bandwidth / 1e9:.0f} GB/s")  # fmt: skip
     print("threads" + "".join(f"{name:>9}" for name in PHASES)
-          + "      sum  speed-up  efficiency  GB moved  at bandwidth: sum, efficiency")  # fmt: skip
+          + "      sum  if even  speed-up  efficiency  GB moved  at bandwidth: sum, efficiency")  # fmt: skip
     first: float | None = None
     for threads in counts:
         os.environ["NUMBA_NUM_THREADS"] = str(threads)
         grower = Grower(binned, n_leaves=leaves)
         trees = []
-        for _ in range(REPEATS):
+        for repeat in range(repeats):
             work = grower.begin()
             scales = quantise(
                 forces, curvatures, work.documents, binned.query_starts, binned.query_hashes, 0, 0, grower._entries
             )
-            trees.append(stepped(grower.growing(work, scales, threads)))
+            trees.append(stepped(grower.growing(work, scales, threads), repeat * STRIDE % threads))
         longest = [0.0] * len(PHASES)
         limited = 0.0
+        even = 0.0
         for step in fastest(trees):
             longest[step.phase] += step.shares.max()
+            even += step.shares.mean()
             limited += max(step.shares.max(), step.n_bytes / bandwidth)
         total = sum(longest)
         gigabytes = sum(step.n_bytes for step in trees[0]) / 1e9
         first = first or total * counts[0]
         print(f"{threads:>7}" + "".join(f"{1000 * of_phase:>9.2f}" for of_phase in longest)
-              + f"{1000 * total:>9.2f}{first / total:>10.1f}{first / total / threads:>12.2f}{gigabytes:>10.2f}"
+              + f"{1000 * total:>9.2f}{1000 * even:>9.2f}"
+              + f"{first / total:>10.1f}{first / total / threads:>12.2f}{gigabytes:>10.2f}"
               + f"{1000 * limited:>18.2f}{first / limited / threads:>12.2f}", flush=True)  # fmt: skip
     del os.environ["NUMBA_NUM_THREADS"]
 
@@ -193,6 +241,7 @@ def main() -> None:
     parser.add_argument("--leaves", type=int, default=31)
     parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=15, help="trees of the model")
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2, 4, 8, 16, 32, 64])
     parser.add_argument("--bandwidth", type=float, default=200.0, help="GB/s")
     parser.add_argument("--measured-only", action="store_true")
@@ -203,7 +252,7 @@ def main() -> None:
     if not given.model_only:
         measured(data, given.leaves, given.rounds)
     if not given.measured_only:
-        model(data, given.leaves, given.threads, given.copies, 1e9 * given.bandwidth)
+        model(data, given.leaves, given.threads, given.copies, given.repeats, 1e9 * given.bandwidth)
 
 
 if __name__ == "__main__":

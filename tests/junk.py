@@ -344,6 +344,8 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("explain a pair", rf.explain, explained | {"pair": tuple(data.rows[:2].tolist())}, str)
     lost: dict[str, Any] = {"model": net, "data": data, "permutations": 1, "progress": False}
     yield Target("importance", rf.importance, lost, str)
+    told: dict[str, Any] = {"model": net, "data": data, "path": None, "baselines": "1", "queries": 1, "sample": 20}
+    yield Target("report", rf.report, told | {"permutations": 1, "progress": False}, str)
     drifting: dict[str, Any] = {"model": net, "new": data}
     yield Target("drift", rf.drift, drifting, str)
     yield Target("drift of data", rf.drift, {"model": data, "new": data}, str, ("model", "new", "alpha"))
@@ -468,6 +470,7 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
         "PairExplanation",
         "FeatureImportance",
         "Drift",
+        "Report",
     ),
     *("value_if_moved", "change_if_swapped", "centre"),
 }

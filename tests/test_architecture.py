@@ -21,12 +21,12 @@ PACKAGE = Path(rankforce.__file__).parent
 
 # Each package knows those before it, and no other: the list is one order for all of them.
 ORDER = (
-    "public_names", "dtypes", "exact_sums", "collective", "cached_properties", "text_values", "displayed_text",
-    "remedies", "errors", "kinds", "memory", "processors", "files", "console", "compiling", "threads", "kernels",
+    "public_names", "dtypes", "exact_sums", "cached_properties", "text_values", "displayed_text", "remedies", "errors",
+    "collective", "kinds", "memory", "processors", "files", "console", "compiling", "threads", "kernels",
     "user_code", "written_forms", "data", "click_models", "measures", "lambdas", "schedules", "objectives", "binning",
     "stores", "trees", "models", "importing", "forces", "evaluation", "simulating", "inspection", "explaining",
     "drifting", "migration", "training", "sweeping", "boosting", "nets", "xrank", "optimising", "tuning", "rankers",
-    "combining", "diagnostics", "export", "plot", "report", "reproducing", "distributed", "torch", "serving", "cli",
+    "combining", "diagnostics", "export", "plot", "reporting", "reproducing", "distributed", "torch", "serving", "cli",
     "__main__",
 )  # fmt: skip
 HEIGHT = {package: height for height, package in enumerate(ORDER)}
@@ -186,7 +186,7 @@ def test_heavy_packages_are_imported_where_they_are_used():
         for one in IMPORTS
         if one.module.partition(".")[0] in heavy and not one.lazy and not one.for_types_only
         if not (one.module.startswith("sklearn") and package_of(one.file) in estimators)
-        if package_of(one.file) not in ("report", "distributed", "torch", "serving") or "pyarrow" in one.module
+        if package_of(one.file) not in ("distributed", "torch", "serving") or "pyarrow" in one.module
     ]
     assert not wrong
 

@@ -91,6 +91,10 @@ TRAININGS = {
     "binary": lambda: rf.MART(n_trees=3, cost="binary"),
     "balanced": lambda: rf.MART(n_trees=3, cost="balanced"),
     "ordinal": lambda: rf.MART(n_trees=2, cost="ordinal"),
+    "line search": lambda: rf.LambdaMART("MAP", n_trees=3, line_search=1, growth="leafwise"),
+    "line search on validation": lambda: rf.MART(n_trees=3, line_search=2, line_search_on="validation"),
+    "bags of queries": lambda: rf.Bagging(rf.MART(n_trees=2, early_stopping=1), 2, 0.6),
+    "bags of folds": lambda: rf.Bagging(rf.LambdaMART(n_trees=2, n_leaves=4), 2, sample="folds"),
     "multiclass": lambda: rf.MART(n_trees=2, cost="multiclass"),
 }
 

@@ -31,6 +31,8 @@ LOCAL = {
     "gathered": lambda values: values,
     "collective": lambda: ALONE,
     "alone": lambda: True,
+    "first_says": lambda answer: answer(),
+    "is_first": lambda: True,
 }
 
 # What a local answer would change shows in no model: said here why.
@@ -40,13 +42,37 @@ HARMLESS = {
     **{
         (module, "alone"): "a refusal: test_collective_quantities"
         for module in (
-            *("boosting.line_search", "data.dataset", "rankers.lambdamart", "training.iterative"),
-            *("training.maximising", "training.preference_inputs", "training.settings"),
+            "boosting.document_costs",
+            "data.dataset",
+            "data.preferences",
+            "rankers.mart",
+            "training.settings",
         )
     },
+    **{
+        (module, "is_first"): "who writes and shows: training/test_members"
+        for module in ("training.checkpoint", "training.loop", "training.maximising", "training.weight_search")
+    },
+    **{
+        ("diagnostics.instruments", name): "tables, no models: test_collective_quantities"
+        for name in ("anybody", "exact_total", "total", "totals", "union")
+    },
+    ("evaluation.agreement", "total"): "a printed number of pairs",
+    ("measures.judged", "anybody"): "a refusal: test_collective_quantities",
+    ("measures.judged", "union"): "a refusal: test_collective_quantities",
+    ("measures.judged", "collective"): "what is remembered: test_collective_quantities",
+    ("rankers.bagging", "anybody"): "what becomes of a model that Ctrl-C cuts short",
+    ("rankers.mart", "anybody"): "a refusal: test_collective_quantities",
+    ("training.checkpoint", "collective"): "a refusal: training/test_members",
+    ("training.checkpoint", "alone"): "whether a model is read from a file twice",
+    ("training.checkpoint", "first_says"): "where the file is: training/test_members",
+    ("training.iterative", "alone"): "what is handed over when a member is lost: training/test_members",
+    ("training.loop", "anybody"): "when all stop: training/test_members",
+    ("training.weight_search", "anybody"): "when all stop, as training.loop has it",
     ("training.inputs", "anybody"): "a refusal: test_collective_quantities",
+    ("sweeping.sweep", "exact_total"): "units and rooms, at the edge of what fits: sweeping/test_members",
+    ("sweeping.sweep", "highest"): "units, and windows of many changes: sweeping/test_members",
     ("training.monitoring", "anybody"): "which of two refusals",
-    ("trees.quantised", "anybody"): "a refusal, that of the only member to see a negative curvature",
     ("trees.quantised", "total"): "a unit, at the edge of what fits: test_collective_quantities",
     ("trees.grower", "highest"): "which histograms are given up: test_collective_quantities",
     ("binning.category_bins", "totals"): "whether a constant feature has bins: test_collective_quantities",
@@ -77,6 +103,11 @@ NOTICED_BY = {
     "boosting.boosted_trees": "bins of a sample, grown by all documents",
     "boosting.document_costs": "weights of one member alone",
     "boosting.sampling": "hardly a query",
+    "data.preferences": "preferences",
+    "data.splits": "bags of folds",
+    "evaluation.agreement": "preferences",
+    "rankers.bagging": "bags of queries",
+    "sweeping.sweep": "line search",
     "evaluation.significance": "graded",
     "forces.anchor": "a grade of one member alone",
     "forces.left_out": "graded",
@@ -116,7 +147,20 @@ def tiny_forces(data):
     )
 
 
+class OfPreferences:
+    """Learns from pairs of every query with two documents, and is watched by them: its data has no other labels."""
+
+    def fit(self, data, validation=None):
+        pairs = [(rows[place], rows[place - 1]) for rows in data.each_query() for place in (0, 1) if len(rows) > 1]
+        better, worse = np.array(pairs, dtype=int).reshape(-1, 2).T
+        weights = np.tile([1.0, 2.5], len(pairs) // 2)
+        ranker = rf.LambdaMART(n_trees=2, progress=False)
+        ranker.fit(data, preferences=rf.Preferences(data, better, worse, 0.8, weights))
+        self.model_ = ranker.model_
+
+
 FURTHER = {
+    "preferences": (OfPreferences, DATA.replace(labels={"clicks": DATA.label("clicks")})),
     "tiny forces at one": (lambda: rf.LambdaMART(n_trees=3, n_leaves=4, min_documents=1), tiny_forces(DATA)),
     "a watched measure that fits": (
         lambda: rf.MART(n_trees=2), relabelled(np.where(DATA.row_queries == 5, -1.0, DATA.label("grades")))

@@ -31,6 +31,7 @@ CALLS = {
     "forces_at": lambda data, seed: rf.forces_at(data, "1", seed=seed),
     "explain": lambda data, seed: rf.explain(rf.RankNet(epochs=1, progress=False).fit(data), data, seed=seed),
     "importance": lambda data, seed: rf.importance(rf.RankNet(epochs=1, progress=False).fit(data), data, seed=seed),
+    "report": lambda data, seed: rf.report(rf.RankNet(epochs=1, progress=False).fit(data), data, path=None, seed=seed),
     "local_optimality": lambda data, seed: rf.diagnostics.local_optimality(rf.RankNet(), data, seed=seed),
     "smoothness": lambda data, seed: rf.diagnostics.smoothness(rf.RankNet(), data, seed=seed),
 }

@@ -85,7 +85,7 @@ def test_the_dearest_range_is_taken_first():
     with using_threads(2):
         over_queries(starts, work, 0, costs)
     assert max(taken[:2]) >= 99.0
-    assert len(taken) > 16
+    assert len(taken) > 8
     assert max(taken[2:]) <= min(taken[:2])
 
 
@@ -98,7 +98,20 @@ def test_ranges_are_not_so_small_that_taking_them_costs_more():
     ranges.clear()
     with using_threads(2):
         over_queries(np.arange(3001), lambda first, last: ranges.append(last - first), 10)
-    assert len(ranges) == 32
+    assert len(ranges) == 16
+
+
+@pytest.mark.compiled_only
+def test_ranges_become_smaller():
+    """The last ones fill what is left of everybody's time."""
+    sizes = []
+    with using_threads(2):
+        over_queries(np.arange(100_001), lambda first, last: sizes.append((first, last - first)), 10)
+    in_order = [size for _, size in sorted(sizes)]
+    assert sum(in_order) == 100_000
+    assert in_order == sorted(in_order, reverse=True)
+    assert in_order[0] < 100_000 / 8
+    assert in_order[-1] < 100_000 / 100
 
 
 @pytest.mark.compiled_only

@@ -78,10 +78,12 @@ def subjects() -> dict[str, Subject]:
                    RankforceError DataError FileFormatError MeasureError SettingsError ModelFileError"""),
         ),
         "looking": Subject(
-            "Explaining, pictures, diagnostics",
-            "[Explaining](../explaining.md), [pictures](../plots.md), [local optimality](../optimality.md)",
+            "Explaining, reports, pictures",
+            "[Explaining](../explaining.md), [a report](../report.md), [pictures](../plots.md), "
+            "[local optimality](../optimality.md)",
             (
                 *_words("explain importance Contributions DocumentExplanation PairExplanation FeatureImportance"),
+                *_words("report Report"),
                 "forces_at",
                 *_all_of("diagnostics"),
                 *_all_of("plot"),
@@ -264,7 +266,7 @@ SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 
 
 def documented(value: Any) -> list[str]:
-    """A docstring as Markdown: sections of parameters become lists of definitions."""
+    """A docstring as Markdown: sections of parameters become lists."""
     text = inspect.getdoc(value) or ""
     pieces = SECTION.split(text)
     parts = [_prose(pieces[0])]
@@ -287,8 +289,8 @@ def _definitions(body: str) -> list[str]:
             continue
         shown = ", ".join(f"`{name.strip()}`" for name in names.split(","))
         described = _prose(textwrap.dedent(rest)) if rest.strip() else ""
-        parts += [shown + (f" — {_prose(kind)}" if colon else "")]
-        parts += [":   " + textwrap.indent(described or "‌", "    ").lstrip(), ""]
+        parts += [f"- {shown}" + (f" — {_prose(kind)}" if colon else ""), ""]
+        parts += [textwrap.indent(described, "    "), ""] if described else []
     return parts
 
 

@@ -26,8 +26,12 @@ ROOT_PAGES = {  # files of the root that are pages of the site
     "SECURITY.md": "security.md",
 }
 
+WITHOUT_REFERENCE = "Python: `make docs` builds it into the site from the names that there are."  # of docs/index.md
+WITH_REFERENCE = "[Python](api/index.md): every public name with its signature and docstring."
+
 _CODE = re.compile(r"(^ *```.*?^ *```$|``[^`]+``)", re.DOTALL | re.MULTILINE)
 _NAME = re.compile(r"(?<!\[)`rf\.([A-Za-z_.]+)(\([^`]*\))?`(?!\])")
+_OUTSIDE = re.compile(r"(?<!!)\[([^\]]+)\]\(\.\./[^)]*\)")  # files of the repository that are no pages
 _COMMENT = re.compile(r"^<!-- .*?-->\n", re.DOTALL | re.MULTILINE)
 
 
@@ -52,6 +56,8 @@ def page(text: str, known: Mapping[str, str], place: str = "index.md") -> str:
     """A page as it stands in the site: without comments, its links within the site, names linked."""
     for source, name in ROOT_PAGES.items():
         text = re.sub(rf"\]\((\.\./)?{re.escape(source)}", f"]({name}", text)
+    text = _OUTSIDE.sub(r"\1", text)
+    text = text.replace(WITHOUT_REFERENCE, WITH_REFERENCE)
     return linked(_COMMENT.sub("", text), known, place)
 
 

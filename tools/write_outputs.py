@@ -1,6 +1,6 @@
 """Run pages of documentation and put what their blocks print below them.
 
-    python tools/write_outputs.py docs/start.md ...
+    python -m tools.write_outputs docs/start.md ...
 
 Outputs that are shown already, and still right, stay as they are, also where they are cut short by ``…``. A test
 compares all pages with what they print: run this after a change that means to print something else, and read what it

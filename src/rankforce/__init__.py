@@ -96,6 +96,8 @@ _HOME = {
     "DocumentExplanation": "rankforce.explaining.document_explanation",
     "PairExplanation": "rankforce.explaining.pair_explanation",
     "FeatureImportance": "rankforce.explaining.feature_importance",
+    "report": "rankforce.reporting.report",
+    "Report": "rankforce.reporting.report",
     "drift": "rankforce.drifting.drift",
     "Drift": "rankforce.drifting.drift_result",
     # errors

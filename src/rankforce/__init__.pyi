@@ -95,6 +95,8 @@ from rankforce.rankers.prank import PRank as PRank
 from rankforce.rankers.ranknet import RankNet as RankNet
 from rankforce.rankers.spsa import SPSA as SPSA
 from rankforce.rankers.xrank import XRank as XRank
+from rankforce.reporting.report import Report as Report
+from rankforce.reporting.report import report as report
 from rankforce.simulating.clicks import simulate_clicks as simulate_clicks
 from rankforce.simulating.simulated_clicks import SimulatedClicks as SimulatedClicks
 from rankforce.stores.opening import read as read
@@ -155,6 +157,7 @@ __all__ = [
     "RankNet",
     "RankforceError",
     "Recall",
+    "Report",
     "SPSA",
     "Scheduled",
     "SettingsError",
@@ -204,6 +207,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_table",
+    "report",
     "schedules",
     "search_weights",
     "simulate_clicks",

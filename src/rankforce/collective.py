@@ -12,13 +12,16 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Protocol, SupportsInt
 
 import numpy as np
 
+from rankforce.errors import RankforceError
 from rankforce.exact_sums import ExactSum
+
+_SAID, _REFUSED = b"\0", b"\1"  # what an answer of the first member begins with
 
 
 class Collective(Protocol):
@@ -29,6 +32,10 @@ class Collective(Protocol):
 
     def add(self, values: np.ndarray) -> np.ndarray:
         """The sum of everybody's arrays, element by element; a new array, or the one given."""
+        ...
+
+    def scatter_add(self, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        """The elements from ``edges[rank]`` to ``edges[rank + 1]`` of the sum; ``values`` may be overwritten."""
         ...
 
     def highest(self, values: np.ndarray) -> np.ndarray:
@@ -49,6 +56,9 @@ class Alone:
     def add(self, values: np.ndarray) -> np.ndarray:
         return values
 
+    def scatter_add(self, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        return values[edges[0] : edges[1]]
+
     def highest(self, values: np.ndarray) -> np.ndarray:
         return values
 
@@ -68,6 +78,11 @@ def collective() -> Collective:
 def alone() -> bool:
     """Whether nobody else takes part."""
     return _collective.get().size == 1
+
+
+def is_first() -> bool:
+    """Whether this member is the one who writes files and shows progress; alone it is."""
+    return _collective.get().rank == 0
 
 
 @contextlib.contextmanager
@@ -103,6 +118,24 @@ def anybody(truth: bool) -> bool:
 def everybody(truth: bool) -> bool:
     """Whether it is true everywhere."""
     return not anybody(not truth)
+
+
+def first_says(answer: Callable[[], bytes]) -> bytes:
+    """What the first member (rank 0) answers; nobody else is asked. Its RankforceError is everybody's."""
+    if alone():
+        return answer()
+    said = b""
+    if is_first():
+        try:
+            said = answer()
+        except RankforceError as error:
+            collective().gather(_REFUSED + str(error).encode())
+            raise
+        said = _SAID + said
+    said = collective().gather(said)[0]
+    if said.startswith(_REFUSED):
+        raise RankforceError(said[1:].decode())
+    return said[1:]
 
 
 def exact_total(values: np.ndarray) -> float:

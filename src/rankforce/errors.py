@@ -115,6 +115,15 @@ class NotFittedError(RankforceError, AttributeError):
     """A ranker was asked for something that only exists after ``fit``."""
 
 
+class PeerLostError(RankforceError):
+    """Another member of a training is gone or silent; the training can go on with those that are left.
+
+    ``unfinished`` is what had been learned by then (``rankforce.training.unfinished.Unfinished``); None if nothing was.
+    """
+
+    unfinished: Any = None
+
+
 class MissingDependencyError(RankforceError, ImportError):
     """An optional package is needed: the message says which one and how to install it."""
 

@@ -31,7 +31,7 @@ FEW_IN_A_WALK = 16_384
 FEW_IN_A_PASS = 100_000
 
 # Into how many ranges work is divided: so many per thread, none smaller than this part of what counts as few.
-PIECES_PER_THREAD = 16
+PIECES_PER_THREAD = 8
 PIECES_OF_FEW = 8
 
 MOST_THREADS = 4096
@@ -82,11 +82,12 @@ def over_queries(
     if count == 1 or queries < 2 or totals[-1] < few or jit.PLAIN:
         work(0, queries)
         return
-    # Many per thread: costs are estimates, a query cannot be divided, and threads are interrupted.
+    # Many per thread: costs are estimates, a query cannot be divided, and threads are interrupted. Each is smaller than
+    # the one before, and the dearest is taken first: what is taken last decides how long the others wait.
     pieces = min(queries, count * PIECES_PER_THREAD, max(count, int(PIECES_OF_FEW * totals[-1] / max(few, 1))))
-    cuts = np.searchsorted(totals, [float(totals[-1]) * piece / pieces for piece in range(1, pieces)])
+    left = np.arange(pieces - 1, 0, -1)
+    cuts = np.searchsorted(totals, float(totals[-1]) * (1 - left * (left + 1) / (pieces * (pieces + 1))))
     ranges = itertools.pairwise(sorted({0, *cuts.tolist(), queries}))
-    # The dearest first: what is taken last decides how long the others wait.
     _share_out(sorted(ranges, key=lambda piece: totals[piece[0]] - totals[piece[1]]), work)
 
 

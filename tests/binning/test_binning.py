@@ -7,7 +7,7 @@ import pytest
 from tests.binning.reference_cuts import slow_cuts
 
 from rankforce.binning import binning as binning_module
-from rankforce.binning.binned import Binned
+from rankforce.binning.binned import HUGE_PAGE, LINE, Binned, row_width, zero_rows
 from rankforce.binning.binning import BEYOND, Binning
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
@@ -206,3 +206,35 @@ def test_nothing_depends_on_the_number_of_threads():
         assert shared.binning == alone.binning
         np.testing.assert_array_equal(shared.rows, alone.rows)
         np.testing.assert_array_equal(shared.columns, alone.columns)
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "width"),
+    [(0, 0), (1, 4), (4, 4), (7, 8), (9, 12), (15, 16), (30, 32), (46, 48), (57, 64), (118, 128), (136, 136)],
+)
+def test_rows_are_filled_up_to_lines_if_that_takes_few_bytes(n_bytes, width):
+    assert row_width(n_bytes, "fast") == width
+    assert row_width(n_bytes, "low") == -(-n_bytes // 4) * 4
+
+
+def test_no_row_lies_in_more_lines_than_it_must():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 30)).astype(np.float32)
+    binned, packed = (Binned.of(Dataset(X, qid=np.arange(40) // 10), memory=memory) for memory in ("fast", "low"))
+    assert binned.rows.shape == (40, 32)
+    assert packed.rows.shape == (40, -(-packed.packing.n_bytes // 4) * 4)
+    assert binned.rows.ctypes.data % LINE == 0
+    assert binned.rows.flags.c_contiguous
+    np.testing.assert_array_equal(binned.rows[:, : packed.rows.shape[1]], packed.rows)
+    assert (binned.rows[:, packed.rows.shape[1] :] == 0).all()
+
+
+def test_many_rows_have_whole_pages():
+    rows = zero_rows(70_000, 128)
+    held = rows.base
+    while held.base is not None:
+        held = held.base
+    assert rows.shape == (70_000, 128)
+    assert rows.ctypes.data % HUGE_PAGE == 0
+    last_page = -(-(rows.ctypes.data + rows.nbytes) // HUGE_PAGE) * HUGE_PAGE
+    assert held.ctypes.data + held.nbytes >= last_page

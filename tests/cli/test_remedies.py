@@ -114,6 +114,7 @@ def a_command(
         (ReadOption("delimiter", ";"), "delimiter=';'", "--read 'delimiter=;'"),
         (ReadOption("delimiter", "\t"), r"delimiter='\t'", r"--read 'delimiter=\t'"),
         (ReadOption("ignore", ["a", "b"]), "ignore=['a', 'b']", "--read ignore=a,b"),
+        (ReadOption("ignore", ["a\nb'\\\x1b"]), r"""ignore=["a\nb'\\\x1b"]""", r"--read $'ignore=a\nb\'\\\x1b'"),
         (WriteOption("label", "human grades"), "label='human grades'", "--write 'label=human grades'"),
         (LogColumn("session"), "session=...", "--column session=..."),
         (Argument("blank", "skip"), "blank='skip'", "--blank skip"),

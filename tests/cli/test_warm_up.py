@@ -151,6 +151,7 @@ def test_after_the_command_no_process_compiles(tmp_path):
         assert ("compiling kernels" in done.stderr) == bool((tmp_path / "counted").read_text().split())
         return (tmp_path / "counted").read_text().split()
 
+    rf.make_artificial(queries=40, documents=10, features=5, seed=5).write(tmp_path / "small.csv")
     assert "grow_tree" in compiled_by("warmup")
     for command in (
         "train small.txt -o small.json --validation large.txt --trees 3",
@@ -160,6 +161,11 @@ def test_after_the_command_no_process_compiles(tmp_path):
         "score large.json large.txt -o scores.txt",
         "inspect small.txt large.txt",
         "inspect large.json",
+        "train small.csv -o csv.json -m MAP --trees 3",
+        "evaluate small.txt small.json -m MRR -m ERR@10 -m RBP -m P@5 -m BPref --ties expected",
+        "explain small.json small.txt",
+        "drift small.json large.txt",
+        "demo",
     ):
         assert compiled_by(*command.split()) == [], command
 

@@ -189,7 +189,7 @@ def test_the_disk_is_looked_at_again_when_the_other_process_is_done(monkeypatch,
         return written.get(name)
 
     monkeypatch.setattr(cache, "_read", read)
-    monkeypatch.setattr(kernel_cache, "announce_compilation", lambda: None)
+    monkeypatch.setattr(kernel_cache, "announce_compilation", lambda kernel: None)
     target = grow_tree.own.targetctx
 
     def finish():

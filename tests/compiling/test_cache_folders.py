@@ -130,3 +130,55 @@ def test_what_lies_beside_the_sources_is_read_though_it_cannot_be_written(packag
     found = find(package, tmp_path / "cache")
     assert found.reading == (folder, found.writing)
     assert found.writing.parent == private(tmp_path / "cache")
+
+
+@pytest.fixture
+def homeless(package, tmp_path, monkeypatch):
+    """A user without a home, an installation that cannot be written, and a temporary folder as systems have it."""
+    block(package)
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    temporary.chmod(0o1777)
+    monkeypatch.setattr(cache_folders, "PACKAGE", package)
+    monkeypatch.setattr(cache_folders.tempfile, "tempdir", str(temporary))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "site" / "rankforce" / "__init__.py" / "none"))
+    cache_folders.find_folders.cache_clear()
+    yield temporary
+    cache_folders.find_folders.cache_clear()
+
+
+def test_without_a_home_the_temporary_folder_has_a_private_one(homeless):
+    found = cache_folders.kernel_folders()
+    assert found.writing.parent == private(homeless)
+    for folder in (private(homeless), found.writing):
+        status = folder.lstat()
+        assert stat.S_IMODE(status.st_mode) == 0o700
+        assert status.st_uid == os.geteuid()
+    assert found.refused == ()
+
+
+@pytest.mark.parametrize("trap", ["a link", "a file", "a folder of all", "a folder of another", "a link to ours"])
+def test_a_trap_in_the_temporary_folder_is_not_stepped_into(homeless, tmp_path, trap):
+    """Anyone may make the folder first: nothing is read from it or written into it, and the user is told why."""
+    bait = tmp_path / "bait"
+    bait.mkdir(mode=0o700)
+    if trap == "a link":
+        private(homeless).symlink_to(bait)
+    elif trap == "a link to ours":
+        private(homeless).symlink_to(tmp_path / "nowhere")
+    elif trap == "a file":
+        private(homeless).write_text("")
+    else:
+        private(homeless).mkdir()
+        private(homeless).chmod(0o777 if trap == "a folder of all" else 0o700)
+        if trap == "a folder of another":
+            if not ROOT_IS_WE:
+                pytest.skip("only root gives files away")
+            os.chown(private(homeless), 12345, 12345)
+    found = cache_folders.kernel_folders()
+    assert (found.reading, found.writing) == ((), None)
+    assert found.refused or private(homeless) in found.tried
+    assert list(bait.iterdir()) == []
+    assert not (tmp_path / "nowhere").exists()

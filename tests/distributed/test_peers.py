@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from rankforce.collective import exact_total, union, using_collective
-from rankforce.distributed.connections import Listener, PeerLostError, Secrecy
+from rankforce.distributed.connections import Listener, Secrecy
 from rankforce.distributed.peers import SHORT, DisagreementError, Peers
+from rankforce.errors import PeerLostError
 
 RUN = b"0123456789abcdef"
 SOME = SHORT // 8
@@ -63,6 +64,25 @@ def test_sums_maxima_and_pieces(size):
             np.testing.assert_array_equal(top, array.max(axis=0))
         assert gathered == contents
         assert square.tolist() == [[size] * 3] * 2
+
+
+@pytest.mark.parametrize("size", range(1, 10))
+def test_parts_of_sums(size):
+    """Everybody gets its own part: of uneven lengths, some of nothing."""
+    random = np.random.default_rng(size)
+    arrays = [random.integers(-(2**40), 2**40, (size, length)) for length in (0, 1, 7, 5 * SOME)]
+    edges = [np.sort(np.concatenate([[0, len(array[0])], random.integers(0, len(array[0]) + 1, size - 1)]))
+             for array in arrays]  # fmt: skip
+
+    def work(peers):
+        before = peers.bytes_sent
+        found = [peers.scatter_add(array[peers.rank].copy(), of) for array, of in zip(arrays, edges, strict=True)]
+        return found, peers.bytes_sent - before
+
+    for rank, result in enumerate(crowd(size, work)):
+        assert not isinstance(result, Exception), result
+        for array, of, part in zip(arrays, edges, result[0], strict=True):
+            np.testing.assert_array_equal(part, array.sum(axis=0)[of[rank] : of[rank + 1]])
 
 
 def test_the_given_array_stays_as_it_was():

@@ -40,7 +40,7 @@ SIGNS = [
 ]
 SIGNS += ["[red]", ":boom:", "{0}", "%s", "é", "\u00a0", "\U000e0041", "\ufeff"]
 WITHOUT_TRAINING = {"inspect", "evaluate", "compare", "combine", "convert", "clicks", "score", "features"}
-WITHOUT_TRAINING |= {"explain", "importance", "export", "propensities", "sessions", "off_policy"}
+WITHOUT_TRAINING |= {"explain", "importance", "report", "export", "propensities", "sessions", "off_policy"}
 WITH_TRAINING = {"bin", "train", "tune", "cross_validate", "optimality"}
 WITHOUT_FILES = {"demo", "generate", "reproduce", "warmup"}  # they read nothing
 ELSEWHERE = {"serve"}  # tests/serving throws hostile requests at it
@@ -274,6 +274,21 @@ def check_importance(rng: random.Random, files: Files) -> None:
     run("importance", files.model, files.table, "--feature", hostile(rng, "absent"))
 
 
+def check_report(rng: random.Random, files: Files) -> None:
+    small_model(files.data, files.model)
+    page = files.folder / "report.html"
+    options = ("--permutations", 1, "-q", "-o", page, "--title", hostile(rng, "t"), "--name", hostile(rng, "m"))
+    name = hostile(rng, "n")
+    baseline = f"--baseline={name}=scores:{files.scores}"
+    code, out, err = run("report", files.model, files.table, baseline, "--queries", 2, *options, "--json")
+    assert code == 0, err
+    assert json.loads(out)["queries"]["ids"] == files.data.query_ids.tolist()
+    assert json.loads(out)["rankings"][1] == name
+    assert "FORGED" not in page.read_text(encoding="utf-8").split("\n")
+    run("report", files.model, files.table, *options, "--baseline", hostile(rng, "absent"))
+    run("report", files.model, files.table, *options, "--queries", hostile(rng, "q"))
+
+
 def check_export(rng: random.Random, files: Files) -> None:
     small_model(files.data, files.model)
     for form, name in (("ltr-linear", "m.json"), ("solr", "s.json"), ("vespa", "v.profile"), ("ranklib", "r.txt")):
@@ -293,6 +308,7 @@ def check_train(rng: random.Random, files: Files) -> None:
 def check_bin(rng: random.Random, files: Files) -> None:
     store = files.folder / "hostile.bins"
     run("bin", files.table, "-o", store, "--force", "--check")
+    run("inspect", store, files.table)
     run("train", store, "-o", files.model, "--trees", 2, "--leaves", 3, "--threads", 1)
 
 

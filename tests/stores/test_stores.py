@@ -13,7 +13,7 @@ from tests.test_collective import DATA, HELD_OUT, made
 
 import rankforce as rf
 from rankforce.binning.binned import Binned
-from rankforce.data.blocks import blocks_of
+from rankforce.data.blocks import BlockSize, blocks_of
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.models.provenance import feature_ranges
 from rankforce.stores.binned_dataset import BinnedDataset
@@ -357,7 +357,7 @@ def test_an_old_store_is_replaced_when_the_new_one_is_whole(tmp_path):
 def test_files_that_change_meanwhile(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("".join(f"{k % 2} qid:{k // 4} 1:{k}\n" for k in range(40)))
-    blocks = blocks_of(str(path), 10)
+    blocks = blocks_of(str(path), BlockSize(10, 1000))
     path.write_text(path.read_text() + "0 qid:99 1:1\n")
     with pytest.raises(DataError, match="was changed while it was read"):
         blocks.check_unchanged()

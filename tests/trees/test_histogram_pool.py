@@ -40,8 +40,9 @@ def test_many_threads_stay_within_the_bound():
                 HistogramPool.symmetric(layout, 32, True, threads, bound),
             ):
                 assert taken(pool) <= bound
-                assert len(pool.parts) < threads
-    assert len(HistogramPool.leafwise(layout, 31, 16, HISTOGRAM_BYTES["fast"]).parts) == 15
+                assert len(pool.parts) <= threads
+                assert len(pool.parts) != 1  # a single range makes the histogram itself
+    assert len(HistogramPool.leafwise(layout, 31, 16, HISTOGRAM_BYTES["fast"]).parts) == 16
 
 
 def test_few_features_keep_a_histogram_for_every_leaf():

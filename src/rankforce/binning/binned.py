@@ -15,6 +15,9 @@ from rankforce.kernels.binning import map_categories, map_to_bins
 from rankforce.threads import over_queries
 
 WORD = 4  # bytes that are read at once: rows have a multiple of this
+LINE = 64  # bytes that memory gives at once
+HUGE_PAGE = 2**21  # bytes that many systems can give one address, where NumPy asks for it
+MOST_FILLER = 1 / 8  # of a row's bytes, so that no row lies in more lines than it must
 MEMORY = ("fast", "low")
 
 
@@ -26,7 +29,8 @@ class Binned:
     packing : Packing
         How the bins of a document are packed into the bytes of its row.
     rows : uint8 (documents, bytes rounded up to a multiple of 4)
-        The bytes that fill up the last word are 0.
+        The bytes that fill up the last word are 0. With ``memory="fast"`` rows may be filled up to whole cache lines,
+        or to a half, a quarter or an eighth of one, and begin with a line.
     columns : uint8 (columns, documents) or None
         The bins column by column, which makes dealing out documents cheap; left out with ``memory="low"``.
     query_starts, query_hashes
@@ -60,7 +64,7 @@ class Binned:
             )
         n = data.n_documents
         packing = Packing.of(binning.n_bins)
-        rows = np.zeros((n, -(-packing.n_bytes // WORD) * WORD), dtype=dtypes.BIN)
+        rows = zero_rows(n, row_width(packing.n_bytes, memory))
         columns = np.empty((len(binning.features) if memory == "fast" else 0, n), dtype=dtypes.BIN)
         numeric = np.setdiff1d(np.arange(len(binning.features)), list(binning.category_bins)).astype(dtypes.INDEX)
 
@@ -107,3 +111,27 @@ class Binned:
     def bins(self, column: int) -> np.ndarray:
         """The bin of every document in one column."""
         return self.packing.bins(self.rows, column)
+
+
+def row_width(n_bytes: int, memory: str) -> int:
+    """The width of rows of so many bytes."""
+    if memory == "fast":
+        part = LINE
+        while n_bytes <= part // 2 and part > WORD:
+            part //= 2
+        whole = -(-n_bytes // part) * part
+        if whole <= n_bytes * (1 + MOST_FILLER):
+            return whole
+    return -(-n_bytes // WORD) * WORD
+
+
+def zero_rows(n: int, width: int) -> np.ndarray:
+    """Rows that begin with a cache line; many of them with a huge page, and the last one is whole, too.
+
+    Else the first and the last of them would be in small pages, and threads that have those would be slower.
+    """
+    size = n * width
+    boundary = HUGE_PAGE if size >= 4 * HUGE_PAGE else LINE
+    held = np.zeros(size + 2 * boundary, dtype=dtypes.BIN)
+    start = -held.ctypes.data % boundary
+    return held[start : start + n * width].reshape(n, width)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,7 +28,9 @@ FEW_DOCUMENTS = 20_000  # below, trees that fit less noise are worth more than t
 class BoostedTrees(Iterative):
     """Base of MART and LambdaMART: a subclass gives the learners, which pull at documents and value the leaves."""
 
-    learns_together: ClassVar[bool] = True
+    @property
+    def learns_together(self) -> bool:
+        return True
 
     @property
     def learns_categories(self) -> bool:

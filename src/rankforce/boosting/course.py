@@ -24,7 +24,7 @@ from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.remedies import Setting
 from rankforce.threads import thread_count, using_threads
-from rankforce.training.checkpoint import Checkpoint
+from rankforce.training.checkpoint import Kept
 from rankforce.training.course import Course
 from rankforce.training.iterative import Training
 from rankforce.training.monitor import Monitor
@@ -120,11 +120,11 @@ class BoostingCourse(Course):
         trees = tuple(grown.structure.with_values(self._shrunk(values)) for grown, values in steps)
         if self.settings.line_search is not None and (number + 1) % self.settings.line_search == 0:
             trees = (self._weighed(trees[0], *steps[0], leaves if self.searched is self.running else held_out_leaves),)
-        self.rounds.append(trees)
         self.running.add(trees, leaves)
         if self.validating is not None:
             self.validating.add(trees, held_out_leaves)
         self._monitor.record(number + 1)
+        self.rounds.append(trees)
         return True
 
     def _step_of(self, output: int, number: int, sample: TreeSample) -> tuple[Grown, np.ndarray]:
@@ -185,6 +185,10 @@ class BoostingCourse(Course):
         return self._monitor
 
     @property
+    def done(self) -> int:  # type: ignore[override]
+        return len(self.rounds)
+
+    @property
     def best_iteration(self) -> int:
         """With early stopping that of the highest validation value; else all trees are kept."""
         if self.settings.early_stopping is None:
@@ -194,23 +198,24 @@ class BoostingCourse(Course):
     def model(self, provenance: Provenance) -> Model:
         return self.ensemble.model(self.rounds[: self.best_iteration], provenance)
 
-    def write(self, checkpoint: Checkpoint, *, last: bool) -> None:
+    def write(self, kept: Kept, *, last: bool) -> None:
         """Append the rounds that the file lacks: all that random choices depend on is the number of a tree."""
-        monitor = self._monitor
-        checkpoint.write_rounds(monitor.history, monitor.names, self.rounds, self.ensemble.model, whole=last)
+        history = {name: values[: self.done] for name, values in self._monitor.history.items()}
+        kept.write_rounds(history, self._monitor.names, self.rounds, self.ensemble.model, whole=last)
 
     def resume(self, model: Any, path: Any) -> int:
         model = _shortened(model, self.settings.n_trees)
-        self.rounds = self.ensemble.rounds_of(model)
+        rounds = self.ensemble.rounds_of(model)
         self.running.restart(self.ensemble.outputs_of(model, self.data))
         validating = self.validating
         if validating is None:
             self._monitor.recall(model.provenance.history, {})
         else:
-            passed = self.ensemble.steps(self.rounds, validating.data)
+            passed = self.ensemble.steps(rounds, validating.data)
             self._monitor.replay(model.provenance.history, lambda: validating.restart(next(passed)))
             validating.restart(self.ensemble.outputs_of(model, validating.data))
-        return len(self.rounds)
+        self.rounds = rounds
+        return self.done
 
 
 def _shortened(model: Any, n_trees: int) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.running_scores import RunningScores
-from rankforce.collective import anybody, everybody, exact_total
+from rankforce.collective import alone, anybody, everybody, exact_total
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.models.expected_grade import GradeLink, logistic
@@ -42,7 +42,7 @@ class Documents:
         self.active = self.weights > 0
         if not anybody(bool(self.active.any())):
             raise DataError(f"nothing to learn from: no document with a weight has a label {source!r}")
-        everyone = bool(self.active.all())
+        everyone = everybody(bool(self.active.all()))
         self.places = None if everyone else np.flatnonzero(self.active).astype(dtypes.INDEX)
         self.equal_weights = everybody(bool((self.weights[self.active] == 1.0).all()))
 
@@ -214,6 +214,13 @@ class OwnPull(DocumentPull):
     def __init__(self, documents: Documents, cost: Any, labels: np.ndarray, **options: Any) -> None:
         start = 0.0
         if hasattr(cost, "start"):
+            if not alone():
+                raise SettingsError(
+                    f"{name_of(cost)}.start sees all labels at once, and several train together, each with labels of "
+                    "its own: leave it out, or let a ",
+                    Setting("base_model", NAME_ALONE),
+                    " give where scores start from",
+                )
             weights = documents.data.by_row(documents.weights)
             start = float(cost.start(labels, weights))
             if not math.isfinite(start):

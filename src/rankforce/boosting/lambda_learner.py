@@ -11,7 +11,7 @@ from rankforce.boosting.finite_forces import check_finite
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.running_scores import RunningScores
 from rankforce.boosting.settled import SettledLambdas
-from rankforce.collective import total
+from rankforce.collective import anybody, total
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError
@@ -114,7 +114,7 @@ def _forces(
     if preferences is None:
         assert graded is not None
         return graded
-    if not preferences.weight.any():
+    if not anybody(bool(preferences.weight.any())):
         raise DataError("nothing to learn from: every preference has the weight 0")
     return PreferenceForces(
         preferences, sigma=settings.sigma, share=share, objective=graded, normalise=settled.normalise

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankforce.collective import alone
 from rankforce.errors import SettingsError
 from rankforce.remedies import Setting
 from rankforce.sweeping.sweep import Scaled, sweep
@@ -30,8 +29,6 @@ SAME = 1e-11  # a measured mean this near the swept one is the same: they differ
 
 def check_searchable(watched: Watched, outputs: int) -> None:
     """Raise unless trees can be weighed one by one for what is watched."""
-    if not alone():
-        raise SettingsError("line_search needs all queries in one process: leave it out")
     if outputs > 1:
         raise SettingsError(f"line_search weighs one tree per round, and here are {outputs}: leave it out")
     if isinstance(watched, WatchedTiers):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from rankforce.console.plain_values import as_json
 from rankforce.console.tables import text_table
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed, displayed_lines, displayed_path
@@ -146,18 +146,3 @@ def show_json(value: Any) -> None:
 def _escaped_json(line: str) -> str:
     """A line of JSON that says the same with everything escaped, as JSON does it, that is not visible."""
     return line if line.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
-
-
-def as_json(value: Any) -> Any:
-    """A value made of mappings, sequences, arrays and numbers, as ``json`` understands it."""
-    if isinstance(value, Mapping):
-        return {str(key): as_json(entry) for key, entry in value.items()}
-    if hasattr(value, "tolist"):  # NumPy arrays and scalars, without importing NumPy
-        return as_json(value.tolist())
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [as_json(entry) for entry in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    return str(value)

@@ -15,6 +15,7 @@ from typing import Any
 
 import typer
 
+from rankforce.displayed_text import escaped
 from rankforce.errors import Worded
 from rankforce.remedies import (
     NAME_ALONE,
@@ -82,7 +83,7 @@ def _argument(remedy: Argument, options: Mapping[str, str]) -> str:
         return remedy.python()
     if remedy.value is NAME_ALONE or remedy.value is True:
         return option
-    return f"{option} ..." if remedy.value is ... else f"{option} {shlex.quote(_text(remedy.value))}"
+    return f"{option} ..." if remedy.value is ... else f"{option} {_quoted(_text(remedy.value))}"
 
 
 def _pair(option: str, remedy: Any) -> str:
@@ -93,7 +94,14 @@ def _pair(option: str, remedy: Any) -> str:
         return f"{option} {remedy.name}=..."
     # --set reads a value as Python writes it; the others know lists with commas, true and false
     value = str(remedy.value) if option == "--set" else _text(remedy.value)
-    return f"{option} {shlex.quote(f'{remedy.name}={value}')}"
+    return f"{option} {_quoted(f'{remedy.name}={value}')}"
+
+
+def _quoted(text: str) -> str:
+    """One word of a shell; with signs that a terminal would obey written as their escapes, which shells read back."""
+    if text.isprintable():
+        return shlex.quote(text)
+    return "$'" + escaped(text.replace("\\", r"\\").replace("'", r"\'")) + "'"
 
 
 def _text(value: Any) -> str:

@@ -10,16 +10,21 @@ from typing import Any
 import numpy as np
 
 from rankforce.compiling.jit import KERNELS, Kernel
+from rankforce.compiling.stand_ins import compiling_at_once
 from rankforce.data.artificial.artificial import make_artificial
 from rankforce.data.files import read
-from rankforce.errors import SettingsError
+from rankforce.drifting.drift import drift
+from rankforce.errors import MeasureError, SettingsError
 from rankforce.evaluation.evaluate import evaluate
+from rankforce.explaining.explain import explain
 from rankforce.importing import lightgbm_columns
+from rankforce.measures.catalogue import measure, measure_classes
 from rankforce.measures.measure import Measure
 from rankforce.models import tree_lines
 from rankforce.rankers.catalogue import ranker_class
 from rankforce.training.ranker import Ranker
 
+CLICKS = "clicks"
 TREES = {"n_trees": 2, "n_leaves": 7, "min_documents": 5}
 WARMED: dict[str, tuple[dict[str, Any], ...]] = {  # ranker: settings of the trainings that call its kernels
     "LambdaMART": (TREES | {"query_fraction": 0.9}, TREES | {"growth": "leafwise"}, TREES),
@@ -81,33 +86,57 @@ def warm_up(
     """Run the common path once for each measure and ranker: read a file, train with validation, score, evaluate.
 
     The rankers, those of ``WARMED``, have their default settings but for the size. What is ``evaluated`` besides is
-    not trained for. Returns the kernels that were compiled, or found compiled on disk.
+    not trained for; with it the last ranker is explained, too. Returns the kernels that were compiled, or found
+    compiled on disk.
     """
+    with compiling_at_once():
+        return _warm_up(measures, rankers, evaluated)
+
+
+def _warm_up(measures: Iterable[Measure], rankers: Iterable[str], evaluated: Sequence[Measure]) -> list[Kernel]:
     kinds = [_kind(name) for name in rankers]
     train = make_artificial(queries=120, documents=25, features=6, seed=0, missing=0.05)
     held_out = make_artificial(queries=120, documents=25, features=6, seed=1)
     with tempfile.TemporaryDirectory() as folder:
         train.write(Path(folder) / "data.txt")
         read(Path(folder) / "data.txt")
-    for measure in measures:
-        if measure.label not in train.labels:
+    for aimed_at in measures:
+        if aimed_at.label not in train.labels:
             clicks = train.labels["grades"] / 4.0
-            train = train.with_label(measure.label, clicks)
-            held_out = held_out.with_label(measure.label, held_out.labels["grades"] / 4.0)
+            train = train.with_label(aimed_at.label, clicks)
+            held_out = held_out.with_label(aimed_at.label, held_out.labels["grades"] / 4.0)
         kind: Any
         for kind in kinds:
             aim = "measure" if "measure" in kind._get_param_names() else "validation_measure"
             for settings in WARMED[kind.__name__]:
-                ranker: Any = kind(**{aim: measure}, **settings, progress=False)
+                ranker: Any = kind(**{aim: aimed_at}, **settings, progress=False)
                 ranker.fit(train, validation=held_out)
-            evaluate(ranker, held_out, [measure])
-            evaluate(np.round(ranker.predict(held_out)), held_out, [measure], ties="expected")
+            evaluate(ranker, held_out, [aimed_at])
+            evaluate(np.round(ranker.predict(held_out)), held_out, [aimed_at], ties="expected")
             ranker.predict(held_out.features[:1])
     tree_lines.compile_reading()
     lightgbm_columns.compile_reading()
     if evaluated:
-        evaluate(held_out.feature_names[0], held_out, list(evaluated))
+        clicked = held_out.with_label(CLICKS, held_out.labels["grades"] / 4.0)
+        evaluate(held_out.feature_names[0], clicked, list(evaluated))
+        evaluate(np.round(clicked.features[:, 0]), clicked, list(evaluated), ties="expected")
+        query = held_out.query_ids[0]
+        explain(ranker, held_out)
+        explain(ranker, held_out, query, pair=(0, 1))
+        explain(ranker, held_out, query, document=0, background=2)
+        drift(ranker, held_out)
     return [kernel for kernel in KERNELS if kernel.compiled]
+
+
+def every_measure() -> list[Measure]:
+    """The built-in measures with their default settings; on clicks those that need a label source."""
+    found = []
+    for name in measure_classes():
+        try:
+            found.append(measure(name))
+        except MeasureError:
+            found.append(measure(f"{name}:{CLICKS}"))
+    return found
 
 
 def _kind(name: str) -> type[Ranker]:

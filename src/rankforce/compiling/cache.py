@@ -12,12 +12,14 @@ import hashlib
 import os
 import pickle
 import sys
+import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from rankforce.compiling import waits
 from rankforce.compiling.cache_folders import PACKAGE, kernel_folders
 
 # Where compiled code may stand (a test holds this): kernels, what they call, and how they are compiled.
@@ -48,8 +50,9 @@ class KernelCache:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.finish: Callable[[], None] | None = None  # wait for another process that is about to write some
-        module = function.__module__.rpartition(".")[2]
-        self._kernel = f"{module}.{function.__qualname__}-{function.__code__.co_firstlineno}."
+        self._name_of_all = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
+        self._began = 0.0  # when it was last asked for what it did not have
+        self._kernel = f"{self._name_of_all}-{function.__code__.co_firstlineno}."
         self._version = f"{self._kernel}{package_fingerprint()[:12]}."
         self._folders = kernel_folders()
 
@@ -70,14 +73,16 @@ class KernelCache:
         name = self._name(signature, target.codegen())
         found = self._read(name, target)
         if found is None:
-            announce_compilation()
+            announce_compilation(self._name_of_all)
             if self.finish is not None:
                 self.finish()
                 self.finish = None
                 found = self._read(name, target)
+            self._began = time.perf_counter()
         return found
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
+        waits.SPEED.learn(self._name_of_all, time.perf_counter() - self._began)
         folder = self._folders.writing
         if folder is None or compiled.library.has_dynamic_globals:  # addresses of this process
             return
@@ -134,22 +139,30 @@ def _write(path: Path, content: bytes) -> None:
 _said: set[str] = set()
 
 
-def announce_compilation() -> None:
-    """Say once per process that kernels are being compiled: a silent wait looks like a hang."""
-    if "compiling" in _said:
-        return
-    _said.add("compiling")
+def announce_compilation(kernel: str) -> None:
+    """Say what is being compiled, and about how long it takes: a silent wait looks like a hang.
+
+    Once per process for each purpose; where nothing can be kept, once.
+    """
     folders = kernel_folders()
     for reason in folders.refused:
         say_once(f"compiled kernels are not kept there: {reason}")
-    if folders.writing is not None:
-        say_once("compiling kernels that are not yet in the cache ...")
-    else:
+    if folders.writing is None:
         say_once(
             "compiling kernels, in memory: none of the folders for them can be written "
             f"({', '.join(map(str, folders.tried)) or 'see above'}); every process compiles again, unless "
             "NUMBA_CACHE_DIR names a folder of yours"
         )
+        return
+    purpose = waits.purpose_of(kernel)
+    words = "that are not yet in the cache" if purpose is None else f"for {purpose.words}"
+    if words not in _announced:
+        _announced.add(words)
+        seconds = 0.0 if purpose is None else waits.seconds_for(purpose, folders.reading, package_fingerprint()[:12])
+        say_once(f"compiling kernels {words}, once{f': about {seconds:.0f} s' if seconds >= 1.0 else ''} ...")
+
+
+_announced: set[str] = set()
 
 
 def say_once(message: str) -> None:

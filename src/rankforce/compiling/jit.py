@@ -24,9 +24,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
+from rankforce.cached_properties import cached_property
 from rankforce.compiling.bounds_failures import out_of_bounds
 from rankforce.compiling.cache import KernelCache
 from rankforce.compiling.compilers import function_compiler, kernel_compiler
+from rankforce.compiling.stand_ins import StandIn
 from rankforce.compiling.type_failures import explained
 from rankforce.errors import RankforceError, SettingsError
 
@@ -94,6 +96,7 @@ class Kernel:
         self.fastmath = fastmath
         self.options = options
         self._dispatchers: dict[str, Any] = {}
+        self._stand_in: StandIn | None = None
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -104,7 +107,11 @@ class Kernel:
             if PLAIN:
                 return self._run_plainly(*arguments)
             own = self._dispatchers.get("own")  # without the lock: a training makes thousands of short calls
-            return (self.own if own is None else own)(*arguments)
+            if own is not None:
+                return own(*arguments)
+            if self._stand_in is not None and self._stand_in.does(self, arguments):
+                return None
+            return self.own(*arguments)
         users = [type(a) for a in arguments if isinstance(a, KernelTuple) and a.FOREIGN]
         try:
             return self._run_plainly(*arguments) if PLAIN else self.foreign(*arguments)
@@ -120,6 +127,19 @@ class Kernel:
 
         with np.errstate(over="ignore"):  # as in compiled code, random words wrap around without a word
             return self.py_func(*arguments)
+
+    def stood_in_by(self, function: Callable[..., bool]) -> Callable[..., bool]:
+        """Decorate a function that does the same to the last bit, for as long as compiling would take longer.
+
+        It takes the arguments of the kernel and returns whether it has done the work.
+        """
+        self._stand_in = StandIn(function)
+        return function
+
+    @cached_property
+    def cache(self) -> KernelCache:
+        """Its compiled forms on disk."""
+        return KernelCache(self.py_func)
 
     @property
     def own(self) -> Any:
@@ -137,12 +157,12 @@ class Kernel:
     @property
     def is_kept(self) -> bool:
         """Whether what is compiled is kept on disk; it is not where nothing can be written."""
-        return self.own._cache.is_kept
+        return self.cache.is_kept
 
     @property
     def is_on_disk(self) -> bool:
         """Whether the disk has it, as the sources are now, for some arguments."""
-        return self.own._cache.has_some()
+        return self.cache.has_some()
 
     @property
     def compilations(self) -> int:
@@ -151,7 +171,7 @@ class Kernel:
 
     def awaits(self, finish: Callable[[], None]) -> None:
         """Somebody else compiles it: before this process does, it calls ``finish`` and looks on the disk again."""
-        self.own._cache.finish = finish
+        self.cache.finish = finish
 
     def _dispatcher(self, kind: str) -> Any:
         with _compiler_lock:
@@ -169,7 +189,7 @@ class Kernel:
             **self.options,
         )(self.py_func)
         if cached:
-            dispatcher._cache = KernelCache(self.py_func)
+            dispatcher._cache = self.cache
         return dispatcher
 
 

@@ -7,9 +7,11 @@ numbered features a later block may have more of them.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +22,7 @@ from rankforce.data.seen_columns import SeenColumns
 from rankforce.errors import DataError
 from rankforce.files.streams import file_name
 from rankforce.kinds import shown
+from rankforce.threads import thread_count
 
 
 class SourceFile(NamedTuple):
@@ -48,7 +51,7 @@ class Blocks:
 
     def __init__(
         self,
-        iterate: Callable[[], Iterator[tuple[Any, int]]],
+        iterate: Callable[[], Generator[tuple[Any, int], None, None]],
         files: Sequence[str] = (),
         absent: float | None = None,
         seen: SeenColumns | None = None,
@@ -61,10 +64,11 @@ class Blocks:
         self.absent = absent
 
     def __iter__(self) -> Iterator[tuple[Dataset, int]]:
-        for block, read in self._iterate():
-            if not isinstance(block, Dataset):
-                raise DataError(f"a block of rows is a Dataset, not {shown(block)}")
-            yield block, read
+        with contextlib.closing(self._iterate()) as made:
+            for block, read in _ahead(made) if self.files and thread_count() > 1 else made:
+                if not isinstance(block, Dataset):
+                    raise DataError(f"a block of rows is a Dataset, not {shown(block)}")
+                yield block, read
 
     def check_unchanged(self) -> None:
         """Raise if a file is another one than at first."""
@@ -73,18 +77,43 @@ class Blocks:
                 raise DataError(f"{before.path} was changed while it was read: begin again")
 
 
-def blocks_of(data: Any, rows: int, **options: Any) -> Blocks:
-    """Blocks of at most about ``rows`` rows.
+class BlockSize(NamedTuple):
+    """How large a block may be: so many rows, and so many bytes of features; text is read in rounds of its own size."""
+
+    rows: int
+    bytes: int
+
+    def rows_of(self, features: int) -> int:
+        """How many rows of so many features."""
+        return max(1, min(self.rows, self.bytes // (4 * max(features, 1))))
+
+
+def _ahead(blocks: Iterator[tuple[Any, int]]) -> Iterator[tuple[Any, int]]:
+    """The same blocks, the next one being read while the caller works on one."""
+    context = contextvars.copy_context()  # the number of threads in force
+
+    def following() -> tuple[Any, int] | None:
+        return context.run(next, blocks, None)
+
+    with ThreadPoolExecutor(1, thread_name_prefix="rankforce-blocks") as reader:
+        coming = reader.submit(following)
+        while (current := coming.result()) is not None:
+            coming = reader.submit(following)
+            yield current
+
+
+def blocks_of(data: Any, size: BlockSize, **options: Any) -> Blocks:
+    """Blocks of at most about this size.
 
     ``data``: the name of a file, a pattern (``train/*.txt.gz``) or a list of names; a Dataset; or a function that
     returns an iterator of data sets, and is called for every pass. ``options`` as for ``rf.read``.
     """
     if isinstance(data, Dataset):
         _refuse_options(options, "a Dataset")
-        return Blocks(lambda: _slices(data, rows))
+        return Blocks(lambda: _slices(data, size.rows_of(data.n_features)))
     if callable(data):
         _refuse_options(options, "a function")
-        return Blocks(lambda: ((block, 0) for block in data()))
+        return Blocks(lambda: _unsized(data()))
     paths = _paths(data)
     from rankforce.data.files import file_blocks, is_table
 
@@ -93,10 +122,10 @@ def blocks_of(data: Any, rows: int, **options: Any) -> Blocks:
     if any(map(is_table, paths)):
         absent = None
 
-    def iterate() -> Iterator[tuple[Dataset, int]]:
+    def iterate() -> Generator[tuple[Dataset, int], None, None]:
         before = 0
         for path in paths:
-            with contextlib.closing(file_blocks(path, rows, seen, **options)) as blocks:
+            with contextlib.closing(file_blocks(path, size, seen, **options)) as blocks:
                 for block, read in blocks:
                     yield block, before + read
             before += os.path.getsize(path)
@@ -104,9 +133,14 @@ def blocks_of(data: Any, rows: int, **options: Any) -> Blocks:
     return Blocks(iterate, paths, absent, seen)
 
 
-def _slices(data: Dataset, rows: int) -> Iterator[tuple[Dataset, int]]:
+def _slices(data: Dataset, rows: int) -> Generator[tuple[Dataset, int], None, None]:
     for first in range(0, data.n_documents, rows):
         yield data._take_rows(np.arange(first, min(first + rows, data.n_documents))), 0
+
+
+def _unsized(blocks: Any) -> Generator[tuple[Any, int], None, None]:
+    for block in blocks:
+        yield block, 0
 
 
 def _refuse_options(options: dict[str, Any], what: str) -> None:

@@ -214,7 +214,7 @@ class Dataset:
         """The id of a query, given by its number (from 0)."""
         return self.query_ids[query : query + 1].tolist()[0]
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """A digest of features, labels, queries and weights, whatever the order of the queries."""
         return fingerprint_of(self)

@@ -45,6 +45,7 @@ SAMPLE = 100_000  # about so many documents are looked at
 SCORES = 20_000  # of so many documents
 COLUMNS_AT_A_TIME = 8
 ROWS_AT_A_TIME = 1 << 15
+MANY = 1 << 14  # numbers that are sorted faster by a kernel, which trainings compile anyway
 DIGITS = 6  # of the numbers about queries
 
 
@@ -201,7 +202,7 @@ def counts_by_query(distribution: Distribution, column: np.ndarray, sizes: np.nd
 
 def _cuts(there: np.ndarray, bins: int) -> np.ndarray:
     """Values that cut others into about so many bins; a value of many documents is cut off on both sides."""
-    values = np.sort(there + 0.0)  # zeros without a sign: either may come first
+    values = _sorted(there)
     n = len(values)
     if n == 0:
         return values
@@ -212,6 +213,17 @@ def _cuts(there: np.ndarray, bins: int) -> np.ndarray:
     before = values[np.maximum(first - 1, 0)][many & (first > 0)]
     cuts = np.unique(np.concatenate([quantiles, before]))
     return cuts[cuts < values[-1]]
+
+
+def _sorted(there: np.ndarray) -> np.ndarray:
+    """Numbers, none of them missing, in rising order; zeros without a sign: either may come first."""
+    values: np.ndarray = there + 0.0
+    if len(values) < MANY or values.dtype != dtypes.FEATURE:
+        return np.sort(values)
+    from rankforce.kernels.radix_sort import sort_bits
+
+    sort_bits(values.view(np.uint32), np.empty(len(values), dtype=np.uint32))
+    return values
 
 
 def _frequent(codes: np.ndarray, categories: int, bins: int) -> np.ndarray:

@@ -6,13 +6,16 @@ import inspect
 import os
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.seen_columns import SeenColumns
 from rankforce.errors import DataError, SettingsError
 from rankforce.files.limits import within_memory
 from rankforce.files.streams import file_name
+
+if TYPE_CHECKING:
+    from rankforce.data.blocks import BlockSize
 
 TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
@@ -37,8 +40,10 @@ def read(path: str | os.PathLike[str], **options: Any) -> Dataset:
         return reader(name, **options)
 
 
-def file_blocks(path: str, rows: int, seen: SeenColumns, **options: Any) -> Generator[tuple[Dataset, int], None, None]:
-    """A file in blocks of about so many rows, each with how many bytes of the file are read with it.
+def file_blocks(
+    path: str, size: BlockSize, seen: SeenColumns, **options: Any
+) -> Generator[tuple[Dataset, int], None, None]:
+    """A file in blocks of about this size, each with how many bytes of the file are read with it.
 
     Options as for ``read``; ``seen`` is told about columns that all blocks settle together.
     """
@@ -49,7 +54,7 @@ def file_blocks(path: str, rows: int, seen: SeenColumns, **options: Any) -> Gene
         from rankforce.data.tables.table_files import read_table
 
         _check_options(read_table, options, purpose)
-        yield from table_blocks(name, rows, seen, **options)
+        yield from table_blocks(name, size, seen, **options)
     else:
         from rankforce.data.letor.blocks import letor_blocks
 

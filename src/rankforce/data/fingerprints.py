@@ -18,7 +18,25 @@ DIGEST_SIZE = 16  # bytes
 
 
 def fingerprint_of(data: Dataset) -> str:
-    """A digest of features, categories, labels, queries and weights, whatever the order of the queries."""
+    """A digest of features, categories, labels, queries and weights, whatever the order of the queries.
+
+    The digests of the queries are kept with the data: others that take part in a training may change, and are asked
+    every time.
+    """
+    known = vars(data)
+    if "_query_digests" not in known:
+        known["_query_digests"] = _query_digests(data)
+    weighted = data.weights is not None, data.query_weights is not None
+    header: tuple[Any, ...] = (sorted(data.labels), data.feature_names, *weighted)
+    if data.categories:
+        header = (*header, dict(data.categories))
+    joined = b"".join(collective().gather(known["_query_digests"]))
+    digests = [joined[place : place + DIGEST_SIZE] for place in range(0, len(joined), DIGEST_SIZE)]
+    return fingerprint_from(digests, header)
+
+
+def _query_digests(data: Dataset) -> bytes:
+    """The digests of all queries, one after the other."""
     columns = [data.features, *(data.labels[name] for name in sorted(data.labels))]
     if data.weights is not None:
         columns.append(data.weights)
@@ -38,8 +56,7 @@ def fingerprint_of(data: Dataset) -> str:
             per_query[q] = digest.digest()
 
     over_queries(data.query_starts, digest_queries)
-    header = (sorted(data.labels), data.feature_names, data.weights is not None, data.query_weights is not None)
-    return fingerprint_from(_everybodys(per_query), (*header, dict(data.categories)) if data.categories else header)
+    return b"".join(per_query)
 
 
 def fingerprint_from(digests: Sequence[bytes], header: tuple[Any, ...]) -> str:
@@ -48,9 +65,3 @@ def fingerprint_from(digests: Sequence[bytes], header: tuple[Any, ...]) -> str:
     for one in sorted(digests):
         whole.update(one)
     return whole.hexdigest()
-
-
-def _everybodys(digests: list[bytes]) -> list[bytes]:
-    """Also those of queries that other processes have."""
-    joined = b"".join(collective().gather(b"".join(digests)))
-    return [joined[place : place + DIGEST_SIZE] for place in range(0, len(joined), DIGEST_SIZE)]

@@ -17,6 +17,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
+from rankforce.collective import alone, gathered
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.data.frames import as_numbers, as_vector
 from rankforce.data.pair_counts import count_pairs
@@ -70,7 +71,7 @@ class Preferences:
         n = len(self.better)
         if len(self.worse) != n:
             raise DataError(f"{n} better and {len(self.worse)} worse documents: a pair has one of each")
-        if n == 0:
+        if n == 0 and alone():
             raise DataError("there are no preferences: give at least one pair")
         self.probability = _per_pair(probability, n, "probability")
         self.weight = _per_pair(1.0 if weight is None else weight, n, "weight")
@@ -167,15 +168,18 @@ class Preferences:
             starts=np.concatenate([[0], np.cumsum(counts)]).astype(dtypes.OFFSET),
         )
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
-        """A digest of the pairs, whatever their order and that of the queries."""
+        """A digest of the pairs, whatever their order and that of the queries; of all members' where several train."""
         listed = self.listed
         sizes = np.diff(listed.starts)
         first = np.repeat(self.data.query_starts[:-1], sizes)
         query = np.repeat(self.data.query_hashes, sizes)
-        parts = (query, listed.better - first, listed.worse - first, listed.probability, listed.weight)
-        order = np.argsort(query, kind="stable")
+        parts = [
+            gathered(part)
+            for part in (query, listed.better - first, listed.worse - first, listed.probability, listed.weight)
+        ]
+        order = np.argsort(parts[0], kind="stable")
         digest = hashlib.blake2b(digest_size=16)
         for part in parts:
             digest.update(np.ascontiguousarray(part[order]).tobytes())

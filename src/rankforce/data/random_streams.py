@@ -72,6 +72,7 @@ class Stream(enum.Enum):
     PERMUTED_VALUES = "which document gets whose value of a feature, for its importance"
     STRENGTH_PAIRS = "the pairs that tell the strength of a feature"
     EXPORT_ROWS = "rows that an exported file is checked on"
+    REPORT_QUERIES = "the queries that a report looks into"
 
     word: np.uint64  # what the stream begins with
 

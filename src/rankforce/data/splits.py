@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankforce.collective import collective, gathered, total
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
@@ -31,9 +32,10 @@ def split(data: Dataset, shares: Sequence[float], seed: int = 0) -> tuple[Datase
     """
     seed = checked_seed(seed)
     shares = _checked_shares(shares)
-    if data.n_queries < len(shares):
-        raise DataError(f"{len(shares)} parts need at least as many queries, there are {data.n_queries}")
-    counts = _counts(shares, data.n_queries)
+    queries = total(data.n_queries)
+    if queries < len(shares):
+        raise DataError(f"{len(shares)} parts need at least as many queries, there are {queries}")
+    counts = _counts(shares, queries)
     part = _deal(data, counts, Stream.SPLIT, seed)
     return tuple(data.take_queries(part == number) for number in range(len(shares)))
 
@@ -45,9 +47,10 @@ def folds(data: Dataset, count: int = 5, seed: int = 0) -> Iterator[tuple[Datase
     """
     seed = checked_seed(seed)
     check_number("the number of folds", count, 2, whole=True)
-    if data.n_queries < count:
-        raise DataError(f"{count} folds need at least as many queries, there are {data.n_queries}")
-    fold = _deal(data, _counts([1.0 / count] * int(count), data.n_queries), Stream.FOLDS, seed)
+    queries = total(data.n_queries)
+    if queries < count:
+        raise DataError(f"{count} folds need at least as many queries, there are {queries}")
+    fold = _deal(data, _counts([1.0 / count] * int(count), queries), Stream.FOLDS, seed)
     return ((data.take_queries(fold != number), data.take_queries(fold == number)) for number in range(int(count)))
 
 
@@ -81,10 +84,12 @@ def _counts(shares: list[float], queries: int) -> list[int]:
 
 
 def _deal(data: Dataset, counts: list[int], stream: Stream, seed: int) -> np.ndarray:
-    """The part of every query: ``counts[p]`` queries get part p, spread evenly over the sizes."""
-    queries = data.n_queries
-    of_equal_size, within_runs = (stream.words(seed, draw, data.query_hashes) for draw in range(2))
-    by_size = np.lexsort((of_equal_size, data.query_sizes))
+    """The part of every query: ``counts[p]`` of all queries get part p, spread evenly over the sizes."""
+    hashes, sizes = gathered(data.query_hashes), gathered(data.query_sizes)
+    mine = sum(gathered(np.array([data.n_queries]))[: collective().rank])  # where the own queries begin among all
+    queries = len(sizes)
+    of_equal_size, within_runs = (stream.words(seed, draw, hashes) for draw in range(2))
+    by_size = np.lexsort((of_equal_size, sizes))
     run = max(len(counts), math.ceil(queries / min(count for count in counts if count)))
     runs = np.arange(queries) // run
     shuffled = by_size[np.lexsort((within_runs[by_size], runs))]
@@ -93,4 +98,4 @@ def _deal(data: Dataset, counts: list[int], stream: Stream, seed: int) -> np.nda
     wanted = np.concatenate([(np.arange(count) + 0.5) / count for count in counts if count])
     result = np.empty(queries, dtype=np.int64)
     result[shuffled] = part[np.lexsort((part, wanted))]
-    return result
+    return result[mine : mine + data.n_queries]

@@ -4,7 +4,8 @@ They look at the scores that the next tree or epoch will see, and those that loo
 ranker trains with: its λ-function, normalisation and anchor (of all queries, also where a tree sees only some). Used by
 hand, without a ranker, they assume RankNetWeightPairs, and their tables say so.
 
-Give them to ``fit(..., instruments=[...])``; afterwards each holds a table. They change nothing in the training.
+Give them to ``fit(..., instruments=[...])``; afterwards each holds a table. They change nothing in the training. Where
+several members train together, the table of each is about the queries of all.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.collective import anybody, exact_total, total, totals, union
 from rankforce.console import tables
 from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.data.dataset import MAIN_LABEL, Dataset
@@ -27,6 +29,7 @@ from rankforce.forces.trained_forces import ASSUMED, AnchoredForces, TrainedForc
 from rankforce.kernels.forces.pair_forces import scale_by_log
 from rankforce.kinds import MOST, Text, Whole, check_number, shown
 from rankforce.lambdas.pairwise import PairwiseLambdaFunction
+from rankforce.measures.mean import weighted_mean
 from rankforce.objectives.graded import Graded
 from rankforce.objectives.objective import Term
 
@@ -147,7 +150,8 @@ class ForceAgreement(TableInstrument):
         found = {}
         for name, forces in self._later.items():
             later = np.sign(forces.at(scores, order, iteration)[0])
-            found[name] = float(np.mean((later == signs) | (later == 0)))
+            agreeing = (later == signs) | (later == 0)
+            found[name] = _ratio(int(np.count_nonzero(agreeing)), len(agreeing))
         return found
 
 
@@ -179,9 +183,9 @@ class ContributionsByGrade(TableInstrument):
         whole = self._forces.forces.terms[0]
         labels, starts = whole.judged.labels, whole.judged.starts
         self._whole = whole
-        self._grades = [float(grade) for grade in np.unique(labels[~np.isnan(labels)])]
+        self._grades = union(labels[~np.isnan(labels)]).tolist()
         self._high = np.flatnonzero(labels >= self.least)
-        if not len(self._high):
+        if not anybody(len(self._high) > 0):
             raise SettingsError(f"no document has a grade of at least {self.least:g}")
         # All partners of one grade pull a document the same way: the sum of the sizes of their forces is the size of
         # their sum. So the forces of two grades alone, pair of grades by pair of grades, say it all.
@@ -211,10 +215,7 @@ class ContributionsByGrade(TableInstrument):
             self._add_springs(self._forces.springs, scores, order, iteration, named)
         totals = sum(named.values())[self._high]  # type: ignore[index]  # there is at least one grade
         pulled = totals > 0
-        return {
-            name: float(np.mean(amount[self._high][pulled] / totals[pulled])) if pulled.any() else np.nan
-            for name, amount in named.items()
-        }
+        return {name: weighted_mean(amount[self._high][pulled] / totals[pulled]) for name, amount in named.items()}
 
     def _add_springs(
         self,
@@ -255,13 +256,15 @@ class GradesInTop(TableInstrument):
         self._labels = data.by_query(data.labels[self.label])
         self._places = _top_places(data, self.k)
         self._weights = _per_query_weights(data, self.k)
-        self._grades = [float(grade) for grade in np.unique(self._labels[~np.isnan(self._labels)])]
+        missing = np.isnan(self._labels)
+        self._grades = union(self._labels[~missing]).tolist()
+        self._some_unlabelled = anybody(bool(missing.any()))
 
     def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
         top = self._labels[order[self._places]]
-        found = {f"grade {grade:g}": float(self._weights[top == grade].sum()) for grade in self._grades}
-        if np.isnan(self._labels).any():
-            found["unlabelled"] = float(self._weights[np.isnan(top)].sum())
+        found = {f"grade {grade:g}": exact_total(self._weights[top == grade]) for grade in self._grades}
+        if self._some_unlabelled:
+            found["unlabelled"] = exact_total(self._weights[np.isnan(top)])
         return found
 
 
@@ -279,7 +282,7 @@ class RankChanges(TableInstrument):
     def _start(self, data: Dataset) -> None:
         self._places = _top_places(data, self.k)
         self._top_weights = _per_query_weights(data, self.k)
-        self._weights = _per_query_weights(data, int(data.query_sizes.max()))
+        self._weights = _per_query_weights(data, int(data.query_sizes.max(initial=1)))
         self._before: np.ndarray | None = None
 
     def _measured(self, iteration: int, scores: np.ndarray, order: np.ndarray) -> dict[str, float]:
@@ -288,9 +291,15 @@ class RankChanges(TableInstrument):
             return {"whole list": np.nan, f"top {self.k}": np.nan}
         changed = order != before  # a place has another document exactly where a document has another place
         return {
-            "whole list": float(self._weights[changed].sum()),
-            f"top {self.k}": float(self._top_weights[changed[self._places]].sum()),
+            "whole list": exact_total(self._weights[changed]),
+            f"top {self.k}": exact_total(self._top_weights[changed[self._places]]),
         }
+
+
+def _ratio(some: int, everything: int) -> float:
+    """Everybody's share of documents."""
+    part, whole = totals(some, everything)
+    return part / whole
 
 
 def _checked_k(k: Any) -> int:
@@ -308,5 +317,5 @@ def _top_places(data: Dataset, k: int) -> np.ndarray:
 def _per_query_weights(data: Dataset, k: int) -> np.ndarray:
     """For each of these places: 1 / (queries × places of its query), so that a sum is a mean over queries of means."""
     counts = np.minimum(data.query_sizes, k)
-    filled = np.maximum(np.count_nonzero(counts), 1)
+    filled = max(total(int(np.count_nonzero(counts))), 1)
     return np.repeat(1.0 / np.maximum(counts, 1) / filled, counts)

@@ -16,16 +16,12 @@ import struct
 import time
 from collections.abc import Sequence
 
-from rankforce.errors import RankforceError
+from rankforce.errors import PeerLostError
 
 _HELLO = struct.Struct("!16si")  # the run, the rank
 RUN_SIZE = 16  # bytes of a run's name
 LOST_HOST = 30  # seconds after which a host that acknowledges nothing is lost
 CHUNK = 2**20  # bytes handed to TLS at a time
-
-
-class PeerLostError(RankforceError):
-    """Another member of a training is gone or silent; the training can go on with those that are left."""
 
 
 class Address(tuple[str, int]):

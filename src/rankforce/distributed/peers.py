@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.distributed.connections import Address, Exchange, Listener, PeerLostError, Secrecy, connect
-from rankforce.errors import RankforceError
+from rankforce.distributed.connections import Address, Exchange, Listener, Secrecy, connect
+from rankforce.errors import PeerLostError, RankforceError
 
 SHORT = 32 * 1024  # bytes up to which all are exchanged in every round
 _HEADER = struct.Struct("!QIIQ")  # number of the call, operation, round, elements
-ADD, HIGHEST, GATHER, SIZES = range(4)
-_WORDS = {ADD: "a sum", HIGHEST: "a maximum", GATHER: "pieces", SIZES: "sizes"}
+ADD, HIGHEST, GATHER, SIZES, SCATTER = range(5)
+_WORDS = {ADD: "a sum", HIGHEST: "a maximum", GATHER: "pieces", SIZES: "sizes", SCATTER: "parts of a sum"}
 _COMBINE: dict[int, Callable[..., Any]] = {ADD: np.add, SIZES: np.add, HIGHEST: np.maximum}
 
 
@@ -82,6 +82,12 @@ class Peers:
         """The sum of everybody's int64 arrays."""
         return self._reduce(ADD, values)
 
+    def scatter_add(self, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        """The part of everybody's sum from ``edges[rank]`` on; ``values`` (int64) are overwritten."""
+        _check_dtype(values)
+        self._guarded(self._scatter, values, [int(edge) for edge in edges])
+        return values[edges[self.rank] : edges[self.rank + 1]]
+
     def highest(self, values: np.ndarray) -> np.ndarray:
         """The maximum of everybody's int64 arrays."""
         return self._reduce(HIGHEST, values)
@@ -106,8 +112,7 @@ class Peers:
     # --------------------------------------------------------------------------------------------------- sums, maxima
 
     def _reduce(self, operation: int, values: np.ndarray) -> np.ndarray:
-        if values.dtype != np.int64:
-            raise TypeError(f"members exchange int64 arrays, not {values.dtype}")
+        _check_dtype(values)
         result = np.array(values, dtype=np.int64, order="C")
         self._guarded(self._reduce_all, operation, result.reshape(-1))
         return result
@@ -155,6 +160,39 @@ class Peers:
         for number, (partner, kept, given) in enumerate(reversed(halves), start=32):
             self._swap(operation, number, partner, _view(own[kept]), partner, _view(own[given]))
 
+    def _scatter(self, own: np.ndarray, edges: list[int]) -> None:
+        """Halve until the own part is left; whoever is beyond the power of two hands in first, and is sent its part."""
+        self.calls += 1
+        power, beyond = self._power, self.rank >= self._power
+        partner = self.rank - power if beyond else self.rank + power
+        folded = beyond or partner < self.size
+        if folded:
+            whole = None if beyond else np.empty_like(own)
+            self._one_way(SCATTER, 0, partner, own if beyond else None, whole)
+            if whole is not None:
+                own += whole
+        first, last, step = 0, power, 0 if beyond else power // 2
+
+        def parts(begin: int, end: int) -> list[np.ndarray]:
+            """Those of members begin to end, and of those beyond that they stand for."""
+            places = [begin, end, min(begin + power, self.size), min(end + power, self.size)]
+            return [own[edges[a] : edges[b]] for a, b in (places[:2], places[2:])]
+
+        for number in itertools.count(2):
+            if step == 0:
+                break
+            middle = (first + last) // 2
+            kept, given = ((first, middle), (middle, last))[:: 1 if self.rank & step == 0 else -1]
+            outgoing, sums = np.concatenate(parts(*given)), parts(*kept)
+            incoming = np.empty(sum(map(len, sums)), dtype=np.int64)
+            self._swap(SCATTER, number, self.rank ^ step, _view(outgoing), self.rank ^ step, _view(incoming))
+            sums[0] += incoming[: len(sums[0])]
+            sums[1] += incoming[len(sums[0]) :]
+            first, last, step = *kept, step // 2
+        if folded:
+            theirs = own[edges[max(self.rank, partner)] : edges[max(self.rank, partner) + 1]]
+            self._one_way(SCATTER, 1, partner, None if beyond else theirs, theirs if beyond else None)
+
     # ------------------------------------------------------------------------------------------------------- messages
 
     def _swap(
@@ -198,6 +236,11 @@ class Peers:
         except (PeerLostError, DisagreementError):
             self.close()  # nobody may wait for a member that has given up
             raise
+
+
+def _check_dtype(values: np.ndarray) -> None:
+    if values.dtype != np.int64:
+        raise TypeError(f"members exchange int64 arrays, not {values.dtype}")
 
 
 def _view(array: np.ndarray) -> memoryview:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
 
+from rankforce.collective import exact_total, total
 from rankforce.data.dataset import tie_breakers
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError
@@ -48,7 +48,7 @@ class ListedAgreement:
         if data.weights is not None:
             of_documents = data.by_query(data.weights)
             self.weights = self.weights * of_documents[listed.better] * of_documents[listed.worse]
-        self.total = math.fsum(self.weights)
+        self.total = exact_total(self.weights)
         if self.total == 0:
             raise DataError(f"no agreement with {preferences}: all their weights are 0")
         self._query = np.repeat(np.arange(data.n_queries), np.diff(listed.starts))
@@ -58,13 +58,13 @@ class ListedAgreement:
     def measure(self) -> Agreement:
         """The measure, with what is true of these pairs."""
         certain = np.maximum(self.listed.probability, 1.0 - self.listed.probability)
-        return Agreement(int(np.count_nonzero(self.weights)), math.fsum(self.weights * certain) / self.total)
+        return Agreement(total(int(np.count_nonzero(self.weights))), exact_total(self.weights * certain) / self.total)
 
     def of_ranks(self, ranks: np.ndarray) -> float:
         """The agreement with a ranking without ties, from the rank of every document (``by_query`` order)."""
         above = ranks[self.listed.better] < ranks[self.listed.worse]
         agreeing = np.where(above, self.listed.probability, 1.0 - self.listed.probability)
-        return math.fsum(self.weights * agreeing) / self.total
+        return exact_total(self.weights * agreeing) / self.total
 
     def per_query(self, scores: np.ndarray, ties: str, seed: int) -> np.ndarray:
         """The agreement within every query at these scores (``by_query`` order); NaN where no pair counts."""

@@ -57,7 +57,7 @@ def t_interval(values: np.ndarray, weights: np.ndarray | None = None, level: flo
         return Interval(math.nan, math.nan)
     from scipy import special  # a fifth of a second, for what not every evaluation asks
 
-    reach = float(special.stdtrit(len(values) - 1, 0.5 + level / 2.0)) * error
+    reach = float(special.stdtrit(total(len(values)) - 1, 0.5 + level / 2.0)) * error
     return Interval(centre - reach, centre + reach)
 
 
@@ -97,7 +97,7 @@ def paired_t_test(differences: np.ndarray, weights: np.ndarray | None = None) ->
     statistic = centre / error
     from scipy import special  # a fifth of a second, for what not every evaluation asks
 
-    return Significance(statistic, float(2.0 * special.stdtr(len(differences) - 1, -abs(statistic))))
+    return Significance(statistic, float(2.0 * special.stdtr(total(len(differences)) - 1, -abs(statistic))))
 
 
 def randomisation_test(

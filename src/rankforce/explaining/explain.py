@@ -114,7 +114,7 @@ def explain(
     with using_threads(threads):
         asked = AskedDocuments.of(data, query)
         if pair is not None:
-            return _explained_pair(explained, data, asked, *asked.places_of_pair(pair), changes)
+            return explained_pair(explained, data, asked, *asked.places_of_pair(pair), changes)
         place = None if document is None else asked.place_of(document)
         table, order = _table(explained, asked, _references(background, explained, data, seed))
     return table if place is None else table._document_at(int(np.flatnonzero(order == place)[0]))
@@ -202,9 +202,10 @@ def _table(model: Model, asked: AskedDocuments, references: np.ndarray | None) -
     return table, order
 
 
-def _explained_pair(
+def explained_pair(
     model: Model, data: Dataset, asked: AskedDocuments, a: int, b: int, changes: bool
 ) -> PairExplanation:
+    """Why row ``a`` of the asked documents stands above row ``b``; changes are measured by all of the data."""
     part = asked.data
     rows, matrix, scores = rows_of(model, part), model.matrix(part), model.predict(part)
     contributions = attributed(model, rows[a : a + 1], rows[b : b + 1]).contributions[0]

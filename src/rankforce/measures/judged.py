@@ -7,6 +7,7 @@ user's is looked at anew each time: what it reads may have changed.
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
+from rankforce.collective import anybody, collective, union
 from rankforce.compiling.kernel_values import is_foreign
 from rankforce.data.dataset import Dataset
 from rankforce.data.dataset_columns import label_remedy
@@ -106,8 +108,21 @@ class JudgedMeasure:
                 f"{measure}: worth gives an array of shape {self.worth.shape} for {len(self.labels)} labels; it must "
                 "give a number for each label"
             )
+        if collective().size > 1 and _has_own_code(measure):
+            self._check_worth_of_everybody()
         self.kernel_tuple = measure.kernel_tuple()
         self._query_ids = data.query_ids
+
+    def _check_worth_of_everybody(self) -> None:
+        """Members see different labels: refuse a worth that depends on what stands beside a label."""
+        labels = union(self.labels)
+        expected = np.asarray(self.measure.worth(labels), dtype=dtypes.WORTH)
+        mine = expected[np.searchsorted(labels, self.labels)]
+        if anybody(not np.array_equal(mine, self.worth, equal_nan=True)):
+            raise MeasureError(
+                f"{self.measure}: what a label is worth depends on the other labels; where several train together it "
+                "must be a function of the label alone"
+            )
 
     @cached_property
     def normalisers(self) -> np.ndarray:
@@ -195,13 +210,18 @@ class JudgedMeasure:
 def judged(data: Dataset, measure: Measure) -> JudgedMeasure:
     """``Judged(data, measure)``, made once per data set and measure, as long as the measure's code is the same."""
     code: tuple[Any, ...] = (type(measure.kernel_tuple()),)  # another one after an edit of a user's class
-    if is_foreign(type(measure)) or any(map(callable, vars(measure).values())):
+    if _has_own_code(measure):
         try:
             identity = CodeIdentity.of(measure, type(measure).__name__)
         except NoIdentityError:
             return JudgedMeasure(data, measure)
         code += (identity.content, *identity.parts.items())
+    code += (weakref.ref(collective()),)  # what a label is worth may depend on the labels that others have
     return _remembered(_judged, data, (measure, code), lambda: JudgedMeasure(data, measure))
+
+
+def _has_own_code(measure: Measure) -> bool:
+    return is_foreign(type(measure)) or any(map(callable, vars(measure).values()))
 
 
 def _label_source(data: Dataset, measure: Measure) -> LabelSource:

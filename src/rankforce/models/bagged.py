@@ -26,10 +26,6 @@ class Bagged(ModelOfModels):
         """The average of models. Its features are those of the first, then those that only later ones read."""
         return cls(**fields_around(models, provenance))
 
-    def category_tests(self) -> Iterator[tuple[str, np.ndarray]]:
-        for model in self.models:
-            yield from model.category_tests()
-
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         total = np.zeros(len(matrix), dtype=dtypes.SCORE)
         for scores in self.scores_of_members(matrix):

@@ -38,10 +38,6 @@ class Combination(ModelOfModels):
         if not np.isfinite(self.weights).all():
             raise SettingsError("the weights of a combination must be finite numbers")
 
-    def category_tests(self) -> Iterator[tuple[str, np.ndarray]]:
-        for model in self.models:
-            yield from model.category_tests()
-
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         return weighted_sum(self.weights, list(self.scores_of_members(matrix)))
 

@@ -41,6 +41,10 @@ class ModelOfModels(Model):
         for model in self.models:
             yield from model.threshold_tests()
 
+    def category_tests(self) -> Iterator[tuple[str, np.ndarray]]:
+        for model in self.models:
+            yield from model.category_tests()
+
     def scores_of_members(self, matrix: np.ndarray) -> Iterator[np.ndarray]:
         """The scores that each member gives to the documents of a matrix with this model's features, one by one."""
         for model in self.models:

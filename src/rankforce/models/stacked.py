@@ -36,10 +36,6 @@ class Stacked(ModelOfModels):
                 f"one by one, not by {self.net!r}"
             )
 
-    def category_tests(self) -> Iterator[tuple[str, np.ndarray]]:
-        for model in self.models:
-            yield from model.category_tests()
-
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
         return stacked_scores(self.net, list(self.scores_of_members(matrix)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -35,6 +35,8 @@ RATES_TRIED = {"adam": (0.0003, 0.001, 0.003, 0.01), "gradient": (1e-5, 1e-4, 1e
 @with_settings
 class NetRanker(Iterative):
     """Base of RankNet and LambdaRank: a subclass says what pulls at the documents."""
+
+    WHY_ALONE: ClassVar[str] = "a net changes after a query, and the next query sees the change"
 
     hidden: int = whole(10, least=0, most=MOST_HIDDEN)
     epochs: int | None = whole(None, least=1)

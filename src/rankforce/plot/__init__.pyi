@@ -11,12 +11,14 @@ from rankforce.plot.swept_curves import smoothness as smoothness
 from rankforce.plot.swept_curves import sweep as sweep
 from rankforce.plot.trade_offs import frontier as frontier
 from rankforce.plot.trade_offs import tuning as tuning
+from rankforce.plot.training_curves import curves as curves
 from rankforce.plot.training_curves import history as history
 from rankforce.plot.training_curves import instrument as instrument
 
 __all__ = [
     "calibration",
     "comparison",
+    "curves",
     "dependence",
     "forces",
     "frontier",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,73 @@ from rankforce.kinds import Text, Whole
 from rankforce.plot.canvas import Canvas, plain
 
 LARGEST = 1e300  # of scores: sums and differences of larger ones are infinite
+
+
+@dataclasses.dataclass(frozen=True)
+class CalibratedBins:
+    """Bins of equally many documents by rising score: the mean score, mean label and its standard error of each.
+
+    diagonal : the ends of the line on which scores are labels; None where scores lie beyond the range of the labels
+    """
+
+    label: str
+    scores: tuple[float, ...]
+    labels: tuple[float, ...]
+    errors: tuple[float, ...]
+    sizes: tuple[int, ...]
+    diagonal: tuple[float, float] | None
+
+    @classmethod
+    def of(cls, ranking: Any, data: Dataset, label: str, bins: int) -> CalibratedBins:
+        scores, labels = _labelled(ranking, data, label)
+        parts = np.array_split(np.argsort(scores, kind="stable"), min(bins, len(scores)))
+        places = np.array([scores[part].mean() for part in parts])
+        low, high = labels.min(), labels.max()
+        room = 0.25 * ((high - low) or 1.0)
+        comparable = low - room <= places.min() and places.max() <= high + room
+        return cls(
+            label,
+            tuple(places.tolist()),
+            tuple(float(labels[part].mean()) for part in parts),
+            tuple(float(labels[part].std() / np.sqrt(len(part))) for part in parts),
+            tuple(map(len, parts)),
+            (float(min(low, places.min())), float(max(high, places.max()))) if comparable else None,
+        )
+
+
+class GradeScores(NamedTuple):
+    """The scores of the documents of one grade, or of a group of grades: their shares between the edges."""
+
+    name: str
+    documents: int
+    shares: np.ndarray
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreSpread:
+    """How the scores of each grade are distributed, over the same bins."""
+
+    label: str
+    edges: np.ndarray
+    grades: tuple[GradeScores, ...]
+
+    @classmethod
+    def of(cls, ranking: Any, data: Dataset, label: str, bins: int) -> ScoreSpread:
+        scores, labels = _labelled(ranking, data, label)
+        groups = {f"{label} {value:g}": labels == value for value in np.unique(labels)}
+        if len(groups) > 8:
+            order = np.array_split(np.argsort(labels, kind="stable"), 4)
+            groups = {
+                f"{label} {labels[part[0]]:.3g} to {labels[part[-1]]:.3g}": np.isin(np.arange(len(labels)), part)
+                for part in order
+            }
+        low, high = float(scores.min()), float(scores.max())
+        edges = np.linspace(low, high, bins + 1) if low < high else np.linspace(low - 0.5, low + 0.5, bins + 1)
+        grades = [
+            GradeScores(name, int(chosen.sum()), np.histogram(scores[chosen], bins=edges)[0] / chosen.sum())
+            for name, chosen in groups.items()
+        ]
+        return cls(label, edges, tuple(grades))
 
 
 def calibration(
@@ -28,21 +96,18 @@ def calibration(
     bins : how many
     """
     Whole(2, 1000).check("bins", bins)
-    scores, labels = _labelled(ranking, data, label)
-    parts = np.array_split(np.argsort(scores, kind="stable"), min(bins, len(scores)))
-    places = np.array([scores[part].mean() for part in parts])
-    means = np.array([labels[part].mean() for part in parts])
-    errors = np.array([2.0 * labels[part].std() / np.sqrt(len(part)) for part in parts])
+    found = CalibratedBins.of(ranking, data, label, bins)
     canvas = Canvas(ax, path)
-    low, high = labels.min(), labels.max()
-    room = 0.25 * ((high - low) or 1.0)
-    if low - room <= places.min() and places.max() <= high + room:
-        ends = [min(low, places.min()), max(high, places.max())]
+    if found.diagonal is not None:
+        ends = list(found.diagonal)
         canvas.axes.plot(ends, ends, color="black", linewidth=0.8, linestyle="--", label="score = label")
-    canvas.axes.errorbar(places, means, yerr=errors, fmt="o-", capsize=2, color=canvas.colour(0), label="mean label")
+    errors = [2.0 * error for error in found.errors]
+    canvas.axes.errorbar(
+        found.scores, found.labels, yerr=errors, fmt="o-", capsize=2, color=canvas.colour(0), label="mean label"
+    )
     canvas.axes.set_xlabel("mean score")
     canvas.axes.set_ylabel(plain(f"mean of {label}"))
-    return canvas.finish(f"Labels by score, {len(parts)} bins of {len(parts[0]):,} documents", legend=True)
+    return canvas.finish(f"Labels by score, {len(found.sizes)} bins of {found.sizes[0]:,} documents", legend=True)
 
 
 def score_distribution(
@@ -55,22 +120,15 @@ def score_distribution(
         drawn in four groups of equally many documents
     """
     Whole(2, 1000).check("bins", bins)
-    scores, labels = _labelled(ranking, data, label)
-    groups = {f"{label} {value:g}": labels == value for value in np.unique(labels)}
-    if len(groups) > 8:
-        order = np.array_split(np.argsort(labels, kind="stable"), 4)
-        groups = {
-            f"{label} {labels[part[0]]:.3g} to {labels[part[-1]]:.3g}": np.isin(np.arange(len(labels)), part)
-            for part in order
-        }
+    found = ScoreSpread.of(ranking, data, label, bins)
     canvas = Canvas(ax, path)
-    low, high = float(scores.min()), float(scores.max())
-    edges = np.linspace(low, high, bins + 1) if low < high else np.linspace(low - 0.5, low + 0.5, bins + 1)
-    for number, (name, chosen) in enumerate(groups.items()):
-        counts, _ = np.histogram(scores[chosen], bins=edges)
-        shares = counts / chosen.sum()
+    for number, one in enumerate(found.grades):
         canvas.axes.stairs(
-            shares, edges, color=canvas.colour(number), linewidth=1.4, label=plain(f"{name} ({chosen.sum():,})")
+            one.shares,
+            found.edges,
+            color=canvas.colour(number),
+            linewidth=1.4,
+            label=plain(f"{one.name} ({one.documents:,})"),
         )
     canvas.axes.set_xlabel("score")
     canvas.axes.set_ylabel("share of the documents with this label")

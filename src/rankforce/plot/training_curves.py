@@ -77,7 +77,8 @@ def curves(of: Any, against: str = "iterations", *, ax: Any = None, path: Any = 
     for number, (name, record) in enumerate(records.items()):
         part = "validation" if len(record.history.get("validation", ())) else next(iter(record.history))
         heights = np.asarray(record.history[part], dtype=np.float64)
-        along = np.arange(1, len(heights) + 1) if places[name] is None else places[name][: len(heights)]
+        seconds = places[name]
+        along = np.arange(1, len(heights) + 1) if seconds is None else seconds[: len(heights)]
         style = LINE_STYLES[number // len(PALETTE) % len(LINE_STYLES)]
         label = plain(name if part == "validation" else f"{name}, {part}")
         canvas.axes.plot(along, heights, color=canvas.colour(number), linestyle=style, label=label)

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from rankforce.collective import anybody, gathered, total
 from rankforce.data.dataset import Dataset
 from rankforce.data.random_streams import Stream
 from rankforce.data.splits import folds
@@ -20,7 +21,7 @@ from rankforce.measures.measure import Measure
 from rankforce.models.bagged import Bagged
 from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance
-from rankforce.training.checkpoint import Checkpoint
+from rankforce.training.checkpoint import Kept
 from rankforce.training.course import Course
 from rankforce.training.inputs import as_dataset, as_validation, with_features
 from rankforce.training.iterative import Iterative, Training
@@ -135,6 +136,13 @@ class Bagging(Iterative):
     def learns_categories(self) -> bool:
         return self._base().learns_categories
 
+    @property
+    def learns_together(self) -> bool:
+        return self._base().learns_together
+
+    def _why_alone(self) -> str:
+        return self._base()._why_alone()
+
     def _base(self) -> Ranker:
         if self.ranker is None:
             from rankforce.rankers.lambdamart import LambdaMART
@@ -155,11 +163,13 @@ class Bagging(Iterative):
         """(what model ``number`` learns from, the other queries)."""
         if self.sample == "folds":
             return next(itertools.islice(folds(data, self.n_models, self.seed), number, None))
-        count = max(1, round(self.query_fraction * data.n_queries))
-        if count == data.n_queries:
+        queries = total(data.n_queries)
+        count = max(1, round(self.query_fraction * queries))
+        if count == queries:
             return data, None
-        order = np.argsort(Stream.BAGGED_QUERIES.words(self.seed, number, data.query_hashes), kind="stable")
-        return data.take_queries(order[:count]), data.take_queries(order[count:])
+        words = Stream.BAGGED_QUERIES.words(self.seed, number, data.query_hashes)
+        drawn = words <= np.partition(gathered(words), count - 1)[count - 1]
+        return data.take_queries(drawn), data.take_queries(~drawn)
 
 
 class BaggingCourse(Course):
@@ -185,6 +195,10 @@ class BaggingCourse(Course):
         return self._monitor
 
     @property
+    def done(self) -> int:  # type: ignore[override]
+        return len(self._monitor.history.get("train", ()))
+
+    @property
     def best_iteration(self) -> int:
         """With early stopping that of the highest validation value; else all models are kept."""
         return len(self.members) if self.patience is None else self._monitor.best_iteration
@@ -204,7 +218,7 @@ class BaggingCourse(Course):
                 iteration.stop()
 
         fit_on(member, drawn, watched, [stop_if_wanted])
-        if cut_short and self.members:
+        if anybody(bool(cut_short)) and self.members:
             return False  # an unfinished model among finished ones
         self._take(member)
         self._monitor.record(len(self.members))
@@ -226,10 +240,10 @@ class BaggingCourse(Course):
         """The models of the members; what they know of their data is part of what the whole knows."""
         return [member.model_.without_known_data() for member in self.members]
 
-    def write(self, checkpoint: Checkpoint, *, last: bool) -> None:
+    def write(self, kept: Kept, *, last: bool) -> None:
         """All models, also those after the best."""
-        everyone = functools.partial(Bagged.of, *self._models())
-        checkpoint.write(self._monitor.history, self._monitor.names, lambda provenance: everyone(provenance=provenance))
+        everyone = functools.partial(Bagged.of, *self._models()[: self.done])
+        kept.write(self._monitor.history, self._monitor.names, lambda provenance: everyone(provenance=provenance))
 
     def resume(self, model: Any, path: Any) -> int:
         for number, member_model in enumerate(model.models):

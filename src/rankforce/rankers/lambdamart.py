@@ -13,7 +13,6 @@ from rankforce.boosting.lambda_learner import LambdaLearner
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.presets import TREE_PRESETS, TreePreset
 from rankforce.boosting.settled import SettledLambdas
-from rankforce.collective import alone
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import SettingsError
@@ -179,8 +178,6 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         """
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
-        if not alone() and instruments:
-            raise SettingsError("instruments look at a training of one process: leave them out")
         inputs = PreferenceInputs.of(data, preferences, preference_share, validation)
         labelled = preferences is None and not isinstance(validation, Preferences)
         objective = self._objective()

@@ -23,7 +23,7 @@ from rankforce.boosting.document_costs import (
 )
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.settled import Settled
-from rankforce.collective import union
+from rankforce.collective import alone, anybody, union
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.errors import DataError, MeasureError, SettingsError
 from rankforce.kinds import FunctionOf, Number, Several, Understood, check_choice, shown
@@ -288,7 +288,20 @@ class MART(FromOtherLibraries, BoostedTrees):
         targets = np.asarray(self.target(np.where(np.isnan(labels), 0.0, labels)), dtype=np.float64)
         if targets.shape != labels.shape or not np.isfinite(targets).all():
             raise SettingsError("the target function must return one finite number for every label it is given")
+        if not alone() and anybody(not np.array_equal(targets, self._target_of_everybody(labels))):
+            raise SettingsError(
+                "the target function gives a label another number beside other labels; where several train together "
+                "it must be a function of the label alone"
+            )
         return targets, labels, self.label
+
+    def _target_of_everybody(self, labels: np.ndarray) -> np.ndarray:
+        """What the target function makes of labels among those of all members."""
+        labels = np.where(np.isnan(labels), 0.0, labels)
+        everything = union(labels)
+        assert callable(self.target)
+        targets: np.ndarray = np.asarray(self.target(everything), dtype=np.float64)[np.searchsorted(everything, labels)]
+        return targets
 
     def _link(self, documents: Documents) -> GradeLink:
         grades = union(documents.labels[documents.active])

@@ -71,6 +71,7 @@ class PRank(Stepwise):
     ``model_.predict_grades(X)`` gives the grades that the thresholds say.
     """
 
+    WHY_ALONE: ClassVar[str] = "its weights change after a document, and the next document sees the change"
     STEP: ClassVar[str] = "epochs"
 
     kernel: Literal["linear", "quadratic"] = dataclasses.field(

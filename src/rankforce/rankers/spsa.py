@@ -6,7 +6,7 @@ import dataclasses
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -82,6 +82,8 @@ class SPSA(NetRanker):
 
     With validation data the weights of the epoch with the highest value are kept (``best_iteration_``).
     """
+
+    WHY_ALONE: ClassVar[str] = "each of its steps measures all queries at the same weights"
 
     measure: str | Measure = dataclasses.field(default="NDCG", kw_only=False, metadata=checked(MEASURE))
     hidden: int = whole(0, least=0, most=MOST_HIDDEN)

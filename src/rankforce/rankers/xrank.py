@@ -95,6 +95,7 @@ class XRank(Stepwise):
         learned.
     """
 
+    WHY_ALONE: ClassVar[str] = "every change of its graph is measured on the rankings of all queries"
     STEP: ClassVar[str] = "steps"
 
     measure: str | Measure = dataclasses.field(default="NDCG", kw_only=False, metadata=checked(MEASURE))

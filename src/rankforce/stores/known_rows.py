@@ -24,6 +24,7 @@ from rankforce.data.distributions import (
     known_words,
     last_hash,
 )
+from rankforce.threads import over_pieces
 
 
 class KnownRows:
@@ -58,13 +59,18 @@ class KnownRows:
         queries = np.concatenate(self._queries)
         order = np.argsort(queries, kind="stable")
         sizes = self._sizes[self._chosen]
-        features: list[Distribution] = []
-        with self._path.open("rb") as file:
-            for first in range(0, n_features, COLUMNS_AT_A_TIME):
-                count = min(COLUMNS_AT_A_TIME, n_features - first)
-                columns = np.hstack([self._read(file, block, first, count) for block in range(len(self._starts))])
-                for name, column in zip(feature_names[first : first + count], columns, strict=True):
-                    features.append(column_distribution(column[order], sizes, categories.get(name)))
+        features: list[Any] = [None] * n_features
+
+        def look(first: int, last: int) -> None:
+            with self._path.open("rb") as file:
+                columns = np.hstack(
+                    [self._read(file, block, first, last - first) for block in range(len(self._starts))]
+                )
+            for place, column in enumerate(columns, start=first):
+                listed = categories.get(feature_names[place])
+                features[place] = column_distribution(column[order], sizes, listed)
+
+        over_pieces([*range(0, n_features, COLUMNS_AT_A_TIME), n_features], look)
         self._path.unlink()
         return KnownData(len(self._sizes), len(sizes), tuple(features))
 

@@ -17,8 +17,10 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.binning import binning
 from rankforce.binning.cuts import Cuts, cuts_of_columns
+from rankforce.threads import over_pieces, thread_count
 
 SLACK = 1.25  # times as many rows as are wanted, before the largest hash is looked for again
+PIECES = 2  # per thread, that columns are read in
 NO_LIMIT = np.uint64(2**64 - 1)
 
 
@@ -70,23 +72,30 @@ class SpilledSample:
         at_once = max(1, min(n_features, most_bytes // max(8 * self._kept, 1)))
 
         def fill(first: int, columns: np.ndarray) -> None:
-            place = 0
-            with self._path.open("rb") as file:
-                for chunk in self._chunks:
-                    chosen = np.flatnonzero(chunk.words <= self._limit)
-                    rows = len(chunk.words)
-                    there = max(0, min(first + len(columns), chunk.width) - first)
-                    file.seek(chunk.start + 4 * rows * first)
-                    values = np.fromfile(file, dtypes.FEATURE, there * rows).reshape(there, rows)
-                    columns[:there, place : place + len(chosen)] = values[:, chosen]
-                    columns[there:, place : place + len(chosen)] = self._absent
-                    place += len(chosen)
+            pieces = min(len(columns), PIECES * thread_count())
+            edges = [len(columns) * piece // pieces for piece in range(pieces + 1)]
+            over_pieces(edges, lambda begin, end: self._fill(first + begin, columns[begin:end]))
             for feature in values_of.keys() & set(range(first, first + len(columns))):
                 column = columns[feature - first]
                 known = ~np.isnan(column)
                 column[known] = values_of[feature][column[known].astype(np.int64)]
 
         return cuts_of_columns(n_features, self._kept, fill, max_bins, at_once), self._kept
+
+    def _fill(self, first: int, columns: np.ndarray) -> None:
+        """Read the columns from ``first`` on."""
+        place = 0
+        with self._path.open("rb") as file:
+            for chunk in self._chunks:
+                rows = len(chunk.words)
+                chosen = chunk.words <= self._limit
+                kept = int(np.count_nonzero(chosen))
+                there = max(0, min(first + len(columns), chunk.width) - first)
+                file.seek(chunk.start + 4 * rows * first)
+                values = np.fromfile(file, dtypes.FEATURE, there * rows).reshape(there, rows)
+                columns[:there, place : place + kept] = values if kept == rows else values[:, chosen]
+                columns[there:, place : place + kept] = self._absent
+                place += kept
 
     def close(self) -> None:
         """No more rows are taken."""

@@ -21,7 +21,7 @@ from rankforce.binning.binned import WORD, Binned
 from rankforce.binning.binning import MOST_BINS, Binning
 from rankforce.binning.packing import Packing
 from rankforce.console.byte_progress import ByteProgress
-from rankforce.data.blocks import Blocks, blocks_of
+from rankforce.data.blocks import Blocks, BlockSize, blocks_of
 from rankforce.data.dataset import Dataset
 from rankforce.data.distributions import KnownData
 from rankforce.data.feature_options import UnusableColumnsError
@@ -37,7 +37,7 @@ from rankforce.stores.known_rows import KnownRows, written_known_data
 from rankforce.stores.stored_texts import written_categories, written_texts
 from rankforce.stores.survey import QUERY_NUMBERS, Survey
 
-ROWS_IN_A_BLOCK = 65_536  # at most; fewer if memory is short
+ROWS_IN_A_BLOCK = 65_536  # at most; fewer of many features
 LEAST_MEMORY = 64_000_000
 PARTIAL = ".partial"
 
@@ -87,7 +87,7 @@ def bin(
         if not isinstance(data, Dataset) and not callable(data):
             options["like"] = like
     with _new_folder(Path(name)) as folder:
-        blocks = blocks_of(data, ROWS_IN_A_BLOCK, **options)
+        blocks = blocks_of(data, BlockSize(ROWS_IN_A_BLOCK, limit // 16), **options)
         _write(blocks, folder, max_bins, limit, like, progress)
     return BinnedDataset.open(Path(name))
 

@@ -1,7 +1,8 @@
 """The mean of a measure at every mixture of two rankers: an exact sweep over all crossings of their documents.
 
 ``sweep(p, q, known, ...)`` follows (1 − x)·p + x·q from x = 0 to 1. Queries are swept independently
-(``kernels/ranking/sweep.py``) and their changes are then merged by place.
+(``kernels/ranking/sweep.py``) and their changes are then merged by place: those of all members, where several train
+together, in the same windows as one would have.
 
 Sums over queries are sums of whole numbers: the value of a query times its share of the mean, in units of 2^−s with s
 as large as 62 bits allow (near 2^−61 for a mean of about 1). Neither threads nor the order of the queries matter, and
@@ -14,12 +15,12 @@ full and goes on once all others have come as far.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.collective import exact_total, gathered, highest, total
 from rankforce.errors import DataError
 from rankforce.kernels.ranking.ordering import order_documents
 from rankforce.kernels.ranking.sweep import SweepState, SweptChanges, SweptDocuments, sweep_queries
@@ -47,16 +48,16 @@ class Scaled:
     def of(cls, scores: np.ndarray, name: str) -> Scaled:
         """Scores (finite) of one ranker; ``name`` is for messages."""
         sizes = np.abs(scores[scores != 0.0])
-        if not len(sizes):
+        smallest, largest = _range_of(sizes)
+        if largest == 0.0:
             return cls(np.zeros(len(scores)), 0)
-        _, largest = np.frexp(sizes.max())
-        _, smallest = np.frexp(sizes.min())
-        if int(largest) - int(smallest) + 53 > MOST_BITS:
+        exponents = np.frexp([smallest, largest])[1]
+        if int(exponents[1]) - int(exponents[0]) + 53 > MOST_BITS:
             raise DataError(
-                f"{name}: the scores {sizes.max():g} and {sizes.min():g} lie too far apart to be combined exactly; "
+                f"{name}: the scores {largest:g} and {smallest:g} lie too far apart to be combined exactly; "
                 "take their logarithms"
             )
-        exponent = LARGEST - int(largest)
+        exponent = LARGEST - int(exponents[1])
         return cls(np.ldexp(scores, exponent) + 0.0, exponent)  # + 0.0: −0 and 0 are one number
 
     def __neg__(self) -> Scaled:
@@ -65,6 +66,13 @@ class Scaled:
     def paired_with(self, other: Scaled) -> Scaled:
         """Itself, but of the other's scale if all its scores are 0 and it has none of its own."""
         return self if self.scores.any() else dataclasses.replace(self, exponent=other.exponent)
+
+
+def _range_of(sizes: np.ndarray) -> tuple[float, float]:
+    """Everybody's (smallest, largest) of positive numbers, whose bits are in the order of the numbers; 0 of none."""
+    bits = sizes.view(np.int64)
+    least, most = highest(-int(bits.min(initial=np.iinfo(np.int64).max)), int(bits.max(initial=0)))
+    return (0.0, 0.0) if most == 0 else tuple(np.array([-least, most]).view(np.float64).tolist())
 
 
 def check_sizes(scores: Sequence[np.ndarray], names: Sequence[str]) -> None:
@@ -109,10 +117,10 @@ def sweep(
     )
     judgement.check_values(np.where(normalisers == 0.0, 0.0, values))
     values[normalisers == 0.0] = 0.0
-    bound = math.fsum(np.abs(shares * values).tolist()) + abs(constant)
-    highest = max(abs(judgement.measure.LOWEST), abs(judgement.measure.HIGHEST))
-    if np.isfinite(highest):
-        bound = max(bound, math.fsum(shares.tolist()) * highest + abs(constant))
+    bound = exact_total(np.abs(shares * values)) + abs(constant)
+    most = max(abs(judgement.measure.LOWEST), abs(judgement.measure.HIGHEST))
+    if np.isfinite(most):
+        bound = max(bound, exact_total(shares) * most + abs(constant))
     while True:
         sums = _Sums(shares, constant, bound)
         pieces = _swept(p.scores, q.scores, judgement, normalisers, order.copy(), values, sums, end, most_changes)
@@ -147,7 +155,7 @@ class _Sums:
         parts = values * self.shares[queries]
         largest = np.zeros(len(self.shares))
         np.maximum.at(largest, queries, np.abs(parts))
-        self.largest_seen = max(self.largest_seen, math.fsum(largest.tolist()))
+        self.largest_seen = max(self.largest_seen, exact_total(largest))
         if self.overflow:
             return np.zeros(len(parts), dtype=np.int64)
         return np.rint(np.ldexp(parts, self.bits)).astype(np.int64)
@@ -172,13 +180,13 @@ def _swept(
     starts, n_queries = judgement.starts, len(normalisers)
     sizes = np.diff(starts).astype(np.float64)
     pairs = np.where(normalisers == 0.0, 0.0, sizes * (sizes - 1.0) / 2.0)
-    all_pairs = float(pairs.sum())
+    all_pairs = exact_total(pairs)
     room = pairs if all_pairs <= most_changes else np.ceil(pairs * (most_changes / all_pairs))
     room = np.minimum(pairs, np.maximum(room, LEAST_ROOM)).astype(np.int64)
 
     everything = np.arange(n_queries)
     last = sums.whole(values, everything)  # of each query, at the end of what it was swept
-    pieces = Pieces(sums.bits, sums.constant + int(last.sum()))
+    pieces = Pieces(sums.bits, sums.constant + total(int(last.sum())))
     reached = np.where(room > 0, 0.0, np.inf)
     counts = np.zeros(n_queries, dtype=np.int64)
     waiting_places = np.empty(0)
@@ -205,14 +213,21 @@ def _swept(
         places = np.concatenate([waiting_places, places])
         changes = np.concatenate([waiting_changes, whole - before])
         queries = np.concatenate([waiting_queries, queries])
-        horizon = float(reached.min(initial=np.inf))
+        horizon = _nearest(reached)
         ready = places <= horizon
-        by_place = np.argsort(places[ready])
-        pieces.add(places[ready][by_place], changes[ready][by_place])
+        now, by = gathered(places[ready]), gathered(changes[ready])
+        by_place = np.argsort(now)
+        pieces.add(now[by_place], by[by_place])
         if horizon == np.inf:
             pieces.finish(end)
             return pieces
         waiting_places, waiting_changes, waiting_queries = places[~ready], changes[~ready], queries[~ready]
+
+
+def _nearest(reached: np.ndarray) -> float:
+    """The first place that anybody's queries have come to; infinity if none is left to be swept."""
+    bits = int(np.array(reached.min(initial=np.inf)).view(np.int64))  # of no negative number: in the same order
+    return float(np.array(-highest(-bits)[0]).view(np.float64))
 
 
 def _advance(

@@ -11,15 +11,19 @@ a training goes on; a net, which changes as a whole, and a compressed file (``.g
 
 from __future__ import annotations
 
+import abc
 import functools
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rankforce.collective import alone, collective, first_says, is_first
 from rankforce.compiling import jit
 from rankforce.data.dataset import Dataset
+from rankforce.displayed_text import displayed_path
 from rankforce.errors import ModelFileError, SettingsError
 from rankforce.files.appending import Extent, append
 from rankforce.files.atomic_writes import check_replaceable, remove_leftovers
@@ -28,7 +32,7 @@ from rankforce.kinds import check_choice, check_number
 from rankforce.models.appended_trees import record_of
 from rankforce.models.model import Model
 from rankforce.models.provenance import NOT_KEPT, Provenance, plain, versions
-from rankforce.models.storage import ENDING, is_model_file, last_digest, load, save
+from rankforce.models.storage import ENDING, from_bytes, is_model_file, last_digest, load, save, to_bytes
 from rankforce.remedies import Argument
 from rankforce.training.monitoring import TIES
 from rankforce.training.own_code import OwnCode
@@ -60,6 +64,17 @@ class Identity:
             },
             code,
         )
+
+    def check_members(self) -> None:
+        """Raise, in every member, unless all of them want the same training."""
+        mine = json.dumps(self.parts, sort_keys=True).encode()
+        for rank, theirs in enumerate(collective().gather(mine)):
+            if theirs != mine:
+                found = self.differences(json.loads(theirs)) or ["something is not the same"]
+                raise SettingsError(
+                    f"members of a training must be told the same; of member {rank} and member {collective().rank}: "
+                    f"{'; '.join(found)}"
+                )
 
     def differences(self, other: dict[str, Any]) -> list[str]:
         """In words, what differs from the identity that a checkpoint holds."""
@@ -99,28 +114,77 @@ def _agree(mine: Any, theirs: Any) -> bool:
     return bool(mine == theirs)
 
 
-class Checkpoint:
-    """Where, how often, and from where on."""
+class Kept(abc.ABC):
+    """What was learned so far, as a model that a training with this identity can go on from."""
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity = identity
+
+    @abc.abstractmethod
+    def _save(self, model: Model) -> None:
+        """Put the model where it is kept, in place of the last one."""
+
+    def write(
+        self,
+        history: Mapping[str, Sequence[float]],
+        watched: Mapping[str, str],
+        model_with: Callable[[Provenance], Model],
+        state: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Replace what is kept by this model. If that fails, the last one is still there."""
+        settings = {"checkpoint": self.identity.parts} | ({} if state is None else {"state": state})
+        self._save(model_with(Provenance(settings=settings, history=history, watched=watched, ties=TIES)))
+
+    def write_rounds(
+        self,
+        history: Mapping[str, Sequence[float]],
+        watched: Mapping[str, str],
+        rounds: Sequence[Any],
+        model_of: Callable[[Sequence[Any], Provenance], Model],
+        *,
+        whole: bool,
+    ) -> None:
+        """Keep all these rounds; ``whole``: none will follow."""
+        self.write(history, watched, functools.partial(model_of, rounds))
+
+
+class Checkpoint(Kept):
+    """Where, how often, and from where on. Of several members the first has the file; nobody else looks for it."""
 
     def __init__(self, path: str | Path, every: int, resume: str, identity: Identity) -> None:
+        super().__init__(identity)
         check_number("checkpoint_every", every, 1, whole=True)
         check_choice("resume", resume, ("auto", "never", "always"))
         self.path = Path(file_name(path))
         self.every = every
         self.resume = resume
-        self.identity = identity
-        folder = self.path.resolve().parent
-        if not folder.is_dir():  # better now than after the first trees
-            raise SettingsError(f"{self.path}: a checkpoint cannot be written: there is no folder {folder}")
-        identity.code.warn(f"the checkpoint {self.path}")
-        check_replaceable(self.path, SettingsError)
-        remove_leftovers(self.path)
+        first_says(self._check_place)
         self._left: Extent | None = None  # the file as this training left it, if records can be appended to it
         self._digest = ""  # what it ends with
         self._rounds = 0  # how many it holds
 
+    def _check_place(self) -> bytes:
+        folder = self.path.resolve().parent
+        if not folder.is_dir():  # better now than after the first trees
+            raise SettingsError(f"{self.path}: a checkpoint cannot be written: there is no folder {folder}")
+        self.identity.code.warn(f"the checkpoint {self.path}")
+        check_replaceable(self.path, SettingsError)
+        remove_leftovers(self.path)
+        return b""
+
     def last(self) -> Model | None:
         """The model to go on from, or None to begin anew."""
+        found: Model | None = None
+
+        def content() -> bytes:
+            nonlocal found
+            found = self._found()
+            return b"" if found is None or alone() else to_bytes(found)
+
+        told = first_says(content)
+        return from_bytes(told, displayed_path(self.path)) if told else found
+
+    def _found(self) -> Model | None:
         if self.path.exists() and not is_model_file(self.path):
             raise SettingsError(f"{self.path} is no checkpoint and would be overwritten: choose another path")
         if self.resume == "never" or not self.path.exists():
@@ -143,20 +207,13 @@ class Checkpoint:
             )
         return model
 
-    def write(
-        self,
-        history: dict[str, list[float]],
-        watched: Mapping[str, str],
-        model_with: Callable[[Provenance], Model],
-        state: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Replace the checkpoint by one with this model. If that fails, the last one is still there."""
-        settings = {"checkpoint": self.identity.parts} | ({} if state is None else {"state": state})
-        save(model_with(Provenance(settings=settings, history=history, watched=watched, ties=TIES)), self.path)
+    def _save(self, model: Model) -> None:
+        if is_first():
+            save(model, self.path)
 
     def write_rounds(
         self,
-        history: dict[str, list[float]],
+        history: Mapping[str, Sequence[float]],
         watched: Mapping[str, str],
         rounds: Sequence[Any],
         model_of: Callable[[Sequence[Any], Provenance], Model],
@@ -164,14 +221,16 @@ class Checkpoint:
         whole: bool,
     ) -> None:
         """Append the rounds that the checkpoint lacks. If ``whole``, or if it is not as it was left: replace it."""
+        if not is_first():
+            return
         if whole or not self._append(history, rounds, model_of):
-            self.write(history, watched, functools.partial(model_of, rounds))
+            super().write_rounds(history, watched, rounds, model_of, whole=whole)
             self._look_at_end()
         self._rounds = len(rounds)
 
     def _append(
         self,
-        history: dict[str, list[float]],
+        history: Mapping[str, Sequence[float]],
         rounds: Sequence[Any],
         model_of: Callable[[Sequence[Any], Provenance], Model],
     ) -> bool:

@@ -12,7 +12,7 @@ from rankforce.errors import SettingsError
 from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.remedies import Argument
-from rankforce.training.checkpoint import Checkpoint
+from rankforce.training.checkpoint import Kept
 from rankforce.training.monitor import Monitor
 
 
@@ -20,11 +20,13 @@ class Course(abc.ABC):
     """One training between its steps.
 
     unit : what its steps are called
+    done : how many steps are finished
     settled : what settings that were left open became
     remarks : what is worth saying before it begins
     """
 
     unit: str
+    done: int
     settled: Mapping[str, Any] = MappingProxyType({})
     remarks: tuple[str, ...] = ()
 
@@ -62,9 +64,9 @@ class Course(abc.ABC):
         """What a training must know to go on, beside the model and the history."""
         return {}
 
-    def write(self, checkpoint: Checkpoint, *, last: bool) -> None:
-        """Write all that ``resume`` needs; ``last`` if no step will follow."""
-        checkpoint.write(self.monitor.history, self.monitor.names, self.model, self.state())
+    def write(self, kept: Kept, *, last: bool) -> None:
+        """Write all that ``resume`` needs, also while a step is unfinished; ``last``: no step will follow."""
+        kept.write(self.monitor.history, self.monitor.names, self.model, self.state())
 
 
 def check_not_beyond(done: int, most: int, unit: str, path: Any) -> None:

@@ -26,6 +26,7 @@ from rankforce.training.monitoring import TIES, Callback, Watched, checked_callb
 from rankforce.training.own_code import OwnCode
 from rankforce.training.ranker import Ranker
 from rankforce.training.settings import setting, whole, with_settings
+from rankforce.training.unfinished import handing_over
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -76,22 +77,25 @@ class Iterative(Ranker):
     ) -> Self:
         """Learn, from the checkpoint on if it holds something, and leave ``model_`` and what else a fit leaves."""
         callbacks = checked_callbacks(callbacks)
-        if not alone() and checkpoint is not None:
-            raise SettingsError("a checkpoint is written by one process: leave it out")
         self._refuse_categories(training.data)
         warn_of_suspect_columns(training.data)
         self._check_settings(training.data, training.held_out)
         with using_threads(self.threads):
-            kept = None
-            if checkpoint is not None:
+            identity = kept = None
+            if checkpoint is not None or not alone():
                 settings = self._settings() | training.inputs
                 identity = Identity.of(settings, self._own_code(), training.data, training.held_out)
+                identity.check_members()
+            if identity is not None and checkpoint is not None:
                 kept = Checkpoint(checkpoint, checkpoint_every, resume, identity)
             course = self._course(training)
             self.settled_ = dict(course.settled)
             name = type(self).__name__
-            self.seconds_ = run(course, self._steps(), name, callbacks=callbacks, checkpoint=kept, shown=self.progress)
-            self._conclude(training, course)
+            with handing_over(course, identity):
+                self.seconds_ = run(
+                    course, self._steps(), name, callbacks=callbacks, checkpoint=kept, shown=self.progress
+                )
+                self._conclude(training, course)
         self._note_features(training.data)
         return self
 

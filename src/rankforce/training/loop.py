@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Sequence
 
+from rankforce.collective import anybody, is_first
 from rankforce.console.progress import Progress
 from rankforce.training.checkpoint import Checkpoint
 from rankforce.training.course import Course
@@ -18,12 +19,13 @@ def run(
 ) -> list[float]:
     """Take a course through at most ``steps`` steps, from its checkpoint on if there is one.
 
-    Returns the seconds that had passed after each; NaN for those that a checkpoint has spared.
+    Of several members the first has callbacks and a progress bar; whoever wants to stop stops all, after the same step.
+    Returns the seconds that had passed after each step; NaN for those that a checkpoint has spared.
     """
     began = time.monotonic()
     last = None if checkpoint is None else checkpoint.last()
     done = 0 if checkpoint is None or last is None else course.resume(last, checkpoint.path)
-    with course.interruption as interruption, Progress(name, steps, course.unit, shown) as bar:
+    with course.interruption as interruption, Progress(name, steps, course.unit, shown and is_first()) as bar:
         bar.in_words = functools.partial(in_words, watched=course.monitor.names)
         bar.explain(course.settled)
         for remark in course.remarks:
@@ -35,11 +37,11 @@ def run(
             done += 1
             monitor = course.monitor
             iteration = Iteration(done, monitor.values, monitor.history, monitor.best_iteration)
-            for callback in callbacks:
+            for callback in callbacks if is_first() else ():
                 callback(iteration)
             bar.advance(done, monitor.values, monitor.history, watched)
             seconds.append(time.monotonic() - began)
-            ending = course.ended or iteration.stopped or interruption.wanted or done == steps
+            ending = course.ended or done == steps or anybody(iteration.stopped or interruption.wanted)
             if checkpoint is not None and (ending or done % checkpoint.every == 0):
                 course.write(checkpoint, last=ending)
     return seconds

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from rankforce import text_values
-from rankforce.collective import alone
+from rankforce.collective import is_first
 from rankforce.data.dataset import Dataset
-from rankforce.errors import SettingsError, warn
+from rankforce.errors import PeerLostError, SettingsError, warn
 from rankforce.forces.forces import TermForces
 from rankforce.forces.left_out import LeftOut, left_out
 from rankforce.inspection.leaks import warn_of_leaks
@@ -90,14 +90,16 @@ class Maximising(abc.ABC):
         warn_of_leaks(data, [term.measure.label for term in objective.terms])
         kept: dict[str, Any] = {}
         if isinstance(objective, Graded) and objective.to_be_searched:
-            if not alone():
-                raise SettingsError("weights are searched for in one process: give them")
             if held_out is None:
                 raise SettingsError("a search for weights needs labelled validation data: ", ValidationData())
-            self.frontier_ = search_weights(self, data, held_out, checkpoint=checkpoint)
+            try:
+                self.frontier_ = search_weights(self, data, held_out, checkpoint=checkpoint)
+            except PeerLostError as error:
+                error.unfinished = None  # that of a candidate: this training had not begun
+                raise
             objective = objective.with_weights(self.frontier_.weights)
             kept["weight_search"] = self.frontier_.to_dict()
-            if self.progress:
+            if self.progress and is_first():
                 print(self.frontier_, file=sys.stderr)
         if self.objective is not None:
             kept["objective"] = objective.written()
@@ -118,7 +120,7 @@ class Maximising(abc.ABC):
         for one in self.left_out_:
             if one.pairs == 0:
                 warn(f"{one.measure} has no pairs and does not count: {one}", TrainingWarning)
-        if self.progress and any(one.anything for one in self.left_out_):
+        if self.progress and is_first() and any(one.anything for one in self.left_out_):
             print("\n".join(map(str, self.left_out_)), file=sys.stderr)
 
     def _notes(self) -> dict[str, Any]:

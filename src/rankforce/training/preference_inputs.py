@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rankforce.collective import alone
 from rankforce.data.category_codes import recoded
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
@@ -38,8 +37,6 @@ class PreferenceInputs:
                 "preferences must be a Preferences object made for the very Dataset that is given to fit: "
                 "fit(data, preferences=Preferences(data, better, worse))"
             )
-        if not alone() and (preferences is not None or isinstance(validation, Preferences)):
-            raise SettingsError("preferences are learned from in one process")
         if not isinstance(validation, Preferences):
             return cls(preferences, share, validation, as_validation(validation, data))
         held_out = validation.data

@@ -65,8 +65,16 @@ class Ranker(BaseEstimator, abc.ABC):
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
 
-    learns_together: ClassVar[bool] = False  # whether several processes can train it, each on its queries
+    WHY_ALONE: ClassVar[str] = "its steps see all queries"  # why several processes cannot train it together
     takes_dataset: ClassVar[bool] = True  # evaluations hand it the Dataset: features by name, and queries
+
+    @property
+    def learns_together(self) -> bool:
+        """Whether several processes can train it, each on its own queries."""
+        return False
+
+    def _why_alone(self) -> str:
+        return self.WHY_ALONE
 
     @property
     def learns_categories(self) -> bool:

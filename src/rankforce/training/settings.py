@@ -202,7 +202,10 @@ def _checked_fit(fit: Any) -> Any:
         refuse_unknown(type(self).__name__, inputs, known, fitting=True)
         check_settings(self)
         if not alone() and not self.learns_together:
-            raise SettingsError(f"{type(self).__name__} learns in one process: several can train LambdaMART and MART")
+            raise SettingsError(
+                f"{type(self).__name__} learns in one process: {self._why_alone()}. Several processes can train "
+                "LambdaMART and MART, and Bagging of them"
+            )
         return fit(self, *arguments, **inputs)
 
     return checked_fit

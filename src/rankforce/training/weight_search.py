@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rankforce.collective import anybody, is_first
 from rankforce.console import tables
 from rankforce.console.interruption import Interruption
 from rankforce.console.progress import Progress
@@ -127,7 +128,7 @@ def search_weights(
     files: list[Path] = []
     with (
         Interruption() as interruption,
-        Progress("weights", total, "trainings", getattr(ranker, "progress", True)) as bar,
+        Progress("weights", total, "trainings", getattr(ranker, "progress", True) and is_first()) as bar,
     ):
 
         def tried(weights: tuple[float, ...]) -> Evaluation:
@@ -145,7 +146,7 @@ def search_weights(
         for tier in range(1, len(measures)):
             without, before = best, best_weights
             for share in sorted(shares):
-                if interruption.wanted:
+                if anybody(interruption.wanted):
                     break
                 weights = tuple(
                     share if place == tier else (1.0 - share) * weight for place, weight in enumerate(before)
@@ -157,7 +158,7 @@ def search_weights(
                 candidates.append(Candidate(weights, _means(evaluation, measures), p_values, allowed))
                 if allowed and evaluation.mean[measures[tier]] > best.mean[measures[tier]]:
                     best, best_weights = evaluation, weights
-    if not interruption.wanted:
+    if not anybody(interruption.wanted) and is_first():
         for path in files:
             path.unlink(missing_ok=True)
     return WeightSearch(tuple(map(str, measures)), tuple(candidates), best_weights, alpha)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankforce import dtypes
-from rankforce.binning.binned import Binned
+from rankforce.binning.binned import WORD, Binned
 from rankforce.binning.packing import BYTE_VALUES
 from rankforce.collective import highest, total
 from rankforce.errors import DataError, SettingsError
@@ -160,10 +160,14 @@ class Grower:
         self._monotone = _directions(monotone, binning.n_features)[binning.features]
         if self._monotone[list(binning.category_bins)].any():
             raise SettingsError("monotone is for numeric features: the categories of a feature have no order")
-        self._layout = HistogramLayout.of(binned.packing, binned.rows.shape[1])
+        self._words = -(-binned.packing.n_bytes // WORD)
+        self._layout = HistogramLayout.of(binned.packing, self._words * WORD)
         n, width = binned.n_documents, len(binning.features)
-        (self._threads,) = highest(default_threads())  # work space is for so many; it decides how many histograms fit
-        leaves = min(self.n_leaves, max(1, total(n) // self.min_documents))
+        # Work space is for so many threads; it decides how many histograms fit, and must be everybody's.
+        self._threads, fewest = highest(default_threads(), -histogram_bytes)
+        histogram_bytes = -fewest
+        self._n_everywhere = total(n)
+        leaves = min(self.n_leaves, max(1, self._n_everywhere // self.min_documents))
         check = self.split == "newton" and self.min_documents > 1  # curvatures do not count documents
         self._check_documents = check
         if growth == "leafwise":
@@ -211,7 +215,7 @@ class Grower:
         if leaves > 1 and work.state[0, SIZE] >= 2 * self.min_documents and work.usable.any():
             scales = quantise(
                 forces, curvatures, work.documents, binned.query_starts, binned.query_hashes, self.seed, tree_number,
-                self._entries,
+                self._entries, int(work.state[0, SIZE]),
             )  # fmt: skip
             made = self.split_leaves(work, scales)
         inner = made - 1
@@ -253,7 +257,7 @@ class Grower:
             len(documents), lambda first, last: np.copyto(documents[first:last], given[first:last]), FEW_IN_A_PASS
         )
         state = np.zeros((leaves, LEAF_COLUMNS if self.growth == "leafwise" else LEVEL_COLUMNS), dtype=np.int64)
-        state[0, [SIZE, HERE]] = total(len(documents)), len(documents)
+        state[0, [SIZE, HERE]] = self._n_everywhere if rows is None else total(len(documents)), len(documents)
         state[0, PARENT] = -1
         bounds = np.zeros((leaves, 2))
         bounds[0] = -np.inf, np.inf
@@ -274,7 +278,7 @@ class Grower:
         row_stride, column_stride = (binned.rows.shape[1], 0) if columns is None else (1, binned.n_documents)
         words = binned.rows.view(np.uint32)
         plan = np.zeros(max(LEAFWISE_PLACES, LEVEL_PLACES), dtype=np.int64)
-        plan[[N_LEAVES, N_QUEUED, LAST_WORD]] = 1, 1, words.shape[1]
+        plan[[N_LEAVES, N_QUEUED, LAST_WORD]] = 1, 1, self._words
         plan[KIND] = SUMS if leafwise or not self._check_documents else SUMS_AND_COUNTS
         if leafwise:
             plan[SIBLING] = NO_LEAF
@@ -286,12 +290,13 @@ class Grower:
         return GrowingTree(
             kernel=grow_tree if leafwise else grow_symmetric_tree,
             threads=threads,
-            rows=RowsOfBins(words, cells, row_stride, column_stride),
+            rows=RowsOfBins(words, self._words, cells, row_stride, column_stride),
             columns=ColumnTable(
                 layout.starts,
                 packing.byte,
                 packing.stride,
                 packing.size,
+                layout.values,
                 layout.share,
                 layout.leads,
                 work.usable,

@@ -30,8 +30,8 @@ class HistogramPool:
     counts : int64 (histograms, entries)
         Those of numbers of documents. Leafwise a single one; symmetric as many as ``sums``, or one that nobody reads if
         they are not counted.
-    parts, count_parts : int64 (ranges − 1, entries of all bytes)
-        What threads that share a leaf's documents find, but the first. Leafwise, both are the same.
+    parts, count_parts : int64 (ranges, entries of all bytes)
+        What threads that share a leaf's documents find; none for a single range. Leafwise, both are the same.
     gains : float64 (threads or columns, 3, 256)
         Symmetric, of the tests on a column.
     """
@@ -50,10 +50,10 @@ class HistogramPool:
         slots = min(leaves, max(FEWEST_LEAFWISE, fit))
         _check(
             _bytes(layout, slots + 1) + _part_bytes(layout, ranges),
-            f"{slots + ranges} histograms × {layout.total:,} bins × 8 bytes",
+            f"{slots + 1 + _parts(ranges)} histograms × {layout.total:,} bins × 8 bytes",
         )
         sums = np.empty((slots + 1, layout.total), dtype=dtypes.HISTOGRAM)
-        parts = np.empty((ranges - 1, layout.byte_entries), dtype=dtypes.HISTOGRAM)
+        parts = np.empty((_parts(ranges), layout.byte_entries), dtype=dtypes.HISTOGRAM)
         return cls(sums[:slots], sums[slots:], parts, parts, np.empty((threads, GAIN_ROWS, BYTE_VALUES)))
 
     @classmethod
@@ -70,22 +70,26 @@ class HistogramPool:
         waiting = threads if kept else columns
         _check(
             _bytes(layout, kinds * slots) + parted + GAIN_BYTES * waiting,
-            f"{kinds * (slots + ranges - 1)} histograms × {layout.total:,} bins × 8 bytes, and gains of "
+            f"{kinds * (slots + _parts(ranges))} histograms × {layout.total:,} bins × 8 bytes, and gains of "
             f"{waiting:,} × {GAIN_ROWS * BYTE_VALUES} tests × 8 bytes",
         )
         sums = np.empty((slots, layout.total), dtype=dtypes.HISTOGRAM)
         counts = np.empty((slots, layout.total), dtype=dtypes.HISTOGRAM) if counting else sums[:1]
-        parts = np.empty((ranges - 1, layout.byte_entries), dtype=dtypes.HISTOGRAM)
+        parts = np.empty((_parts(ranges), layout.byte_entries), dtype=dtypes.HISTOGRAM)
         return cls(sums, counts, parts, np.empty_like(parts), np.zeros((waiting, GAIN_ROWS, BYTE_VALUES)))
 
 
 def _ranges(layout: HistogramLayout, threads: int, most_bytes: int) -> int:
     """Into how many ranges documents may be cut: one per thread, if the parts take but a share of what may be taken."""
-    return max(1, min(threads, 1 + int(PART_SHARE * most_bytes) // max(_part_bytes(layout, 2), 1)))
+    return max(1, min(threads, int(PART_SHARE * most_bytes) // max(_part_bytes(layout, 2) // 2, 1)))
+
+
+def _parts(ranges: int) -> int:
+    return ranges if ranges > 1 else 0
 
 
 def _part_bytes(layout: HistogramLayout, ranges: int) -> int:
-    return (ranges - 1) * layout.byte_entries * np.dtype(dtypes.HISTOGRAM).itemsize
+    return _parts(ranges) * layout.byte_entries * np.dtype(dtypes.HISTOGRAM).itemsize
 
 
 def _bytes(layout: HistogramLayout, histograms: int) -> int:

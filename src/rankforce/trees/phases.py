@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.collective import alone, collective
+from rankforce.collective import alone
 from rankforce.compiling.intrinsics import MEETING_SIZE
 from rankforce.kernels.trees.growth_state import (
     BUILD,
     COUNTS,
-    DEAL,
     DONE,
     FIRST_WORD,
     KIND,
@@ -34,6 +33,7 @@ from rankforce.kernels.trees.growth_state import (
 from rankforce.kernels.trees.histograms import REGION, WORD
 from rankforce.kernels.trees.leaf_table import NO_LEAF, SLOT
 from rankforce.threads import thread_count, together, using_threads
+from rankforce.trees.shared_growth import shared_growth
 
 PHASES = ("build", "scan", "choose", "deal", "commit")
 
@@ -68,25 +68,12 @@ class GrowingTree:
         """Grow the tree on all threads at once; the number of its leaves."""
         with using_threads(min(thread_count(), self.threads)):
             if not alone():
-                return self._grow_with_others()
+                return shared_growth(self).grow()
             return together(
                 lambda thread, threads, meeting: self.kernel(BUILD, False, thread, threads, meeting, *self.bundles)
             )
 
-    def _grow_with_others(self) -> int:
-        """Stop after the phases whose results are sums over everybody's documents; add what the others have; go on."""
-        members, phase = collective(), BUILD
-        while phase != DONE:
-            self._work_at_once(phase)
-            if phase == BUILD:
-                self.put_built(members.add(self.take_built()))
-            elif phase == DEAL:
-                here = self.documents.dealt.sum(axis=0)
-                self.documents.elsewhere[:] = members.add(here) - here
-            phase = following(phase, self.tree.plan)
-        return self.n_leaves
-
-    def _work_at_once(self, phase: int) -> None:
+    def work_at_once(self, phase: int) -> None:
         """One phase, on all threads."""
         together(lambda thread, threads, meeting: self.kernel(phase, True, thread, threads, meeting, *self.bundles))
 
@@ -105,14 +92,14 @@ class GrowingTree:
 
     def take_built(self) -> np.ndarray:
         """After BUILD, what this process has found: int64 (kinds, leaves, entries over bytes), a copy."""
-        return np.stack(self._built()) if self.tree.plan[N_QUEUED] > 0 else np.zeros((0, 0), dtype=np.int64)
+        return np.stack(self.built()) if self.tree.plan[N_QUEUED] > 0 else np.zeros((0, 0), dtype=np.int64)
 
     def put_built(self, total: np.ndarray) -> None:
         """Before SCAN, have what all processes have found, the sum of what they took, in place of that."""
-        for histogram, found in zip(self._built(), total, strict=True):
+        for histogram, found in zip(self.built(), total, strict=True):
             histogram[:] = found
 
-    def _built(self) -> list[np.ndarray]:
+    def built(self) -> list[np.ndarray]:
         """The histograms over bytes that were built, with what every range of documents found."""
         histograms, plan, first = self.histograms, self.tree.plan, REGION * WORD
         words = slice(plan[FIRST_WORD] * first, plan[LAST_WORD] * first)
@@ -124,7 +111,7 @@ class GrowingTree:
             for leaf in self.tree.queue[: plan[N_QUEUED]] if plan[KIND] & kind else ():
                 slot = self.tree.leaves[leaf, SLOT] if kind == SUMS or len(made) > 1 else 0
                 for part in np.flatnonzero(histograms.part_leaf == leaf):
-                    made[slot, words] += parts[part, words]
+                    made[slot, words] = parts[part, words] + (made[slot, words] if part > 0 else 0)
                 built.append(made[slot, words])
         histograms.part_leaf[:] = NO_LEAF
         return built

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankforce.collective import anybody, highest, total, totals
+from rankforce.collective import highest, total, totals
 from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError
 from rankforce.kernels.trees.quantised import (
@@ -76,8 +76,9 @@ def quantise(
     seed: int,
     tree_number: int,
     entries: np.ndarray,
+    n: int | None = None,
 ) -> Scales:
-    """Fill ``entries`` for the given documents; without curvatures r = 1 counts documents.
+    """Fill ``entries`` for the given documents, ``n`` of everybody; without curvatures r = 1 counts documents.
 
     The scale of the forces is 2^e with the largest e for which Σ|λ|·2^e + n cannot exceed what the upper bits of an
     entry hold (n, because rounding adds less than 1 each); likewise for the curvatures with 32 bits. Σ|λ| is a sum of
@@ -85,7 +86,7 @@ def quantise(
     hash), so that they are right on average.
     """
     here = len(documents)
-    n = total(here)
+    n = total(here) if n is None else n
     shift = max(n.bit_length(), LEAST_SHIFT) if curvatures is None else 32
     values, limits = [forces], [(1 << (63 - shift)) - 1]
     if curvatures is not None:
@@ -131,12 +132,15 @@ def _exponents(values: Sequence[np.ndarray], documents: np.ndarray, n: int, limi
     ends: list[list[tuple[int, int]]] = []
     over_ranges(here, lambda a, b: ends.append([largest_magnitude(of, documents, a, b) for of in bits]), FEW_IN_A_PASS)
     fine: list[int] = []
-    tops = highest(*(max(magnitude for magnitude, _ in found) for found in zip(*ends, strict=True)))
-    for what, top_bits, found in zip(("forces", "curvatures"), tops, zip(*ends, strict=True), strict=False):
+    *tops, negative = highest(
+        *(max(magnitude for magnitude, _ in found) for found in zip(*ends, strict=True)),
+        any(below for found in ends for _, below in found[1:]),
+    )
+    for what, top_bits in zip(("forces", "curvatures"), tops, strict=False):
         top = magnitude_of(top_bits)
         if not math.isfinite(top):
             raise DataError(f"{what} must be finite")
-        if what == "curvatures" and anybody(any(negative for _, negative in found)):
+        if what == "curvatures" and negative:
             raise DataError(f"{what} must not be negative")
         _, exponent = math.frexp(top)
         k = min(FINE_BITS, 62 - n.bit_length()) - exponent  # top·2^k < 2^37

@@ -8,14 +8,14 @@ import pytest
 from rankforce.binning.packing import Packing
 from rankforce.compiling.jit import kernel
 from rankforce.kernels.trees.histograms import LINE_ENTRIES, REGION, add_documents, add_up_column, subtract_histogram
-from rankforce.trees.layout import HistogramLayout
+from rankforce.trees.layout import PER_COLUMN, PER_VALUE, HistogramLayout
 
 
 @kernel
-def build(words, documents, entries, keep, put, starts, byte, stride, size, histogram):
+def build(words, documents, entries, keep, put, starts, byte, values, stride, size, histogram):
     add_documents(words, documents, entries, keep, put, 0, words.shape[1], histogram)
     for j in range(len(starts)):
-        add_up_column(histogram, starts[j], byte[j], stride[j], size[j])
+        add_up_column(histogram, starts[j], byte[j], values[j], stride[j], size[j])
 
 
 @kernel
@@ -40,7 +40,7 @@ class Case:
         result = np.zeros(layout.total, dtype=np.int64)
         build(
             self.rows.view(np.uint32), documents, self.entries, keep, put,
-            layout.starts, packing.byte, packing.stride, packing.size, result,
+            layout.starts, packing.byte, layout.values, packing.stride, packing.size, result,
         )  # fmt: skip
         return result
 
@@ -86,9 +86,16 @@ def test_threads_share_columns_evenly():
     layout = HistogramLayout.of(packing, -(-packing.n_bytes // 4) * 4)
     for threads in (1, 2, 3, 8):
         thread = (layout.share * threads).astype(int)
-        work = np.bincount(thread, packing.size, minlength=threads)
+        work = np.bincount(thread, PER_COLUMN + packing.size + PER_VALUE * layout.values * layout.leads)
         assert len(work) == threads
-        assert work.max() - work.min() <= 2 * 256
+        assert work.max() - work.min() <= 2 * (PER_COLUMN + 512)  # a byte more or less at each end
+
+
+def test_values_of_bytes():
+    n_bins = np.array([255, 3, 7, 7, 1, 100, 15, 15])
+    packing = Packing.of(n_bins)
+    values = HistogramLayout.of(packing, 8).values
+    assert values.tolist() == [256, 4 * 8 * 2, 4 * 8 * 2, 8 * 16, 4 * 8 * 2, 101, 8 * 16, 16]
 
 
 def test_histograms_do_not_collide():

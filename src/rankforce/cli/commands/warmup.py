@@ -9,6 +9,8 @@ import typer
 
 from rankforce.cli import options, output
 
+TRAINED_FOR = ("NDCG@10", "MAP")
+
 
 def warmup(
     measure: options.Measures = None,
@@ -21,21 +23,21 @@ def warmup(
 ) -> None:
     """Compile what training, scoring and evaluating need.
 
-    That is, what a ranker with its default settings calls, for every measure given; with none given, all that
-    `rankforce demo` calls. Later processes load the compiled code, those of other users too if it can be written beside
-    the package. Useful when an image is built, and before many processes start at once.
+    That is, what a ranker with its default settings calls, for every measure given; with none given, training for NDCG
+    and MAP, every built-in measure, explanations and drift. Later processes load the compiled code, those of other
+    users too if it can be written beside the package. Useful when an image is built, and before many processes start
+    at once.
     """
     import rankforce as rf
-    from rankforce.cli.commands.demo import MEASURES
     from rankforce.cli.own_measures import import_measures
-    from rankforce.cli.warm_up import warm_up
+    from rankforce.cli.warm_up import every_measure, warm_up
 
     import_measures(imports or ())
     begin = time.perf_counter()
     kernels = warm_up(
-        [rf.measure(text) for text in measure or MEASURES[:1]],
+        [rf.measure(text) for text in measure or TRAINED_FOR],
         ranker or ["lambdamart"],
-        [] if measure else [rf.measure(text) for text in MEASURES],
+        [] if measure else every_measure(),
     )
     seconds = time.perf_counter() - begin
     if json:

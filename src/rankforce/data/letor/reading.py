@@ -19,7 +19,7 @@ from rankforce import dtypes
 from rankforce.console.byte_progress import ByteProgress
 from rankforce.data.dataset import Dataset
 from rankforce.data.feature_options import FeatureOptions
-from rankforce.data.letor import offences
+from rankforce.data.letor import offences, usual_lines  # noqa: F401  # stands in for kernels that are not compiled
 from rankforce.data.letor.growing_matrix import GrowingMatrix
 from rankforce.data.letor.ids import BadId, document_ids, query_ids
 from rankforce.data.letor.query_sizes import group_beside, read_group

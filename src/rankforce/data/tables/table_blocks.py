@@ -6,7 +6,7 @@ import dataclasses
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.feature_options import FeatureOptions, UnusableColumnsError
@@ -36,13 +36,16 @@ from rankforce.data.tables.table_files import checked_parts
 from rankforce.errors import DataError, FileFormatError
 from rankforce.remedies import Words
 
+if TYPE_CHECKING:
+    from rankforce.data.blocks import BlockSize
+
 CSV_BLOCK = 16 * 2**20  # bytes of text at a time
 
 
 def table_blocks(
-    path: str | Path, rows: int, seen: SeenColumns, *, delimiter: str | None = None, **options: Any
+    path: str | Path, size: BlockSize, seen: SeenColumns, *, delimiter: str | None = None, **options: Any
 ) -> Iterator[tuple[Dataset, int]]:
-    """A Parquet file, or delimited text, in data sets of at most so many rows, each with how many bytes were read.
+    """A Parquet file, or delimited text, in data sets of at most this size, each with how many bytes were read.
 
     Options as for ``read_table``. Features of text have the categories that their block has; ``seen`` is told what they
     are to become when all blocks were seen. Raises ``NotNumbersError`` where columns of delimited text must be read as
@@ -54,12 +57,11 @@ def table_blocks(
     known = dataclasses.replace(known, partial=True)
     if not path.is_file():
         raise FileFormatError("there is no such file", path=path)
-    size = path.stat().st_size
     try:
         if is_parquet(path):
-            yield from _parquet_blocks(path, rows, columns, known, seen, size)
+            yield from _parquet_blocks(path, size, columns, known, seen)
         else:
-            yield from _csv_blocks(path, columns, known, seen, delimiter_of(path, delimiter), size)
+            yield from _csv_blocks(path, columns, known, seen, delimiter_of(path, delimiter))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FileFormatError("the table cannot be read", path=path, remedy=f"({first_line(error)})") from None
     except UnusableColumnsError as error:
@@ -67,7 +69,7 @@ def table_blocks(
 
 
 def _parquet_blocks(
-    path: Path, rows: int, options: ColumnOptions, known: FeatureOptions, seen: SeenColumns, size: int
+    path: Path, size: BlockSize, options: ColumnOptions, known: FeatureOptions, seen: SeenColumns
 ) -> Iterator[tuple[Dataset, int]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -76,14 +78,14 @@ def _parquet_blocks(
         roles = options.roles(file.schema_arrow.names, path)
         types = {name: file.schema_arrow.field(name).type for name in roles.columns}
         refuse_types(types, roles, path)
-        total, done = max(file.metadata.num_rows, 1), 0
+        total, done, n_bytes = max(file.metadata.num_rows, 1), 0, path.stat().st_size
 
         def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
             raise FileFormatError(
                 f"column {column!r}, row {done + row + 1}: {problem}", path=path, text=text, remedy=remedy
             )
 
-        for batch in file.iter_batches(rows, columns=list(roles.columns)):
+        for batch in file.iter_batches(size.rows_of(len(roles.columns)), columns=list(roles.columns)):
             if batch.num_rows:
                 table = pa.Table.from_batches([batch])
                 ids = {name: ids_of_parquet(table.column(name)) for name in roles.ids}
@@ -91,11 +93,11 @@ def _parquet_blocks(
                 features = features_of_batch(table, types, roles, known)
                 block = _block(TableColumns(roles, ids, numbers, features, fail), seen, path)
                 done += batch.num_rows
-                yield block, size * done // total
+                yield block, n_bytes * done // total
 
 
 def _csv_blocks(
-    path: Path, options: ColumnOptions, known: FeatureOptions, seen: SeenColumns, separator: str, size: int
+    path: Path, options: ColumnOptions, known: FeatureOptions, seen: SeenColumns, separator: str
 ) -> Iterator[tuple[Dataset, int]]:
     import pyarrow as pa
 
@@ -112,7 +114,7 @@ def _csv_blocks(
         file.fail(done + row, column, problem, text, remedy)
 
     try:
-        for batch, read in _csv_batches(file, arrow_types(roles.ids, texts, numbers), size):
+        for batch, read in _csv_batches(file, arrow_types(roles.ids, texts, numbers)):
             columns = columns_of_arrow(pa.Table.from_batches([batch]), roles.ids, texts, numbers)
             table = table_of_text(file, roles, known, columns, batch.num_rows, fail)
             block = _block(table, seen, path)
@@ -126,9 +128,10 @@ def _csv_blocks(
         raise FileFormatError(f"the file cannot be read: {first_line(error)}", path=path) from None
 
 
-def _csv_batches(file: CsvFile, types: dict[str, Any], size: int) -> Iterator[tuple[Any, int]]:
+def _csv_batches(file: CsvFile, types: dict[str, Any]) -> Iterator[tuple[Any, int]]:
     from pyarrow import csv
 
+    size = file.path.stat().st_size
     options = arrow_options(file, types)
     with csv.open_csv(file.path, read_options=csv.ReadOptions(block_size=CSV_BLOCK), **options) as reader:
         done = 0

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankforce.displayed_text import displayed
 from rankforce.export.emulation import EmulatedTrees, less
 from rankforce.export.format import Format, Prepared
 from rankforce.export.formats.xgboost import in_json
@@ -34,5 +35,6 @@ class LtrXgboostRaw(Format):
         return EmulatedTrees(trees, less, prepared.behaviour, np.float32)
 
     def notes(self, prepared: Prepared) -> list[str]:
-        names = ", ".join(prepared.features.names[:3]) + (", ..." if len(prepared.features.names) > 3 else "")
-        return [f"the feature set must have exactly these features in this order: {names}: some releases go by it"]
+        names = prepared.features.names
+        listed = ", ".join(map(displayed, names[:3])) + (", ..." if len(names) > 3 else "")
+        return [f"the feature set must have exactly these features in this order: {listed}: some releases go by it"]

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rankforce.displayed_text import displayed
 from rankforce.errors import SettingsError
 from rankforce.export.emulation import Emulated, EmulatedTrees, less
 from rankforce.export.engines import MissingAs, Reader
@@ -84,7 +85,7 @@ class Vespa(Format):
         bare = sorted(name for name in names if "(" not in name)
         if not bare:
             return []
-        listed = ", ".join(bare[:10]) + (", ..." if len(bare) > 10 else "")
+        listed = ", ".join(map(displayed, bare[:10])) + (", ..." if len(bare) > 10 else "")
         return [f"the rank profile needs a function for each of: {listed}"]
 
 

@@ -26,12 +26,14 @@ SUMS, COUNTS, SUMS_AND_COUNTS = 1, 2, 3  # values of KIND
 
 
 class RowsOfBins(NamedTuple):
-    """The binned data: ``words`` uint32 (documents, words), rows of bytes; ``cells`` uint8, the bytes or the columns.
+    """The binned data: ``words`` uint32 (documents, words), rows of bytes, of which the first ``n_words`` are in use;
+    ``cells`` uint8, the bytes or the columns.
 
     The cell of document d and column j is at d·row_stride + j·column_stride; column_stride is 0 if cells are bytes.
     """
 
     words: Any
+    n_words: Any
     cells: Any
     row_stride: Any
     column_stride: Any
@@ -40,16 +42,17 @@ class RowsOfBins(NamedTuple):
 class ColumnTable(NamedTuple):
     """Per column where its histogram ``starts`` int64; its ``byte``, its ``stride`` and ``size`` in it, int32.
 
-    ``size`` is bins and one for missing values. ``share`` float64 of all entries lies before those of its byte: by it,
-    threads share the columns. ``leads`` uint8: the first column of its byte. ``usable`` uint8, ``monotone`` int8.
-    ``categories``: a CategoryTable, or None if all columns are numeric: kernels are compiled without what concerns
-    categories then, and cost nothing more.
+    ``size`` is bins and one for missing values; ``values`` int32 are those of its byte. ``share`` float64 of all work
+    lies before that of its byte: by it, threads share the columns. ``leads`` uint8: the first column of its byte.
+    ``usable`` uint8, ``monotone`` int8. ``categories``: a CategoryTable, or None if all columns are numeric: kernels
+    are compiled without what concerns categories then, and cost nothing more.
     """
 
     starts: Any
     byte: Any
     stride: Any
     size: Any
+    values: Any
     share: Any
     leads: Any
     usable: Any
@@ -122,8 +125,8 @@ class LeafDocuments(NamedTuple):
 class Histograms(NamedTuple):
     """``sums`` and ``counts`` int64 (histograms, entries), of entries and of documents.
 
-    ``parts`` and ``count_parts`` int64 (ranges − 1, entries of all bytes): what a range of documents adds to a leaf
-    that begins in an earlier range; ``part_leaf`` int64 (ranges − 1,), that leaf, or NO_LEAF.
+    ``parts`` and ``count_parts`` int64 (ranges, entries of all bytes): what a range of documents finds of a leaf that
+    it shares with others; ``part_leaf`` int64 (ranges,), that leaf, or NO_LEAF. A single range has none.
     """
 
     sums: Any

@@ -31,8 +31,8 @@ LINE = 64  # bytes of a cache line
 
 @uncounted_subroutine
 def clear_histogram(histogram: Any, first_word: Any, last_word: Any) -> Any:
-    for k in range(first_word * WORD * REGION, last_word * WORD * REGION):
-        histogram[k] = 0
+    for k in range(np.uint64(first_word * WORD * REGION), np.uint64(last_word * WORD * REGION)):
+        histogram[k] = 0  # with a place that may be negative, an entry at a time
 
 
 @uncounted_subroutine
@@ -60,13 +60,16 @@ def add_documents(
     ``entry & keep | put``: the entry itself with (−1, 0), a count with (0, 1).
     One document after the other: two that are in the same bin of a feature would wait for each other's addition.
     """
-    size = len(documents)
+    size = np.uint64(len(documents))
+    ahead = np.uint64(AHEAD)
     from_word = np.uint64(first_word)
     to_word = np.uint64(last_word)
-    for k in range(size):
-        if k + AHEAD < size:
-            _ask_for(words, entries, documents[k + AHEAD], first_word, last_word)
-        document = np.uint64(documents[k])
+    for k in range(size + ahead):
+        if k < size:
+            _ask_for(words, entries, documents[k], first_word, last_word)
+        if k < ahead:
+            continue
+        document = np.uint64(documents[k - ahead])
         entry = entries[document] & keep | put
         for w in range(from_word, to_word):
             bins = np.uint64(words[document, w])
@@ -84,8 +87,8 @@ def subtract_histogram(histogram: Any, part: Any, begin: Any, end: Any) -> Any:
 
 
 @uncounted_subroutine
-def add_up_column(histogram: Any, start: Any, byte: Any, stride: Any, size: Any) -> Any:
-    """Make the histogram of a column that shares a byte, at ``start``.
+def add_up_column(histogram: Any, start: Any, byte: Any, values: Any, stride: Any, size: Any) -> Any:
+    """Make the histogram of a column that shares a byte of so many ``values``, at ``start``.
 
     A byte that belongs to one column needs nothing: its histogram is the column's.
     """
@@ -98,7 +101,7 @@ def add_up_column(histogram: Any, start: Any, byte: Any, stride: Any, size: Any)
     digit = 0
     next_digit = stride
     total = np.int64(0)
-    for value in range(BYTE_VALUES):
+    for value in range(values):
         if value == next_digit:
             histogram[first + np.uint64(digit)] += total
             total = np.int64(0)

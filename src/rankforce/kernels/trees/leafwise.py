@@ -113,8 +113,8 @@ def _scan_share(
         if int(columns.share[j] * threads) != thread or not plan[FIRST_WORD] <= byte[j] // WORD < plan[LAST_WORD]:
             continue
         if columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
-            add_parts(built, byte[j], histograms.part_leaf, histograms.parts, made)
-        add_up_column(made, starts[j], byte[j], columns.stride[j], sizes[j])
+            add_parts(built, byte[j], columns.values[j], histograms.part_leaf, histograms.parts, made)
+        add_up_column(made, starts[j], byte[j], columns.values[j], columns.stride[j], sizes[j])
         if plan[REBUILDING] == 1:
             continue
         if sibling >= 0:
@@ -305,7 +305,7 @@ def grow_tree(
     larger side.
     """
     plan = tree.plan
-    n_words = rows.words.shape[1]
+    n_words = rows.n_words
     came = True
     while came and phase != DONE:  # the only way out, since every way out lets go of every array
         if phase == BUILD:

@@ -102,14 +102,16 @@ def best_split(
     while first < end and histogram[origin + first] == 0:
         first += ONE
     missing = histogram[origin + end]
-    best, best_bin = _best_of(missing, first, end, total, shift, least, l2, sums, worths, worth_bits)
+    best = NO_SPLIT
+    best_bin = np.int64(-1)
     missing_left = True
-    if missing != 0:
-        worth, b = _best_of(np.int64(0), first, end, total, shift, least, l2, sums, worths, worth_bits)
+    for side in range(2 if missing != 0 else 1):  # one call, for what is called twice is compiled twice
+        before = missing if side == 0 else np.int64(0)
+        worth, b = _best_of(before, first, end, total, shift, least, l2, sums, worths, worth_bits)
         if worth > best or (worth == best and b < best_bin):
             best = worth
             best_bin = b
-            missing_left = False
+            missing_left = side == 0
     return best, best_bin, missing_left
 
 

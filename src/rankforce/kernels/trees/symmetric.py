@@ -83,15 +83,16 @@ def _choose_leaves(leaf_gain: Any, n_leaves: Any, room: Any, leaves: Any) -> Any
 def _finish_column(j: Any, columns: Any, rules: Any, histograms: Any, tree: Any) -> Any:
     """The histogram of a column from that over its byte, in every built leaf; what remains is its sibling's."""
     leaves = tree.leaves
-    start, byte, stride, size = columns.starts[j], columns.byte[j], columns.stride[j], columns.size[j]
+    start, byte, values = columns.starts[j], columns.byte[j], columns.values[j]
+    stride, size = columns.stride[j], columns.size[j]
     for counting in range(2 if rules.check_documents else 1):
         made = histograms.counts if counting == 1 else histograms.sums
         parts = histograms.count_parts if counting == 1 else histograms.parts
         for place in range(tree.plan[N_QUEUED]):
             leaf = tree.queue[place]
             if columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
-                add_parts(leaf, byte, histograms.part_leaf, parts, made[leaves[leaf, SLOT]])
-            add_up_column(made[leaves[leaf, SLOT]], start, byte, stride, size)
+                add_parts(leaf, byte, values, histograms.part_leaf, parts, made[leaves[leaf, SLOT]])
+            add_up_column(made[leaves[leaf, SLOT]], start, byte, values, stride, size)
         for leaf in range(tree.plan[N_LEAVES] if len(histograms.sums) > 1 else 0):
             other = leaves[leaf, OTHER]
             if other != NOT_SPLIT:
@@ -357,7 +358,7 @@ def grow_symmetric_tree(
         elif phase == COMMIT:
             _deal(thread, threads, True, rows, columns, documents, tree)
             if thread == 0:
-                _commit(threads, rows.words.shape[1], columns, rules, documents, histograms, tree)
+                _commit(threads, rows.n_words, columns, rules, documents, histograms, tree)
         if alone:
             phase = DONE
         else:

@@ -1,0 +1,85 @@
+"""Processes that mpiexec starts train the model of one machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+
+pytestmark = [
+    pytest.mark.compiled_only,
+    pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="needs mpi4py: pip install 'rankforce[mpi]'"),
+    pytest.mark.skipif(MPIEXEC is None, reason="needs mpiexec: pip install mpich"),
+]
+
+TRAINING = """
+import sys
+import numpy as np
+from mpi4py import MPI
+import rankforce as rf
+from rankforce.collective import gathered, total, union
+from rankforce.distributed.mpi import training_by_mpi
+
+def check(members):
+    rank, size = members.rank, members.size
+    values = np.arange(60).reshape(3, 20) * (rank + 1)
+    assert (members.add(values) == np.arange(60).reshape(3, 20) * size * (size + 1) // 2).all()
+    assert members.highest(np.array([rank, -rank])).tolist() == [size - 1, 0]
+    edges = np.arange(size + 1) ** 2 * 3
+    part = members.scatter_add(np.arange(edges[-1]) + rank, edges)
+    assert (part == np.arange(edges[rank], edges[rank + 1]) * size + size * (size - 1) // 2).all()
+    assert members.gather(b"x" * rank) == [b"x" * place for place in range(size)]
+    assert total(1) == size and union(np.array([rank, -1])).tolist() == [-1, *range(size)]
+    assert gathered(np.full((rank, 2), rank)).shape == (size * (size - 1) // 2, 2)
+
+data = rf.make_artificial(queries=20, documents=(3, 25), features=8, seed=3)
+world = MPI.COMM_WORLD
+for communicator in (world, world.Split(world.rank < 2)):
+    with training_by_mpi(communicator) as members:
+        check(members)
+        mine = data.take_queries(np.arange(members.rank, data.n_queries, members.size))
+        ranker = rf.LambdaMART(n_trees=3, growth="leafwise", min_documents=4, progress=False).fit(mine)
+    ranker.save(f"{sys.argv[1]}/{members.size}-{members.rank}.json")
+"""
+
+
+def mpiexec(count, code, *arguments):
+    # mpi4py's wheel takes the MPI library that stands beside it, if it was told where programs are
+    command = [MPIEXEC, "-n", str(count), sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+
+
+def test_one_two_or_three_processes_train_the_model_of_one(tmp_path):
+    import rankforce as rf
+
+    data = rf.make_artificial(queries=20, documents=(3, 25), features=8, seed=3)
+    alone = rf.LambdaMART(n_trees=3, growth="leafwise", min_documents=4, progress=False).fit(data)
+    alone.save(tmp_path / "alone.json")
+    done = mpiexec(3, TRAINING, tmp_path)
+    assert done.returncode == 0, done.stderr
+    files = {path.name: path.read_bytes() for path in tmp_path.glob("*-*.json")}
+    assert sorted(files) == ["1-0.json", "2-0.json", "2-1.json", "3-0.json", "3-1.json", "3-2.json"]
+    assert set(files.values()) == {(tmp_path / "alone.json").read_bytes()}
+
+
+def test_an_error_of_one_ends_all():
+    code = """
+from rankforce.collective import total
+from rankforce.distributed.mpi import training_by_mpi
+with training_by_mpi() as members:
+    if members.rank == 1:
+        raise KeyError("only here")
+    total(1)
+print("went on")
+"""
+    done = mpiexec(2, code)
+    assert done.returncode != 0
+    assert "KeyError: 'only here'" in done.stderr
+    assert "went on" not in done.stdout
