@@ -100,7 +100,7 @@ def totals(*counts: SupportsInt) -> list[int]:
     return list(map(int, counts)) if alone() else collective().add(np.array(counts, dtype=np.int64)).tolist()
 
 
-def total(count: int) -> int:
+def total(count: SupportsInt) -> int:
     """The sum of everybody's whole number."""
     return totals(count)[0]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
@@ -296,7 +296,7 @@ class RankChanges(TableInstrument):
         }
 
 
-def _ratio(some: int, everything: int) -> float:
+def _ratio(some: SupportsInt, everything: SupportsInt) -> float:
     """Everybody's share of documents."""
     part, whole = totals(some, everything)
     return part / whole

@@ -102,7 +102,7 @@ class SharedGrowth:
         self.best = growing.best
         self.plan = growing.tree.plan
         self.dealt = growing.documents.dealt
-        self.own = Ownership.of(growing.columns, growing.rows.words.shape[1] * WORD, collective())
+        self.own = Ownership.of(growing.columns, growing.rows.n_words * WORD, collective())
         self.members = self.own.members
         self.owned = dataclasses.replace(growing, columns=self.own.table)
         self.best.worth[:, ~self.own.mine] = NO_SPLIT
