@@ -164,7 +164,6 @@ def test_after_the_command_no_process_compiles(tmp_path):
         "train small.csv -o csv.json -m MAP --trees 3",
         "evaluate small.txt small.json -m MRR -m ERR@10 -m RBP -m P@5 -m BPref --ties expected",
         "explain small.json small.txt",
-        "drift small.json large.txt",
         "demo",
     ):
         assert compiled_by(*command.split()) == [], command

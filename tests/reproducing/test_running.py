@@ -99,7 +99,7 @@ def test_results_are_a_page_a_figure_a_table_and_a_file_for_programs(tmp_path):
         "Numbers rise.",
         "**Verdict: agrees.**",
         "| seeds | 1 | 2 |",
-        "agrees if number is at most",
+        "Rules, which are code: (1) agrees if number is at most",
     ):
         assert part in text
     with open(tmp_path / "rows.csv", newline="") as file:

@@ -101,9 +101,9 @@ def calibration(
     if found.diagonal is not None:
         ends = list(found.diagonal)
         canvas.axes.plot(ends, ends, color="black", linewidth=0.8, linestyle="--", label="score = label")
-    errors = [2.0 * error for error in found.errors]
+    places, means, errors = (np.array(numbers) for numbers in (found.scores, found.labels, found.errors))
     canvas.axes.errorbar(
-        found.scores, found.labels, yerr=errors, fmt="o-", capsize=2, color=canvas.colour(0), label="mean label"
+        places, means, yerr=2.0 * errors, fmt="o-", capsize=2, color=canvas.colour(0), label="mean label"
     )
     canvas.axes.set_xlabel("mean score")
     canvas.axes.set_ylabel(plain(f"mean of {label}"))

@@ -58,9 +58,7 @@ class ReportedModel:
     ) -> None:
         check_dataset(data)
         if data.bins is not None:
-            raise DataError(
-                "a report looks at the values of features, and a store has bins: give the data it is made of"
-            )
+            raise DataError("a report looks at values of features, and a store has bins: give the data that it is of")
         Whole(1).check("sample", sample)
         self.given = model
         self.model: Model = explained_model(model)

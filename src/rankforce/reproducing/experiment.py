@@ -45,6 +45,7 @@ class Experiment(abc.ABC):
     data: ClassVar[str]  # what data is used here
     paper_size: ClassVar[Mapping[str, str]]  # by the names of ``size_in_words``
     remarks: ClassVar[str] = ""  # what is done otherwise than in the paper, and why
+    revised: ClassVar[str] = ""  # what was changed after results had been seen, and what they were before
     sizes: ClassVar[Mapping[str, Size]]  # "tiny" (for tests), "quick" and "full"
     figsize: ClassVar[tuple[float, float]] = (7.0, 3.6)
     needs_data: ClassVar[str] = ""  # the folder of real data without which there is nothing to run

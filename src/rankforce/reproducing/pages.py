@@ -59,7 +59,8 @@ def page(run: ReproducedRun, figure: str, *, heading: str = "#", below: str = ""
         f"**Data:** {experiment.data}",
         _sizes(run),
         *([f"**Done otherwise:** {experiment.remarks}"] if experiment.remarks else []),
-        "Rules, written before the run: "
+        *([f"**Changed after a first run:** {experiment.revised}"] if experiment.revised else []),
+        "Rules, which are code: "
         + " ".join(f"({number}) {claim.rule}." for number, (claim, _) in enumerate(run.outcomes, start=1)),
         below or f"{run.seconds:.0f} seconds in all; {run.machine}.",
     ]

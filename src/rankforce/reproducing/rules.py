@@ -1,4 +1,4 @@
-"""Rules that decide whether a result agrees with a paper. They are part of an experiment, and older than its results.
+"""Rules that decide whether a result agrees with a paper. They are part of an experiment.
 
 A claim is a sentence of a paper. Its rule looks at the rows of a run and answers with one of three verdicts. Two kinds
 of rules serve nearly all claims:

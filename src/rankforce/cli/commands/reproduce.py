@@ -36,8 +36,8 @@ def reproduce(
     """Run a table or figure of a paper again, and compare.
 
     Each writes a figure, a table of all numbers, and a page: what the paper found, what is found here on which data,
-    sizes side by side, paired tests, and a verdict by a rule that was written before the run. Stopped, it goes on where
-    it was.
+    sizes side by side, paired tests, and a verdict by a rule that is part of the program. Stopped, it goes on where it
+    was.
     """
     from rankforce.errors import SettingsError
     from rankforce.kinds import check_number

@@ -32,7 +32,7 @@ class Adaptation(Experiment):
     sizes = {
         "tiny": Size(seeds=1, minutes=0.05, shares=(0.1, 1.0), base=40, queries=40, test=30, documents=10, features=8,
                      trees=10),
-        "quick": Size(seeds=3, minutes=0.6, shares=(0.02, 0.1, 1.0), base=600, queries=500, test=700, documents=25,
+        "quick": Size(seeds=3, minutes=0.1, shares=(0.02, 0.1, 1.0), base=600, queries=500, test=700, documents=25,
                       features=30, trees=150),
         "full": Size(seeds=3, minutes=15, shares=(0.01, 0.05, 0.2, 1.0), base=1500, queries=1000, test=1000,
                      documents=25, features=30, trees=400),

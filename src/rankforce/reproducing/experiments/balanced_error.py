@@ -31,7 +31,7 @@ class BalancedError(Experiment):
     figsize = (5.5, 2.4)
     sizes = {
         "tiny": Size(seeds=2, minutes=0.02, queries=(30, 1, 30), documents=20, features=5, trees=4),
-        "quick": Size(seeds=4, minutes=0.2, queries=(300, 1, 300), documents=40, features=20, trees=60),
+        "quick": Size(seeds=4, minutes=0.06, queries=(300, 1, 300), documents=40, features=20, trees=60),
         "full": Size(seeds=5, minutes=10, queries=(3000, 1, 3000), documents=50, features=50, trees=300),
     }
 

@@ -34,10 +34,15 @@ class EffectivePairsAgainstMRR(Experiment):
     data = "the paper's artificial data; grades from 2 on are relevant"
     paper_size = {"training queries": "several sizes", "documents per query": "50", "features": "300"}
     remarks = "Adam, two layers; the rate and the epoch are chosen on validation queries by MRR."
+    revised = (
+        "training sets began at 50 queries, and the pairs of MRR lay among those of other measures for one seed of "
+        "three (−0.092 there): smaller sets were added. Magnitudes are now of sums, for MRR has no pair in some "
+        "small sets."
+    )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, train=(10, 20), others=(20, 40), documents=12, features=5, epochs=2),
-        "quick": Size(seeds=3, minutes=1.0, train=(8, 25, 80, 250, 1350), others=(300, 1500), documents=30, features=15,
-                      epochs=25),
+        "quick": Size(seeds=3, minutes=0.25, train=(8, 25, 80, 250, 1350), others=(300, 1500), documents=30,
+                      features=15, epochs=25),
         "full": Size(seeds=3, minutes=240, train=(10, 30, 100, 300, 1000, 10_000), others=(5000, 10_000), documents=50,
                      features=300, epochs=60),
     }  # fmt: skip

@@ -32,7 +32,7 @@ class ERRConsistency(Experiment):
     figsize = (5.5, 3.2)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.01, lists=5, longest=8),
-        "quick": Size(seeds=3, minutes=0.05, lists=100, longest=20),
+        "quick": Size(seeds=3, minutes=0.02, lists=100, longest=20),
         "full": Size(seeds=5, minutes=2, lists=2000, longest=40),
     }
 

@@ -61,7 +61,7 @@ class LabelNoise(Experiment):
     }  # fmt: skip
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=(30, 20, 40), documents=10, features=8, epochs=2, rates=(0.01,)),
-        "quick": Size(seeds=3, minutes=0.7, queries=(2000, 500, 2000), documents=30, features=30, epochs=25,
+        "quick": Size(seeds=3, minutes=0.22, queries=(2000, 500, 2000), documents=30, features=30, epochs=25,
                       rates=(0.001, 0.003)),
         "full": Size(seeds=3, minutes=600, queries=(40_000, 10_000, 10_000), documents=30, features=300, epochs=50,
                      rates=(0.0003, 0.001)),

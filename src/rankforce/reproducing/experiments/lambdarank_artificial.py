@@ -26,7 +26,7 @@ class LambdaRankArtificial(NetComparison):
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=(40, 30, 60), documents=20, features=10, epochs=3,
                      rates=(0.01,), preset=None),
-        "quick": Size(seeds=3, minutes=1.2, queries=(1000, 500, 1500), documents=50, features=50, epochs=40,
+        "quick": Size(seeds=3, minutes=0.43, queries=(1000, 500, 1500), documents=50, features=50, epochs=40,
                       rates=(0.0003, 0.001, 0.003), preset=None),
         "full": Size(seeds=3, minutes=180, queries=(10_000, 5_000, 10_000), documents=50, features=50, epochs=300,
                      rates=(), preset="2006"),

@@ -41,7 +41,7 @@ class LambdaRankSmallData(Experiment):
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, queries=40, documents=(10, 20), features=8, epochs=2, rates=(0.01,),
                      preset=None, real=False),
-        "quick": Size(seeds=3, minutes=0.7, queries=400, documents=(40, 79), features=87, epochs=30,
+        "quick": Size(seeds=3, minutes=0.25, queries=400, documents=(40, 79), features=87, epochs=30,
                       rates=(0.001, 0.003, 0.01), preset=None, real=True),
         "full": Size(seeds=10, minutes=60, queries=400, documents=(40, 79), features=87, epochs=200, rates=(),
                      preset="2006", real=True),

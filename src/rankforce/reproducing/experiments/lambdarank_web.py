@@ -26,7 +26,7 @@ class LambdaRankWeb(NetComparison):
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=(40, 30, 60), documents=(8, 16), features=20, epochs=3,
                      rates=(0.01,), preset=None),
-        "quick": Size(seeds=3, minutes=1.2, queries=(800, 400, 1500), documents=(13, 39), features=100, epochs=40,
+        "quick": Size(seeds=3, minutes=0.28, queries=(800, 400, 1500), documents=(13, 39), features=100, epochs=40,
                       rates=(0.0003, 0.001, 0.003), preset=None),
         "full": Size(seeds=3, minutes=420, queries=(10_000, 5_000, 10_000), documents=(13, 39), features=367,
                      epochs=300, rates=(), preset="2006"),

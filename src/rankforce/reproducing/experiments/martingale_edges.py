@@ -31,7 +31,7 @@ class MartingaleEdges(Experiment):
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=20, documents=8, features=4, levels=(1, 2, 4), least=2),
         "quick": Size(
-            seeds=3, minutes=0.2, queries=200, documents=20, features=10, levels=(1, 2, 4, 8, 16, 32), least=10
+            seeds=3, minutes=0.04, queries=200, documents=20, features=10, levels=(1, 2, 4, 8, 16, 32), least=10
         ),
         "full": Size(
             seeds=5, minutes=10, queries=2000, documents=30, features=30, levels=(1, 2, 4, 8, 16, 32, 64), least=30

@@ -38,10 +38,14 @@ class MissingLabels(Experiment):
         "a document without a label is in no pair of that tier, and nothing is imputed. The claims are what the paper "
         "asks for, not what it found."
     )
+    revised = (
+        "run twice, with two draws of what is missing: the numbers come from a random stream of their own now. In "
+        "the first draw NDCG@10 fell by .0026 (p .008) and the last claim could not be told; all else was the same."
+    )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.04, **TINY),
         "quick": Size(
-            seeds=3, minutes=0.4, queries=(400, 1, 2000), documents=40, trees=100, leaves=15, least=30, rate=0.2
+            seeds=3, minutes=0.08, queries=(400, 1, 2000), documents=40, trees=100, leaves=15, least=30, rate=0.2
         ),
         "full": Size(seeds=5, minutes=120, **FULL),
     }

@@ -31,7 +31,7 @@ class PairsByFunction(Experiment):
     remarks = "listwise λ-functions (DiscreteBounded, FiniteDifference) have no pairs and are left out."
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=30, documents=10, features=5, epochs=2),
-        "quick": Size(seeds=3, minutes=0.2, queries=1000, documents=50, features=20, epochs=20),
+        "quick": Size(seeds=3, minutes=0.04, queries=1000, documents=50, features=20, epochs=20),
         "full": Size(seeds=3, minutes=10, queries=10_000, documents=50, features=300, epochs=50),
     }
 

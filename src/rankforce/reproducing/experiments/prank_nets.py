@@ -41,7 +41,7 @@ class PRankNets(Experiment):
     }  # fmt: skip
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=(25, 20, 40), documents=(6, 12), features=6, epochs=2),
-        "quick": Size(seeds=3, minutes=0.5, queries=(400, 200, 1500), documents=(20, 48), features=30, epochs=20),
+        "quick": Size(seeds=3, minutes=0.11, queries=(400, 200, 1500), documents=(20, 48), features=30, epochs=20),
         "full": Size(seeds=3, minutes=120, queries=(11_336, 2384, 2384), documents=(20, 48), features=136, epochs=50),
     }
 

@@ -32,7 +32,7 @@ class RandomWeights(Experiment):
     paper_size = {"queries": "10,000", "documents per query": "158.7", "features": "420", "directions": "459"}
     sizes = {
         "tiny": Size(seeds=1, minutes=0.01, queries=30, documents=10, features=4, epsilon=0.3, scale=1.0),
-        "quick": Size(seeds=5, minutes=0.1, queries=1000, documents=50, features=50, epsilon=0.05, scale=1.0),
+        "quick": Size(seeds=5, minutes=0.07, queries=1000, documents=50, features=50, epsilon=0.05, scale=1.0),
         "full": Size(seeds=5, minutes=5, queries=10_000, documents=50, features=300, epsilon=0.01, scale=1.0),
     }
 

@@ -31,7 +31,7 @@ class SigmaInvariance(Experiment):
     figsize = (5.0, 3.2)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=(30, 1, 20), documents=10, features=5, trees=4),
-        "quick": Size(seeds=3, minutes=0.2, queries=(300, 1, 500), documents=30, features=20, trees=60),
+        "quick": Size(seeds=3, minutes=0.06, queries=(300, 1, 500), documents=30, features=20, trees=60),
         "full": Size(seeds=5, minutes=10, queries=(3000, 1, 3000), documents=50, features=50, trees=300),
     }
 

@@ -38,7 +38,7 @@ class SPSACrossEntropy(Experiment):
     )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=20, documents=8, features=4, evaluations=100, batches=20),
-        "quick": Size(seeds=3, minutes=0.3, queries=200, documents=20, features=20, evaluations=6000, batches=300),
+        "quick": Size(seeds=3, minutes=0.51, queries=200, documents=20, features=20, evaluations=6000, batches=300),
         "full": Size(seeds=3, minutes=30, queries=1000, documents=30, features=50, evaluations=30_000, batches=1000),
     }
 

@@ -43,7 +43,7 @@ class XRankForms(Experiment):
     sizes = {
         "tiny": Size(seeds=1, minutes=0.1, queries=(20, 15, 20), documents=8, features=4, steps=6, graphs=2, inner=4,
                      trees=4, least=4, real=False),
-        "quick": Size(seeds=2, minutes=0.8, queries=(150, 80, 600), documents=25, features=15, steps=30, graphs=6,
+        "quick": Size(seeds=2, minutes=0.21, queries=(150, 80, 600), documents=25, features=15, steps=30, graphs=6,
                       inner=8, trees=150, least=30, real=False),
         "full": Size(seeds=3, minutes=40, queries=(400, 200, 600), documents=30, features=20, steps=100, graphs=30,
                      inner=20, trees=500, least=30, real=True),
