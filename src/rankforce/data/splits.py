@@ -85,10 +85,10 @@ def _counts(shares: list[float], queries: int) -> list[int]:
 
 def _deal(data: Dataset, counts: list[int], stream: Stream, seed: int) -> np.ndarray:
     """The part of every query: ``counts[p]`` of all queries get part p, spread evenly over the sizes."""
-    hashes, sizes = gathered(data.query_hashes), gathered(data.query_sizes)
+    sizes = gathered(data.query_sizes)
     mine = sum(gathered(np.array([data.n_queries]))[: collective().rank])  # where the own queries begin among all
     queries = len(sizes)
-    of_equal_size, within_runs = (stream.words(seed, draw, hashes) for draw in range(2))
+    of_equal_size, within_runs = (gathered(stream.words(seed, draw, data.query_hashes)) for draw in range(2))
     by_size = np.lexsort((of_equal_size, sizes))
     run = max(len(counts), math.ceil(queries / min(count for count in counts if count)))
     runs = np.arange(queries) // run
