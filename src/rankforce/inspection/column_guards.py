@@ -77,7 +77,7 @@ def many_categories(data: Dataset) -> Iterator[Finding]:
 
 def warn_of_suspect_columns(data: Dataset) -> None:
     """Warn, in the beginning of a fit, of columns of a table or data frame that were hardly meant as features."""
-    if data.roles:
+    if data.roles and data.bins is None:  # bins do not tell
         for place in _whole_columns(data):
             for finding in _suspicions(data, place):
                 name = data.feature_names[place]

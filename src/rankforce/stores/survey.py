@@ -89,7 +89,8 @@ class Survey:
     query_weights : float64 (queries,) or None
     """
 
-    def __init__(self, folder: Path, absent: float | None) -> None:
+    def __init__(self, folder: Path, absent: float | None, sample: Any = None) -> None:
+        """``sample`` keeps rows as a ``SpilledSample`` does, which is made in the folder otherwise."""
         self.folder = folder
         self.absent = absent
         self.documents = 0
@@ -100,7 +101,7 @@ class Survey:
         self.query_weights: dict[int, float] | None = None
         self.lows = self.highs = np.empty(0, dtype=dtypes.FEATURE)
         self.missing = np.empty(0, dtype=np.int64)
-        self.sample = SpilledSample(folder / "sample", absent)
+        self.sample = SpilledSample(folder / "sample", absent) if sample is None else sample
         self._files: dict[str, Any] = {}
 
     def look_at(self, blocks: Blocks, bar: ByteProgress) -> None:

@@ -22,6 +22,7 @@ CSV_BLOCK = 16 * 2**20  # bytes of text at a time
 def table_blocks(
     path: str | Path,
     rows: int,
+    row_groups: Sequence[int] | None = None,
     *,
     qid: str | None = None,
     label: str | bool | None = None,
@@ -35,7 +36,8 @@ def table_blocks(
 ) -> Iterator[tuple[Dataset, int]]:
     """A Parquet file, or delimited text, in data sets of at most so many rows, each with how many bytes were read.
 
-    Options as for ``read_table``. Columns of text are no features here: which categories there are is known in the end.
+    Options as for ``read_table``; ``row_groups`` of a Parquet file, by default all. Columns of text are no features
+    here: which categories there are is known in the end.
     """
     path = Path(path)
     pa = arrow(path)
@@ -55,21 +57,23 @@ def table_blocks(
     size = path.stat().st_size
     try:
         if is_parquet(path):
-            yield from _parquet_blocks(path, rows, options, size)
+            yield from _parquet_blocks(path, rows, row_groups, options, size)
         else:
             yield from _csv_blocks(path, options, delimiter_of(path, delimiter), size)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FileFormatError("the table cannot be read", path=path, remedy=f"({first_line(error)})") from None
 
 
-def _parquet_blocks(path: Path, rows: int, options: ColumnOptions, size: int) -> Iterator[tuple[Dataset, int]]:
+def _parquet_blocks(
+    path: Path, rows: int, row_groups: Sequence[int] | None, options: ColumnOptions, size: int
+) -> Iterator[tuple[Dataset, int]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
         roles = options.roles(file.schema_arrow.names, path)
         total, done = max(file.metadata.num_rows, 1), 0
-        for batch in file.iter_batches(rows, columns=list(roles.columns)):
+        for batch in file.iter_batches(rows, row_groups, columns=list(roles.columns)):
             done += batch.num_rows
             if batch.num_rows:
                 yield _block(pa.Table.from_batches([batch]), roles, path), size * done // total
@@ -123,7 +127,7 @@ def _block(table: Any, roles: Roles, path: Path) -> Dataset:
                 remedy=("leave it out: ", ReadOption("ignore", [column])),
             )
     try:
-        return Dataset(
+        data = Dataset(
             table.select(list(roles.columns)),
             roles.label if roles.label is not None else False,
             roles.qid,
@@ -134,5 +138,7 @@ def _block(table: Any, roles: Roles, path: Path) -> Dataset:
             features=list(roles.features),
             feature_names=None,
         )
+        made = {column: role for column, role in data.roles.items() if column in roles.features}
+        return data.with_origins(roles.origins, roles.words | made)
     except DataError as error:
         raise FileFormatError(error.args, path=path) from None
