@@ -16,6 +16,7 @@ GUIDES = (
     "migration.md",
     "clicks.md",
     "large_data.md",
+    "cluster.md",
     "off_policy.md",
     "unbiased.md",
     "feature_logs.md",
