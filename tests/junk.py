@@ -184,8 +184,17 @@ def all_targets(data: rf.Dataset, folder: Path) -> list[Target]:
         *objective_targets(data),
         *data_targets(data, folder),
         *function_targets(data, folder),
+        *cluster_targets(data),
         *method_targets(data, folder),
     ]
+
+
+def cluster_targets(data: rf.Dataset) -> Iterator[Target]:
+    """What needs a cluster: one of a thread of this process, which ends with it."""
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0")
+    yield Target("shared", rf.shared, {"data": data, "client": Client(cluster), "timeout": 5.0})
 
 
 def ranker_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
@@ -472,6 +481,7 @@ UNTRIED = {  # bases of users' classes, results, and what only kernels call
         "Drift",
         "Report",
     ),
+    "SharedDataset",  # made by shared
     *("value_if_moved", "change_if_swapped", "centre"),
 }
 

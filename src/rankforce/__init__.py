@@ -16,6 +16,8 @@ _HOME = {
     "Dataset": "rankforce.data.dataset",
     "bin": "rankforce.stores.writing",
     "read": "rankforce.stores.opening",
+    "shared": "rankforce.distributed.shared",
+    "SharedDataset": "rankforce.distributed.shared",
     "read_letor": "rankforce.data.letor.reading",
     "read_table": "rankforce.data.tables.table_files",
     "read_folds": "rankforce.data.fold_files",

@@ -32,6 +32,8 @@ from rankforce.data.trec import read_qrels as read_qrels
 from rankforce.data.trec import read_run as read_run
 from rankforce.data.trec import write_run as write_run
 from rankforce.diagnostics.document_forces import forces_at as forces_at
+from rankforce.distributed.shared import SharedDataset as SharedDataset
+from rankforce.distributed.shared import shared as shared
 from rankforce.drifting.drift import drift as drift
 from rankforce.drifting.drift_result import Drift as Drift
 from rankforce.errors import DataError as DataError
@@ -161,6 +163,7 @@ __all__ = [
     "SPSA",
     "Scheduled",
     "SettingsError",
+    "SharedDataset",
     "SimilarQueries",
     "SimulatedClicks",
     "Success",
@@ -210,6 +213,7 @@ __all__ = [
     "report",
     "schedules",
     "search_weights",
+    "shared",
     "simulate_clicks",
     "tune",
     "write_run",

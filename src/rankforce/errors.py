@@ -122,6 +122,7 @@ class PeerLostError(RankforceError):
     """
 
     unfinished: Any = None
+    silent: int | None = None  # the rank of a member that is there and says nothing
 
 
 class MissingDependencyError(RankforceError, ImportError):

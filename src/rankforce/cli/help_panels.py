@@ -27,7 +27,10 @@ PANELS: dict[str, tuple[str, ...]] = {
         "base_model", "from_lightgbm", "from_xgboost", "bag", "settings", "tried", "space", "method", "search",
     ),
     MEASURING: ("ties", "blank", "convention", "graded", "require", "level", "permutations", "feature", "sample"),
-    RUN: ("checkpoint", "checkpoint_every", "resume", "trials", "journal", "seed", "threads", "quiet"),
+    RUN: (
+        "checkpoint", "checkpoint_every", "resume", "cluster", "workers", "trials", "journal", "seed", "threads",
+        "quiet",
+    ),
     RESULT: (
         "out", "into", "table", "per_query", "plot", "run", "write", "force", "form", "json", "name", "bundle", "title",
     ),

@@ -114,7 +114,7 @@ def blocks_of(data: Any, size: BlockSize, **options: Any) -> Blocks:
     if callable(data):
         _refuse_options(options, "a function")
         return Blocks(lambda: _unsized(data()))
-    paths = _paths(data)
+    paths = paths_of(data)
     from rankforce.data.files import file_blocks, is_table
 
     seen = SeenColumns()
@@ -148,7 +148,8 @@ def _refuse_options(options: dict[str, Any], what: str) -> None:
         raise DataError(f"{what} has no option {next(iter(options))!r}: options are for reading files")
 
 
-def _paths(data: Any) -> list[str]:
+def paths_of(data: Any) -> list[str]:
+    """The files of a name, a pattern or a list of them."""
     listed = [data] if isinstance(data, (str, Path)) else data
     if not isinstance(listed, Sequence) or not listed:
         raise DataError(

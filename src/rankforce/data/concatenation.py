@@ -160,10 +160,10 @@ def _document_ids(sets: Sequence[Dataset]) -> np.ndarray | None:
             "one data set has document ids, another has none: ",
             Phrase("data.replace(document_ids=...) gives them, document_ids=None takes them away", "give both"),
         )
-    return _as_one_kind(given)
+    return as_one_kind(given)
 
 
-def _as_one_kind(ids: Sequence[np.ndarray]) -> np.ndarray:
+def as_one_kind(ids: Sequence[np.ndarray]) -> np.ndarray:
     """Ids one after the other: whole numbers if all are, else text."""
     if all(one.dtype != object for one in ids):
         return np.concatenate(ids)
@@ -177,7 +177,7 @@ def _as_one_kind(ids: Sequence[np.ndarray]) -> np.ndarray:
 
 def _queries(sets: Sequence[Dataset], same_query: str) -> tuple[np.ndarray, np.ndarray]:
     """(the number of its query for every document, the ids that the numbers count)."""
-    ids = _as_one_kind([one.query_ids for one in sets])
+    ids = as_one_kind([one.query_ids for one in sets])
     firsts = np.cumsum([0, *(one.n_queries for one in sets)])
     numbers = np.concatenate([one.row_queries + first for one, first in zip(sets, firsts[:-1], strict=True)])
     place_of: dict[Any, int] = {}

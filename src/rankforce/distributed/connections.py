@@ -168,8 +168,7 @@ class Exchange:
             wants_out = [sender] if sent < len(outgoing) else []
             readable, writable, _ = select.select(wants_in, wants_out, [], self._silence)
             if not readable and not writable:
-                silent = source if wants_in else to
-                raise PeerLostError(f"{self._named(silent)} has been silent for {self._silence:g} seconds")
+                raise self._silent(source if wants_in else to)
             try:
                 if readable:
                     count = receiver.recv_into(incoming[received:], 0, socket.MSG_DONTWAIT)
@@ -206,9 +205,14 @@ class Exchange:
                     raise PeerLostError(f"{self._named(other)} is gone")
                 done += count
         except TimeoutError as error:
-            raise PeerLostError(f"{self._named(other)} has been silent for {self._silence:g} seconds") from error
+            raise self._silent(other) from error
         except OSError as error:
             raise PeerLostError(f"{self._named(other)} is gone: {error}") from error
+
+    def _silent(self, rank: int) -> PeerLostError:
+        error = PeerLostError(f"{self._named(rank)} has been silent for {self._silence:g} seconds")
+        error.silent = rank
+        return error
 
     def _named(self, rank: int) -> str:
         return f"member {rank} ({self._addresses[rank]})"

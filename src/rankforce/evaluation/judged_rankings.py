@@ -14,6 +14,7 @@ from rankforce.data import frames
 from rankforce.data.dataset import Dataset
 from rankforce.data.identifiers import as_ids
 from rankforce.data.preferences import Preferences
+from rankforce.data.spread import SpreadData
 from rankforce.data.trec import JudgedRun, judged_run, read_qrels, read_run
 from rankforce.errors import DataError
 from rankforce.kinds import shown
@@ -41,6 +42,8 @@ class JudgedRanking(NamedTuple):
 def judged_ranking(ranking: Any, data: Any, qid: Any, group: Any, missing_queries: str) -> JudgedRanking:
     """A ranking and its data as ``evaluate`` works on them."""
     grouped = qid is not None or group is not None
+    if isinstance(data, SpreadData):
+        ranking, data = data.scored(ranking)
     if isinstance(data, (Dataset, Preferences)):
         if grouped:
             raise DataError("the data knows its queries: leave qid and group out")

@@ -35,7 +35,7 @@ def scores_by_bins(model: Model, data: Any, score: Callable[[np.ndarray], np.nda
     check_edges(model, data)
     at_once = max(1, VALUES_AT_A_TIME // max(data.n_features, 1))
     parts = []
-    for first in range(0, data.n_documents, at_once):
+    for first in range(0, max(data.n_documents, 1), at_once):  # of no documents, no scores
         matrix = values_of_bins(data, first, min(first + at_once, data.n_documents))
         matrix = np.ascontiguousarray(coded_matrix(matrix, data, places, model.feature_names, model.categories))
         matrix.setflags(write=False)

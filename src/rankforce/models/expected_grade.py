@@ -10,6 +10,7 @@ import numpy as np
 
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
+from rankforce.data.spread import SpreadData
 from rankforce.errors import DataError, SettingsError
 from rankforce.models.binned_scores import is_binned, scores_by_bins
 from rankforce.models.model import Model, count_of, frozen, places_within
@@ -165,6 +166,8 @@ class ExpectedGrade(Model):
 
         See ``Model.predict`` for what ``data`` can be.
         """
+        if isinstance(data, SpreadData) and n_trees is None:
+            return data.scored(self)[0]
         return self.link.scores(self.outputs(data, n_trees))
 
     def predict_proba(self, data: Any, n_trees: int | None = None) -> np.ndarray:

@@ -18,6 +18,7 @@ from rankforce.data import frames
 from rankforce.data.categories import Categories, as_categories, check_codes
 from rankforce.data.dataset import Dataset
 from rankforce.data.feature_matching import are_numbered, feature_places
+from rankforce.data.spread import SpreadData, refuse_spread
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import OrNone, Whole
 from rankforce.models.binned_scores import is_binned, scores_by_bins
@@ -75,6 +76,8 @@ class Model(abc.ABC):
         """
         if is_binned(data):
             return scores_by_bins(self, data, self._scores)
+        if isinstance(data, SpreadData):
+            return data.scored(self)[0]
         return self._scores(self.matrix(data))
 
     def threshold_tests(self) -> Iterator[tuple[str, np.ndarray]]:
@@ -152,6 +155,8 @@ class Model(abc.ABC):
                 raise self._wrong_count(matrix.shape[1])
             frames.refuse_infinite(matrix, None)
             self._check_codes(matrix)
+        elif isinstance(data, SpreadData):
+            refuse_spread("this")
         elif isinstance(data, Dataset):
             places = self.places_in(data)
             matrix = coded_matrix(data.features, data, places, self.feature_names, self.categories)

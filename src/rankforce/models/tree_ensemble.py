@@ -12,6 +12,7 @@ from rankforce import dtypes
 from rankforce.cached_properties import cached_property
 from rankforce.console.wording import counted
 from rankforce.data.categories import Categories
+from rankforce.data.spread import SpreadData
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import check_choice
 from rankforce.models import compiled_trees, tree_sets, tree_walk
@@ -201,6 +202,8 @@ class TreeEnsemble(Model):
             if few is not None:
                 return few
         count = self.n_trees if n_trees is None else count_of(n_trees, "n_trees", self.n_trees)
+        if isinstance(data, SpreadData):
+            return data.scored(self if count == self.n_trees else self.truncate(count))[0]
 
         def score(matrix: np.ndarray) -> np.ndarray:
             scores = self.base_scores(matrix)

@@ -15,6 +15,7 @@ from rankforce.boosting.presets import TREE_PRESETS, TreePreset
 from rankforce.boosting.settled import SettledLambdas
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
+from rankforce.data.spread import trained_where_data_is
 from rankforce.errors import SettingsError
 from rankforce.lambdas.base import LambdaFunction
 from rankforce.lambdas.near_pairs import NearPairs
@@ -142,6 +143,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     objective: Any = setting(None, OBJECTIVE)
     validation_measure: Any = setting(None, TIERS, after="line_search_on")
 
+    @trained_where_data_is
     def fit(
         self,
         X: Any,

@@ -25,6 +25,7 @@ from rankforce.boosting.outputs import Learner
 from rankforce.boosting.settled import Settled
 from rankforce.collective import alone, anybody, union
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
+from rankforce.data.spread import trained_where_data_is
 from rankforce.errors import DataError, MeasureError, SettingsError
 from rankforce.kinds import FunctionOf, Number, Several, Understood, check_choice, shown
 from rankforce.measures.catalogue import measure
@@ -173,6 +174,7 @@ class MART(FromOtherLibraries, BoostedTrees):
     split: Literal["auto", "newton", "least_squares"] = choice("auto")
     validation_measure: str | Measure | None = measure_to_watch(after="line_search_on")
 
+    @trained_where_data_is
     def fit(
         self,
         X: Any,

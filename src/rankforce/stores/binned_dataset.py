@@ -207,18 +207,22 @@ class BinnedDataset(Dataset):
         """The bins for a training with this setting; ``memory``: "fast" adds a copy by columns, "low" reads the rows
         into memory, "mapped" leaves them in the store.
         """
+        self.check_max_bins(max_bins)
+        if memory == "mapped":
+            return self.bins
+        # Read, not copied from the map: pages that are mapped would count twice.
+        rows = np.load(self.path / f"{ROWS}.npy", allow_pickle=False) if self.mapped else np.array(self.bins.rows)
+        columns = by_columns(self.bins.packing, rows) if memory == "fast" else None
+        return dataclasses.replace(self.bins, rows=rows, columns=columns)
+
+    def check_max_bins(self, max_bins: int) -> None:
+        """Raise unless this is into how many bins features were cut."""
         if max_bins != self.max_bins:
             raise SettingsError(
                 f"{self.path}: the store was made for at most {self.max_bins} bins, and the training wants {max_bins}: "
                 "give both the same ",
                 Setting("max_bins", NAME_ALONE),
             )
-        if memory == "mapped":
-            return self.bins
-        # Read, not copied from the map: pages that are mapped would count twice.
-        rows = np.load(self.path / f"{ROWS}.npy", allow_pickle=False) if self.mapped else np.array(self.bins.rows)
-        columns = _by_columns(self.bins.packing, rows) if memory == "fast" else None
-        return dataclasses.replace(self.bins, rows=rows, columns=columns)
 
     def binned_like(self, binning: Binning) -> Binned:
         """The bins, if they were made at these thresholds."""
@@ -240,7 +244,7 @@ def _binned(binning: Binning, rows: np.ndarray) -> Binned:
     return Binned(binning, Packing.of(binning.n_bins), rows, None, nothing, nothing)
 
 
-def _by_columns(packing: Packing, rows: np.ndarray) -> np.ndarray:
+def by_columns(packing: Packing, rows: np.ndarray) -> np.ndarray:
     """The bins column by column, some rows at a time: they stay in the cache while all columns are taken."""
     columns = np.empty((len(packing.byte), len(rows)), dtype=dtypes.BIN)
 

@@ -46,8 +46,11 @@ class Survey:
     tallies : feature → the categories that its blocks had; ``settle`` makes ``settled`` and ``categories`` of them
     """
 
-    def __init__(self, folder: Path, absent: float | None, most_bytes: int) -> None:
-        """``most_bytes``: what categories may take."""
+    def __init__(self, folder: Path, absent: float | None, most_bytes: int, sample: Any = None) -> None:
+        """``most_bytes``: what categories may take.
+
+        ``sample`` keeps rows as a ``SpilledSample`` does, which is made in the folder otherwise.
+        """
         self.folder = folder
         self.absent = absent
         self.most_bytes = most_bytes
@@ -66,7 +69,7 @@ class Survey:
         self.query_weights: dict[int, float] | None = None
         self.lows = self.highs = np.empty(0, dtype=dtypes.FEATURE)
         self.missing = np.empty(0, dtype=np.int64)
-        self.sample = SpilledSample(folder / "sample", absent)
+        self.sample: SpilledSample = SpilledSample(folder / "sample", absent) if sample is None else sample
         self._files: dict[str, Any] = {}
 
     def look_at(self, blocks: Blocks, bar: ByteProgress) -> None:

@@ -6,7 +6,6 @@ Memory is bounded by what one block of rows takes, some columns of the sample, a
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import uuid
@@ -25,7 +24,7 @@ from rankforce.data.blocks import Blocks, BlockSize, blocks_of
 from rankforce.data.dataset import Dataset
 from rankforce.data.distributions import KnownData
 from rankforce.data.feature_options import UnusableColumnsError
-from rankforce.data.fingerprints import DIGEST_SIZE, fingerprint_from
+from rankforce.data.fingerprints import fingerprint_from
 from rankforce.data.seen_columns import NotNumbersError
 from rankforce.errors import DataError, FileFormatError
 from rankforce.files.streams import file_name
@@ -34,6 +33,7 @@ from rankforce.memory import bytes_of
 from rankforce.stores.binned_dataset import CATEGORY_BINS, LABELS, BinnedDataset
 from rankforce.stores.format import ENDING, ROWS, digests_of, is_store, release_pages, write_header
 from rankforce.stores.known_rows import KnownRows, written_known_data
+from rankforce.stores.rows_by_query import QueryDigests, RowPlaces
 from rankforce.stores.stored_texts import written_categories, written_texts
 from rankforce.stores.survey import QUERY_NUMBERS, Survey
 
@@ -221,16 +221,14 @@ class _RowsOfStore:
         width = -(-Packing.of(edges.n_bins).n_bytes // WORD) * WORD
         self.rows = np.lib.format.open_memmap(folder / f"{ROWS}.npy", "w+", dtypes.BIN, (survey.documents, width))
         self._numbers = survey.column(QUERY_NUMBERS, np.int64)
-        self._columns = [survey.by_query(f"{LABELS}{name}") for name in survey.label_names]
-        self._columns += [survey.by_query("weights")] if survey.weighted else []
-        self._query_weights = survey.weights_of_queries
-        self._ids = survey.queries.ids
-        self._starts = survey.query_starts
-        self._filled = self._starts[:-1].copy()  # where the next row of each query goes
+        columns = [survey.by_query(f"{LABELS}{name}") for name in survey.label_names]
+        columns += [survey.by_query("weights")] if survey.weighted else []
+        weights = survey.weights_of_queries
+        self._query_weighted = weights is not None
+        self._places = RowPlaces(survey.query_starts)
+        self._digests = QueryDigests(survey.query_starts, columns, None if weights is None else weights.__getitem__)
         queries = survey.queries
         self._known = KnownRows(folder / "known", queries.hashes[: len(queries)], queries.sizes[: len(queries)])
-        self._open: dict[int, Any] = {}  # digests of queries of which not all rows were seen
-        self._digests: list[bytes] = []
         self._done = 0
 
     def take(self, block: Dataset) -> None:
@@ -244,40 +242,11 @@ class _RowsOfStore:
         if self.survey.queries.contiguous:
             self.rows[self._done : last] = rows
         else:
-            self.rows[self._places(numbers)[block.rows]] = rows
+            self.rows[self._places.of(numbers)[block.rows]] = rows
         release_pages(self.rows)
-        self._digest(block, numbers)
+        self._digests.take(block, numbers)
         self._known.take(block.features, numbers)
         self._done = last
-
-    def _places(self, numbers: np.ndarray) -> np.ndarray:
-        """Where the rows of a block go."""
-        order = np.argsort(numbers, kind="stable")
-        distinct, starts, counts = np.unique(numbers[order], return_index=True, return_counts=True)
-        places = np.empty(len(numbers), dtype=np.int64)
-        places[order] = np.arange(len(numbers)) + np.repeat(self._filled[distinct] - starts, counts)
-        self._filled[distinct] += counts
-        return places
-
-    def _digest(self, block: Dataset, numbers: np.ndarray) -> None:
-        """As ``fingerprint_of``: per query its features, whose rows may come in pieces, then labels and weights."""
-        features = block.by_query(block.features)
-        for query, number in enumerate(numbers[block.rows[block.query_starts[:-1]]].tolist()):
-            first, last = self._starts[number : number + 2].tolist()
-            digest, seen = self._open.pop(number, (None, 0))
-            if digest is None:
-                name = str(self._ids[number]).encode(errors="surrogatepass")
-                digest = hashlib.blake2b(b"%d %d " % (len(name), last - first) + name, digest_size=DIGEST_SIZE)
-            rows = features[block.query_starts[query] : block.query_starts[query + 1]]
-            digest.update(rows.ravel().data)
-            if seen + len(rows) < last - first:
-                self._open[number] = (digest, seen + len(rows))
-                continue
-            for column in self._columns:
-                digest.update(np.ascontiguousarray(column[first:last]).data)
-            if self._query_weights is not None:
-                digest.update(self._query_weights[number].tobytes())
-            self._digests.append(digest.digest())
 
     def close(self) -> None:
         """No more rows are taken."""
@@ -290,8 +259,8 @@ class _RowsOfStore:
     def fingerprint(self) -> str:
         """That of the data as a data set in memory; an error unless all rows came."""
         survey = self.survey
-        if self._done < survey.documents or self._open:
+        if self._done < survey.documents or not self._digests.complete:
             raise DataError("the data has other rows than when it was read first: begin again")
-        header = (list(survey.label_names), survey.feature_names, survey.weighted, self._query_weights is not None)
+        header = (list(survey.label_names), survey.feature_names, survey.weighted, self._query_weighted)
         categories = dict(survey.categories)
-        return fingerprint_from(self._digests, (*header, categories) if categories else header)
+        return fingerprint_from(self._digests.digests, (*header, categories) if categories else header)

@@ -9,6 +9,7 @@ from rankforce.data import frames
 from rankforce.data.category_codes import recoded
 from rankforce.data.dataset import Dataset
 from rankforce.data.feature_matching import are_numbered, feature_places
+from rankforce.data.spread import SpreadData, refuse_spread
 from rankforce.data.tables.columns import ROLE_NAMES
 from rankforce.errors import DataError
 
@@ -29,6 +30,8 @@ def as_dataset(
         if any(part is not None for part in (y, qid, group, labels, weights, query_weights)):
             raise DataError("a Dataset holds its labels, queries and weights: give nothing beside it")
         return X
+    if isinstance(X, SpreadData):
+        refuse_spread("this ranker")
     if qid is None and group is None and not names_queries(X):
         raise DataError(
             "a ranker must know which documents belong to one query: fit(X, y, qid=...) with one query id per row, "

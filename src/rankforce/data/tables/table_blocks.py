@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -43,13 +43,19 @@ CSV_BLOCK = 16 * 2**20  # bytes of text at a time
 
 
 def table_blocks(
-    path: str | Path, size: BlockSize, seen: SeenColumns, *, delimiter: str | None = None, **options: Any
+    path: str | Path,
+    size: BlockSize,
+    seen: SeenColumns,
+    *,
+    row_groups: Sequence[int] | None = None,
+    delimiter: str | None = None,
+    **options: Any,
 ) -> Iterator[tuple[Dataset, int]]:
     """A Parquet file, or delimited text, in data sets of at most this size, each with how many bytes were read.
 
-    Options as for ``read_table``. Features of text have the categories that their block has; ``seen`` is told what they
-    are to become when all blocks were seen. Raises ``NotNumbersError`` where columns of delimited text must be read as
-    text: begin again then.
+    Options as for ``read_table``; ``row_groups`` of a Parquet file, by default all. Features of text have the
+    categories that their block has; ``seen`` is told what they are to become when all blocks were seen. Raises
+    ``NotNumbersError`` where columns of delimited text must be read as text: begin again then.
     """
     path = Path(path)
     pa = arrow(path)
@@ -59,7 +65,7 @@ def table_blocks(
         raise FileFormatError("there is no such file", path=path)
     try:
         if is_parquet(path):
-            yield from _parquet_blocks(path, size, columns, known, seen)
+            yield from _parquet_blocks(path, size, row_groups, columns, known, seen)
         else:
             yield from _csv_blocks(path, columns, known, seen, delimiter_of(path, delimiter))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -69,7 +75,12 @@ def table_blocks(
 
 
 def _parquet_blocks(
-    path: Path, size: BlockSize, options: ColumnOptions, known: FeatureOptions, seen: SeenColumns
+    path: Path,
+    size: BlockSize,
+    row_groups: Sequence[int] | None,
+    options: ColumnOptions,
+    known: FeatureOptions,
+    seen: SeenColumns,
 ) -> Iterator[tuple[Dataset, int]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -85,7 +96,7 @@ def _parquet_blocks(
                 f"column {column!r}, row {done + row + 1}: {problem}", path=path, text=text, remedy=remedy
             )
 
-        for batch in file.iter_batches(size.rows_of(len(roles.columns)), columns=list(roles.columns)):
+        for batch in file.iter_batches(size.rows_of(len(roles.columns)), row_groups, columns=list(roles.columns)):
             if batch.num_rows:
                 table = pa.Table.from_batches([batch])
                 ids = {name: ids_of_parquet(table.column(name)) for name in roles.ids}

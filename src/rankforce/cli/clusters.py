@@ -1,0 +1,65 @@
+"""Clusters that commands train on: ``--cluster ADDRESS`` has a scheduler, ``--workers N`` starts processes here."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rankforce.errors import SettingsError, missing_dependency
+
+
+@contextlib.contextmanager
+def cluster_client(address: str | None, workers: int | None, threads: int | None) -> Iterator[Any]:
+    """A client of Dask's while the block runs; None if no cluster was asked for."""
+    if address is None and workers is None:
+        yield None
+        return
+    if address is not None and workers is not None:
+        raise SettingsError("--cluster has workers, --workers starts some here: give one of them")
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise missing_dependency("distributed", "cluster", "training on a cluster") from None
+    if address is not None:
+        try:
+            client = Client(address, timeout="20 s")
+        except (OSError, TimeoutError, ValueError) as error:
+            raise SettingsError(f"--cluster {address}: there is no scheduler of Dask's: {error}") from None
+        with client:
+            yield client
+        return
+    from rankforce.processors import usable_processors
+
+    assert workers is not None
+    if workers < 1:
+        raise SettingsError(f"--workers must be a positive whole number, not {workers}")
+    each = threads or max(1, usable_processors() // workers)
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=each, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def refuse_on_cluster(client: Any, **options: Any) -> None:
+    """Raise for options that were given and cannot be had on a cluster."""
+    if client is None:
+        return
+    for option, given in options.items():
+        if given:
+            raise SettingsError(f"--{option.replace('_', '-')} is for training on one machine: leave it out")
+
+
+def share(client: Any, files: Sequence[str], options: Mapping[str, Any], **further: Any) -> Any:
+    """The data of files on a cluster; says how much it is."""
+    import rankforce as rf
+    from rankforce.cli import output
+
+    if "-" in files:
+        raise SettingsError("standard input is read once, and workers read files: write it to one first")
+    paths = [os.path.abspath(one) if not any(mark in one for mark in "*?[") else one for one in files]
+    data = rf.shared(paths if len(paths) > 1 else paths[0], client, **further, **options)
+    output.note(repr(data))
+    return data

@@ -1,0 +1,257 @@
+"""The pieces that data on a cluster comes in: files, row groups, partitions of a frame, parts of a data set.
+
+A piece is a description that any worker can read blocks of rows from, again and again: what a worker held that is gone
+is read by another one. What is no file has a *content*, which Dask keeps and computes anew if it is lost.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import itertools
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankforce.data.blocks import BlockSize, SourceFile, paths_of
+from rankforce.data.dataset import Dataset
+from rankforce.data.files import TABLES, file_blocks
+from rankforce.data.frames import is_frame
+from rankforce.data.seen_columns import NotNumbersError, SeenColumns
+from rankforce.errors import DataError, FileFormatError, SettingsError
+from rankforce.files.streams import file_name
+from rankforce.kinds import shown
+from rankforce.remedies import ReadOption
+from rankforce.stores.binned_dataset import BinnedDataset
+from rankforce.stores.format import is_store
+
+ROWS_IN_A_BLOCK = 65_536
+BLOCK = BlockSize(ROWS_IN_A_BLOCK, 64 * 2**20)
+ENDINGS = (*TABLES, ".txt", ".txt.gz", ".letor", ".letor.gz", ".svm", ".svm.gz", ".dat", ".dat.gz")
+ROW_GROUP_BYTES = 256 * 2**20  # a Parquet file is cut into pieces of about so much
+PIECES_PER_WORKER = 4
+_PARTS = {"label": "y", "weight": "weights", "query_weight": "query_weights", "document": "document_ids"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece(abc.ABC):
+    """Some consecutive rows; ``number`` says which come first where a query has rows in several pieces.
+
+    name : what errors call it
+    size : bytes, about, by which pieces are dealt
+    """
+
+    number: int
+    name: str
+    size: int
+
+    @property
+    def absent(self) -> float | None:
+        """What a feature is that a block does not have; None: all have the same."""
+        return None
+
+    @abc.abstractmethod
+    def blocks(self, content: Any) -> Iterator[Dataset]:
+        """Its rows, some at a time."""
+
+
+@dataclasses.dataclass(frozen=True)
+class FilePiece(Piece):
+    """A file, or some row groups of one, with the options of ``rf.read``."""
+
+    source: SourceFile
+    options: Mapping[str, Any]
+    row_groups: tuple[int, ...] | None = None
+
+    @property
+    def absent(self) -> float | None:
+        if self.source.path.lower().endswith(TABLES):
+            return None
+        return {"zero": 0.0, "missing": float("nan")}.get(self.options.get("absent", "zero"))
+
+    def blocks(self, content: Any) -> Iterator[Dataset]:
+        if SourceFile.of(self.source.path) != self.source:
+            raise DataError(f"{self.source.path} was changed since it was looked at: begin again")
+        seen = SeenColumns()
+        if self.row_groups is None:
+            found: Iterator[tuple[Dataset, int]] = file_blocks(self.source.path, BLOCK, seen, **self.options)
+        else:
+            from rankforce.data.tables.table_blocks import table_blocks
+
+            found = table_blocks(self.source.path, BLOCK, seen, row_groups=self.row_groups, **self.options)
+        try:
+            for block, _ in found:
+                self._refuse_texts([*seen.columns.values(), *block.categories])
+                yield block
+        except NotNumbersError as error:
+            self._refuse_texts(sorted(error.columns))
+
+    def _refuse_texts(self, columns: Sequence[str]) -> None:
+        """What texts become is known when all of them were seen, and a worker sees some."""
+        if columns:
+            raise FileFormatError(
+                f"column {columns[0]!r} does not hold numbers alone, and files are shared with features that do",
+                path=self.source.path,
+                remedy=(
+                    "read the data and share the Dataset, or leave the column out: ",
+                    ReadOption("ignore", [columns[0]]),
+                ),
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class HeldPiece(Piece):
+    """A data set, or a data frame with the options of ``rf.read``, that Dask holds."""
+
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def blocks(self, content: Any) -> Iterator[Dataset]:
+        if content is None:
+            return
+        if isinstance(content, Dataset):
+            yield content
+            return
+        for first in range(0, len(content), ROWS_IN_A_BLOCK):
+            rows = content.iloc[first : first + ROWS_IN_A_BLOCK]
+            try:
+                yield Dataset(rows, **{_PARTS.get(name, name): given for name, given in self.options.items()})
+            except DataError as error:
+                raise DataError(f"{self.name}: ", *error.args) from None
+
+
+@dataclasses.dataclass(frozen=True)
+class StorePiece(Piece):
+    """Some consecutive queries of a store."""
+
+    path: str
+    first: int
+    last: int
+
+    def blocks(self, content: Any) -> Iterator[Dataset]:
+        store = BinnedDataset.open(Path(self.path))
+        yield store.take_queries(np.arange(self.first, self.last))
+
+
+@dataclasses.dataclass(frozen=True)
+class PieceSource:
+    """Pieces, and what they hold that is no file, by their numbers: data sets, or Dask's keys to it."""
+
+    pieces: list[Piece]
+    contents: dict[int, Any]
+    store: BinnedDataset | None = None
+
+
+def source_of(given: Any, options: Mapping[str, Any], n_workers: int) -> PieceSource:
+    """The pieces of data: a store, files, a data set, or a data frame of Dask's."""
+    if isinstance(given, BinnedDataset):
+        return _of_store(given, options, n_workers)
+    if isinstance(given, Dataset):
+        return _of_dataset(given, options, n_workers)
+    if hasattr(given, "to_delayed") and hasattr(given, "npartitions"):
+        return _of_frame(given, options)
+    if is_frame(given):
+        raise DataError("a data frame is shared as a Dataset that is made of it, or as a dask.dataframe")
+    if isinstance(given, (str, os.PathLike)) and is_store(file_name(given)):
+        return _of_store(BinnedDataset.open(Path(file_name(given))), options, n_workers)
+    return _of_files(_files(given), options, n_workers)
+
+
+def _files(given: Any) -> list[str]:
+    """Files of a folder, a pattern or a list."""
+    listed = [given] if isinstance(given, (str, os.PathLike)) else given
+    if not isinstance(listed, (list, tuple)) or not listed:
+        raise DataError(
+            f"data is a folder, a file, a pattern, a list of files, a dask.dataframe or a Dataset, not {shown(given)}"
+        )
+    found: list[str] = []
+    for one in listed:
+        name = file_name(one)
+        if "://" in name:
+            raise DataError(
+                f"{name}: files are read from folders that all workers see; what Dask reads from elsewhere is shared "
+                "as its frame: dask.dataframe.read_parquet(...)"
+            )
+        if os.path.isdir(name) and not is_store(name):
+            inside = sorted(entry.path for entry in os.scandir(name) if entry.name.lower().endswith(ENDINGS))
+            if not inside:
+                raise DataError(f"{name}: the folder has no file with one of the endings {', '.join(ENDINGS)}")
+            found += inside
+        else:
+            found += paths_of([name])
+    return found
+
+
+def _of_files(paths: list[str], options: Mapping[str, Any], n_workers: int) -> PieceSource:
+    pieces: list[Piece] = []
+    total = sum(SourceFile.of(path).size for path in paths)
+    for path in map(os.path.abspath, paths):
+        if is_store(path):
+            raise DataError(f"{path}: a store is shared alone, not among other files")
+        source = SourceFile.of(path)
+        for groups, share in _row_groups(path, source.size, total, n_workers):
+            name = path if groups is None else f"{path}, row groups {groups[0]} to {groups[-1]}"
+            pieces.append(FilePiece(len(pieces), name, int(source.size * share), source, dict(options), groups))
+    return PieceSource(pieces, {})
+
+
+def _row_groups(path: str, size: int, total: int, n_workers: int) -> list[tuple[tuple[int, ...] | None, float]]:
+    """The row groups of each piece of a Parquet file, and its share of the file; other files are one piece."""
+    wanted = min(ROW_GROUP_BYTES, -(-total // (PIECES_PER_WORKER * n_workers)))
+    if not path.lower().endswith((".parquet", ".pq")) or size <= wanted:
+        return [(None, 1.0)]
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_metadata(path)
+    except (pa.ArrowException, OSError) as error:
+        raise FileFormatError("the file cannot be read as Parquet", path=path, remedy=f"({error})") from None
+    count = metadata.num_row_groups
+    pieces = min(count, -(-size // wanted))
+    if pieces <= 1:
+        return [(None, 1.0)]
+    parts = np.array_split(np.arange(count), pieces)
+    return [(tuple(part.tolist()), len(part) / count) for part in parts]
+
+
+def _of_dataset(data: Dataset, options: Mapping[str, Any], n_workers: int) -> PieceSource:
+    _refuse_options(options, "a Dataset")
+    count = min(data.n_queries, PIECES_PER_WORKER * n_workers)
+    parts = np.array_split(np.arange(data.n_queries), count)
+    bytes_per_document = 4 * data.n_features + 8 * (len(data.labels) + 1)
+    pieces, contents = [], {}
+    for number, queries in enumerate(parts):
+        contents[number] = data.take_queries(queries)
+        size = bytes_per_document * contents[number].n_documents
+        pieces.append(HeldPiece(number, f"queries {queries[0]} to {queries[-1]}", size))
+    return PieceSource(list(pieces), contents)
+
+
+def _of_frame(frame: Any, options: Mapping[str, Any]) -> PieceSource:
+    parts = frame.to_delayed()
+    pieces = [HeldPiece(number, f"partition {number}", 1, dict(options)) for number in range(len(parts))]
+    return PieceSource(list(pieces), dict(enumerate(parts)))
+
+
+def _of_store(store: BinnedDataset, options: Mapping[str, Any], n_workers: int) -> PieceSource:
+    _refuse_options(options, "a store")
+    if not store.mapped:
+        raise DataError("some queries of a store are shared by no cluster: share the store itself")
+    count = min(store.n_queries, PIECES_PER_WORKER * n_workers)
+    edges = np.linspace(0, store.n_queries, count + 1).astype(int).tolist()
+    width = store.bins.rows.shape[1]
+    pieces: list[Piece] = []
+    path = os.path.abspath(store.path)
+    for first, last in itertools.pairwise(edges):
+        documents = int(store.query_starts[last] - store.query_starts[first])
+        name = f"{store.path}, queries {first} to {last - 1}"
+        pieces.append(StorePiece(len(pieces), name, width * documents, path, first, last))
+    return PieceSource(pieces, {}, store)
+
+
+def _refuse_options(options: Mapping[str, Any], what: str) -> None:
+    for option in options:
+        raise SettingsError(f"{what} has no option {option!r}: options are for reading files and frames")

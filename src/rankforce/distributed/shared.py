@@ -1,0 +1,367 @@
+"""Data on a cluster: ``rf.shared``."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankforce.binning.binning import MOST_BINS
+from rankforce.data.dataset import Dataset
+from rankforce.data.fingerprints import fingerprint_from
+from rankforce.data.spread import SpreadData
+from rankforce.distributed.driver import Driver
+from rankforce.distributed.ingesting import Ingested, ingest
+from rankforce.distributed.scoring import joined, score_piece
+from rankforce.distributed.shards import Facts, Form, ShardPlan, forget, load_piece, token_of
+from rankforce.distributed.tasks import gathered_from, quietly, settled
+from rankforce.errors import DataError, SettingsError, missing_dependency
+from rankforce.files.atomic_writes import check_replaceable
+from rankforce.files.streams import file_name
+from rankforce.kinds import Number, Switch, Whole, check_choice, check_number, shown
+from rankforce.remedies import Argument, Phrase
+from rankforce.stores.binned_dataset import BinnedDataset
+from rankforce.training.monitoring import checked_callbacks
+
+FIT_INPUTS = ("callbacks", "checkpoint", "checkpoint_every", "resume")
+REFUSED = {  # what else ``fit`` takes, and why not here
+    "preferences": "name rows of a data set in one process: data.collect() brings it here",
+    "preference_share": "goes with preferences",
+    "instruments": "look at a training of one process: leave them out",
+}
+
+
+class LoadedForm:
+    """A data set in the memory of workers, in one form: ``owners`` says which worker has which piece."""
+
+    def __init__(self, data: SharedDataset, form: Form) -> None:
+        self._data = data
+        self._client = data.client
+        found = data.ingested
+        self.plan = ShardPlan(token_of(data.token, form), form, found.layout, found.binning if form == "bins" else None)
+        self.owners: dict[int, str] = {}
+        self.limits: dict[str, int] = {}
+        self._loaded: dict[int, str] = {}  # as owners, once it is there
+        self._digests: dict[int, list[bytes]] = {}
+        self._facts: Facts | None = None
+        weakref.finalize(self, _forget, weakref.ref(data.client), self.plan.token)
+
+    def documents_of_pieces(self) -> dict[int, int]:
+        return self._data.ingested.documents_of_pieces()
+
+    def load(self) -> list[str]:
+        """Read every piece where it belongs; returns the workers that were lost on the way."""
+        wanted = {piece: worker for piece, worker in self.owners.items() if self._loaded.get(piece) != worker}
+        futures: dict[str, Any] = {}
+        lost: list[str] = []
+        while wanted:  # one piece at a time for each worker
+            futures, batch = {}, {}
+            for piece, worker in sorted(wanted.items()):
+                if worker not in batch:
+                    batch[worker] = piece
+                    futures[worker] = self._load(piece, worker)
+            digests, gone = settled(self._client, futures)
+            for worker, found in digests.items():
+                piece = batch[worker]
+                self._loaded[piece] = worker
+                self._digests.setdefault(piece, found)
+            lost += gone
+            wanted = {
+                piece: worker
+                for piece, worker in wanted.items()
+                if worker not in gone and self._loaded.get(piece) != worker
+            }
+        return lost
+
+    def _load(self, piece: int, worker: str) -> Any:
+        found = self._data.ingested
+        with quietly():
+            return self._client.submit(
+                load_piece,
+                worker,
+                self.plan,
+                found.pieces[piece],
+                found.contents.get(piece),
+                found.summaries[piece],
+                found.strays_of(piece),
+                workers=[worker],
+                allow_other_workers=False,
+                pure=False,
+            )
+
+    def misplaced(self, worker: str) -> None:
+        """A worker has not what it was thought to have: load it again."""
+        for piece in [piece for piece, owner in self._loaded.items() if owner == worker]:
+            del self._loaded[piece]
+
+    @property
+    def facts(self) -> Facts | None:
+        if self.plan.form == "values":
+            return None
+        if self._facts is None:
+            self._facts = self._data.ingested.facts(self.fingerprint)
+        return self._facts
+
+    @property
+    def fingerprint(self) -> str:
+        found = self._data.ingested
+        if found.store is not None:
+            return found.store.fingerprint
+        kind = found.layout.kind
+        header: tuple[Any, ...] = (list(kind.labels), found.layout.feature_names, kind.weighted, kind.query_weighted)
+        if kind.categories:
+            header = (*header, dict(kind.categories))
+        return fingerprint_from([one for digests in self._digests.values() for one in digests], header)
+
+
+class SharedDataset(SpreadData):
+    """Queries, labels and features that the workers of a Dask cluster hold together; made by ``rf.shared``.
+
+    ``fit`` of LambdaMART and MART takes it in place of a ``Dataset``, as training and as validation data, and ends with
+    the same model to the last bit. It has ``n_documents``, ``n_queries``, ``n_features``, ``feature_names``,
+    ``label_names`` and ``fingerprint``; ``collect()`` brings all of it here, ``close()`` lets the workers forget it.
+    """
+
+    def __init__(self, client: Any, ingested: Ingested, name: str, options: Mapping[str, Any]) -> None:
+        """For ``shared``."""
+        self.client = client
+        self.ingested = ingested
+        self.name = name
+        self.options = dict(options)
+        self.token = token_of(id(self), name, np.random.default_rng().bytes(16))
+        self.last_run: dict[str, Any] = {}
+        self._forms: dict[Form, LoadedForm] = {}
+
+    def __repr__(self) -> str:
+        return (
+            f"SharedDataset({self.n_documents} documents, {self.n_queries} queries, {self.n_features} features, "
+            f"{len(self.ingested.pieces)} pieces of {self.name})"
+        )
+
+    @property
+    def n_documents(self) -> int:
+        return self.ingested.documents
+
+    @property
+    def n_queries(self) -> int:
+        return self.ingested.n_queries
+
+    @property
+    def n_features(self) -> int:
+        return len(self.feature_names)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return self.ingested.layout.feature_names
+
+    @property
+    def roles(self) -> Mapping[str, str]:
+        """What became of the columns of tables and frames, as ``Dataset.roles`` has it."""
+        return self.ingested.layout.kind.roles
+
+    @property
+    def categories(self) -> Mapping[str, Any]:
+        return self.ingested.layout.kind.categories
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        return self.ingested.layout.kind.labels
+
+    def close(self) -> None:
+        """Let the workers give up what they hold of it; it can be used again, and is loaded then."""
+        for form in self._forms.values():
+            _forget(weakref.ref(self.client), form.plan.token)
+        self._forms.clear()
+
+    def form(self, form: Form) -> LoadedForm:
+        """The data in the memory of the workers: as bins, or as values."""
+        if form == "values" and self.ingested.store is not None:
+            raise DataError(
+                f"{self.name}: this training needs the values of features, and a store has bins: share the data"
+            )
+        if form not in self._forms:
+            self._forms[form] = LoadedForm(self, form)
+        return self._forms[form]
+
+    # ----------------------------------------------------------------------------------------------------------- train
+
+    def train(self, ranker: Any, *given: Any, **inputs: Any) -> None:
+        """Fit the ranker on the cluster; for ``fit`` itself."""
+        validation = inputs.pop("validation", None)
+        asked = {name: inputs.pop(name) for name in FIT_INPUTS if name in inputs}
+        for name, value in inputs.items():
+            if name in REFUSED and not _is_default(value):
+                raise SettingsError(f"{name} {REFUSED[name]}")
+            if name not in REFUSED and value is not None:
+                raise DataError(f"shared data holds its labels, queries and weights: leave {name} out")
+        if any(value is not None for value in given):
+            raise DataError("shared data holds its labels, queries and weights: give nothing beside it")
+        asked["callbacks"] = checked_callbacks(asked.get("callbacks", ()))
+        if asked.get("checkpoint") is not None:
+            asked["checkpoint"] = _checked_checkpoint(asked)
+        held_out = self._validation(validation)
+        form: Form = "values" if self._needs_values(ranker) else "bins"
+        driver = Driver(
+            self.client,
+            ranker,
+            self.form(form),
+            None if held_out is None else held_out.form(form),
+            {},
+            **self.options,
+            **asked,
+        )
+        fitted = driver.fit()
+        self.last_run = driver.statistics | {"losses": list(driver.losses)}
+        vars(ranker).update(fitted)
+
+    def _needs_values(self, ranker: Any) -> bool:
+        """Whether bins do not tell all that this training asks of a feature."""
+        own_cost = callable(getattr(getattr(ranker, "cost", None), "pull", getattr(ranker, "cost", None)))
+        return bool(self.ingested.layout.kind.categories) or ranker.base_model is not None or own_cost
+
+    def _validation(self, validation: Any) -> SharedDataset | None:
+        if validation is None:
+            return None
+        if isinstance(validation, Dataset):
+            return shared(validation, self.client, like=self, **self.options)
+        if not isinstance(validation, SharedDataset):
+            raise DataError(f"validation must be a SharedDataset or a Dataset, not {shown(validation)}")
+        if validation.ingested.binning != self.ingested.binning:
+            raise DataError(
+                f"{validation.name} was binned at other thresholds than the training data: share it like that: ",
+                Phrase("rf.shared(..., like=train)", "rankforce bin ... --like TRAIN"),
+            )
+        return validation
+
+    def scored(self, ranking: Any) -> tuple[np.ndarray, Dataset]:
+        """(scores, data without features), both in the order of the pieces and of the rows in them.
+
+        ``model.predict(shared)``, ``rf.evaluate`` and ``rf.compare`` ask for it: a ranking is anything they take.
+        """
+        found = self.ingested
+        with quietly():
+            held = self.client.submit(_same, ranking, pure=False)  # once for all pieces
+            tasks = [
+                self.client.submit(score_piece, piece, found.contents.get(number), found.layout, held, pure=False)
+                for number, piece in found.original_pieces().items()
+            ]
+        parts = gathered_from(self.client, tasks, self.options["timeout"])
+        return joined(part for part in parts if part is not None)
+
+    def collect(self) -> Dataset:
+        """All documents, here: for what needs them in one process."""
+        return self.ingested.collected(self.client, self.options["timeout"])
+
+
+def _is_default(value: Any) -> bool:
+    return value is None or (isinstance(value, (tuple, list)) and not value) or value == 1.0
+
+
+def _checked_checkpoint(asked: dict[str, Any]) -> Path:
+    """Where the client keeps the checkpoint; an error before any work if it cannot be there."""
+    path = Path(file_name(asked["checkpoint"]))
+    check_number("checkpoint_every", asked.get("checkpoint_every", 50), 1, whole=True)
+    check_choice("resume", asked.get("resume", "auto"), ("auto", "never", "always"))
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise SettingsError(f"{path}: a checkpoint cannot be written: there is no folder {folder}")
+    check_replaceable(path, SettingsError)
+    if asked.get("resume") == "always" and not path.exists():
+        raise SettingsError(
+            f"{path}: there is no checkpoint to resume from; ", Argument("resume", "auto"), " begins anew"
+        )
+    return path
+
+
+def _same(ranking: Any) -> Any:
+    return ranking
+
+
+def _forget(client_of: Any, token: str) -> None:
+    """Ask all workers to give up shards, and do not wait: garbage is collected anywhere, even where Dask works."""
+    client = client_of()
+    if client is None or client.status != "running":
+        return
+
+    async def ask() -> None:
+        with contextlib.suppress(Exception):  # the cluster is closing: it forgets everything
+            await client._run(forget, token, on_error="ignore")
+
+    with contextlib.suppress(RuntimeError):
+        client.loop.add_callback(ask)
+
+
+def shared(
+    data: Any,
+    client: Any,
+    *,
+    max_bins: int = MOST_BINS,
+    like: Any = None,
+    shuffle: bool = True,
+    timeout: float = 60.0,
+    silence: float = 300.0,
+    port: int = 0,
+    **options: Any,
+) -> SharedDataset:
+    """Data for the workers of a Dask cluster, which train LambdaMART and MART on it as one machine would.
+
+    Parameters
+    ----------
+    data
+        A folder, a file, a pattern (``"train/*.parquet"``) or a list of files, which all workers can read: Parquet,
+        CSV, LETOR text (``.gz``), or a store (``.bins``); a ``dask.dataframe``, also with unknown divisions; or a
+        Dataset.
+    client : distributed.Client
+    max_bins
+        As of the ranker that will learn from it.
+    like : SharedDataset or store
+        Bin at its thresholds: for validation data.
+    shuffle
+        A query is never divided between workers: rows of queries that several files or partitions hold are brought
+        together, and if these are more than 5 % of all rows, all are dealt anew by query. ``False`` refuses such data.
+    timeout, silence : seconds
+        Until all workers must have met; and after which one that sends nothing is given up.
+    port
+        The first of the ports on which workers listen for each other; 0: any that is free.
+    options
+        As for ``rf.read``, of frames too: ``qid``, ``label``, ``features`` ...
+    """
+    if not hasattr(client, "scheduler_info"):
+        try:
+            import distributed  # noqa: F401
+        except ImportError:
+            raise missing_dependency("distributed", "cluster", "training on a cluster") from None
+        raise SettingsError(f"client must be a client of Dask's: distributed.Client(...), not {shown(client)}")
+    check_number("max_bins", max_bins, 2, MOST_BINS, whole=True)
+    for name, seconds in (("timeout", timeout), ("silence", silence)):
+        Number(0.0, above=True).check(name, seconds)
+    Whole(0, 65_535).check("port", port)
+    Switch().check("shuffle", shuffle)
+    edges = None
+    if like is not None:
+        edges = like.ingested if isinstance(like, SharedDataset) else _store(like)
+    ingested = ingest(client, data, options, max_bins, edges, shuffle, float(timeout))
+    where = {"timeout": float(timeout), "silence": float(silence), "port": int(port)}
+    return SharedDataset(client, ingested, _name_of(data), where)
+
+
+def _store(like: Any) -> Any:
+    from rankforce.distributed.ingesting import of_store
+    from rankforce.stores.opening import read
+
+    found = like if isinstance(like, BinnedDataset) else read(like)
+    if not isinstance(found, BinnedDataset):
+        raise DataError(f"like must be shared data or a store, not {shown(like)}")
+    return of_store(found)
+
+
+def _name_of(data: Any) -> str:
+    if isinstance(data, BinnedDataset):
+        return str(data.path)
+    if isinstance(data, (list, tuple)):
+        return f"{data[0]} and {len(data) - 1} more" if len(data) > 1 else str(data[0])
+    return str(data) if not isinstance(data, Dataset) and not hasattr(data, "npartitions") else type(data).__name__

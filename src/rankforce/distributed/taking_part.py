@@ -1,0 +1,226 @@
+"""What a worker does in a training: it says who it is, listens, and fits the ranker on what it has, with the others.
+
+Everything here runs on workers, called by ``driver.py``. A training that loses a member ends on all others within a
+round trip; each returns the trees so far, from which those that are left go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import platform
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from rankforce.collective import using_collective
+from rankforce.distributed.connections import Address, Listener, Secrecy
+from rankforce.distributed.peers import Peers
+from rankforce.distributed.reporting import Messenger
+from rankforce.distributed.shards import Facts, ShardLostError, ShardPlan, shard_of
+from rankforce.errors import PeerLostError, RankforceError
+from rankforce.models.provenance import versions
+from rankforce.training.unfinished import Unfinished
+
+NEVER = 2**31 - 1  # trees
+PORTS = 64  # that are tried, from the first one on, where a port is given: several workers may share a host
+
+_listeners: dict[tuple[str, bytes], Listener] = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Introduction:
+    """A worker, as it presents itself before a training.
+
+    address : where it listens for the other members
+    traits : what must be the same on all of them, or models would not be
+    """
+
+    worker: str
+    name: str
+    address: tuple[str, int]
+    threads: int
+    traits: dict[str, str]
+
+
+def traits() -> dict[str, str]:
+    """What decides the last bits of a model beside the data: by name."""
+    from rankforce.compiling import jit
+
+    features = getattr(np._core._multiarray_umath, "__cpu_features__", {})  # type: ignore[attr-defined]
+    enabled = ",".join(sorted(name for name, there in features.items() if there))
+    return {f"version of {name}": version for name, version in versions().items()} | {
+        "processor (NUMBA_CPU_NAME sets it)": jit.cpu_target(),
+        "C library": " ".join(platform.libc_ver()) or platform.platform(),
+        "NumPy's processor features": hashlib.blake2b(enabled.encode(), digest_size=6).hexdigest(),
+    }
+
+
+def introduce(run: bytes, port: int) -> Introduction:
+    """On a worker: open the socket on which the others of this run will call, and keep it."""
+    worker = _worker()
+    dismiss(None)
+    host = _host(worker.address)
+    listener = _listen(host, port)
+    _listeners[worker.address, run] = listener
+    host, taken = listener.address
+    return Introduction(worker.address, str(worker.name), (host, taken), worker.state.nthreads, traits())
+
+
+def dismiss(run: bytes | None) -> None:
+    """On a worker: close the sockets of a run that will not be, or (None) of all."""
+    own = _worker().address
+    for key in [key for key in _listeners if key[0] == own and run in (None, key[1])]:
+        _listeners.pop(key).close()
+
+
+def _listen(host: str, port: int) -> Listener:
+    if port == 0:
+        return Listener(host)
+    for candidate in range(port, min(port + PORTS, 65_536)):
+        try:
+            return Listener(host, candidate)
+        except OSError:
+            continue
+    raise RankforceError(f"none of the ports {port} to {port + PORTS - 1} is free on {host}")
+
+
+def _host(address: str) -> str:
+    """The host of a worker's address: ``tls://10.0.0.3:4567``."""
+    scheme, _, place = address.partition("://")
+    return "127.0.0.1" if scheme == "inproc" else place.rpartition(":")[0].strip("[]")
+
+
+def _worker() -> Any:
+    from distributed import get_worker
+
+    return get_worker()
+
+
+def _secrecy(worker: Any) -> Secrecy | None:
+    """TLS as Dask's own connections have it."""
+    if not worker.address.startswith("tls://"):
+        return None
+    security = worker.security
+    listening, calling = security.get_listen_args("worker"), security.get_connection_args("worker")
+    return Secrecy(listening["ssl_context"], calling["ssl_context"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """What a worker has of a data set: its pieces, as the register of shards knows them."""
+
+    plan: ShardPlan
+    pieces: tuple[int, ...]
+    facts: Facts | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Assignment:
+    """What a member is asked to do; only rank and shares differ between members.
+
+    kept : what an earlier run had learned, to go on from
+    """
+
+    run: bytes
+    rank: int
+    addresses: Sequence[tuple[str, int]]
+    train: Share
+    held_out: Share | None
+    ranker: Any
+    inputs: Mapping[str, Any]
+    kept: Unfinished | None
+    topic: str
+    asks: bool
+    checkpoint: tuple[str, int, str] | None  # name, every how many trees, whether to resume
+    timeout: float
+    silence: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How it ended for a member: it has the model, or the trees so far and whom it lost, or an error of its own."""
+
+    ending: Literal["done", "lost", "failed"]
+    fitted: dict[str, Any] | None = None
+    kept: Unfinished | None = None
+    reason: str = ""
+    error: BaseException | None = None
+    checkpoint: bytes | None = None
+    silent: int | None = None  # the rank of a member that said nothing
+    lacking: bool = False  # it has not what it was thought to have
+    calls: int = 0
+    bytes_sent: int = 0
+    seconds: float = 0.0
+
+
+def take_part(assignment: Assignment) -> Outcome:
+    """On a worker: the whole training, as one of its members."""
+    worker = _worker()
+    peers: Peers | None = None
+    listener = _listeners.pop((worker.address, assignment.run), None)
+    if listener is None:
+        return Outcome("lost", kept=assignment.kept, reason=f"{worker.address} does not listen any more")
+    try:
+        train, held_out = (_dataset(worker.address, one) for one in (assignment.train, assignment.held_out))
+        peers = Peers(
+            listener,
+            [Address(one) for one in assignment.addresses],
+            assignment.rank,
+            assignment.run,
+            timeout=assignment.timeout,
+            silence=assignment.silence,
+            secrecy=_secrecy(worker),
+        )
+        begun = time.perf_counter()
+        ranker = assignment.ranker
+        with using_collective(peers), _checkpoint(assignment) as kept:
+            messenger = Messenger(assignment.topic, assignment.asks, kept.get("checkpoint"))
+            ranker.fit(train(), validation=held_out and held_out(), callbacks=[messenger], **kept, **assignment.inputs)
+            content = kept["checkpoint"].read_bytes() if assignment.checkpoint and assignment.rank == 0 else None
+        fitted = {name: value for name, value in vars(ranker).items() if name not in ranker.get_params(deep=False)}
+        seconds = time.perf_counter() - begun
+        return Outcome(
+            "done", fitted, checkpoint=content, calls=peers.calls, bytes_sent=peers.bytes_sent, seconds=seconds
+        )
+    except ShardLostError as error:
+        return Outcome("lost", kept=assignment.kept, reason=str(error), lacking=True)
+    except PeerLostError as error:
+        kept_now = error.unfinished or assignment.kept
+        return Outcome("lost", kept=kept_now, reason=str(error), silent=error.silent)
+    except Exception as error:
+        if not isinstance(error, RankforceError):
+            error.add_note(f"on worker {worker.address}:\n{traceback.format_exc()}")
+        return Outcome("failed", error=error, reason=str(error))
+    finally:
+        listener.close()
+        if peers is not None:
+            peers.close()  # whoever waits for this member is told
+
+
+@contextlib.contextmanager
+def _checkpoint(assignment: Assignment) -> Iterator[dict[str, Any]]:
+    """What ``fit`` is told of checkpoints: to go on from what was learned, which the first member has in a file."""
+    if assignment.kept is None and assignment.checkpoint is None:
+        yield {}
+        return
+    name, every, resume = assignment.checkpoint or ("kept.json", NEVER, "always")
+    with tempfile.TemporaryDirectory(prefix="rankforce-") as folder:
+        path = Path(folder) / name
+        if assignment.kept is not None:
+            assignment.kept.save(path)
+        yield {"checkpoint": path, "checkpoint_every": every, "resume": resume}
+
+
+def _dataset(worker: str, share: Share | None) -> Any:
+    """What makes the data set of a share: inside the collective, where one without documents is allowed."""
+    if share is None:
+        return None
+    shard = shard_of(worker, share.plan, share.pieces)
+    return lambda: shard.dataset(share.facts)

@@ -1,0 +1,70 @@
+"""``rankforce train`` on a cluster: the same file; what a cluster cannot do is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.distributed.clusters import cluster_of, within
+
+import rankforce as rf
+
+pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster_of(2) as client:
+        yield client
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    data = rf.make_artificial(queries=30, documents=10, features=4, seed=0)
+    paths = [tmp_path / f"part{number}.parquet" for number in range(2)]
+    for path, queries in zip(paths, np.array_split(np.arange(30), 2), strict=True):
+        data.take_queries(queries).write(path)
+    return paths
+
+
+def test_the_same_file(run: Any, client: Any, files: list[Path], tmp_path: Path, monkeypatch: Any) -> None:
+    asked = []
+
+    @contextlib.contextmanager
+    def here(address: str | None, workers: int | None, threads: int | None) -> Any:
+        asked.append((address, workers))
+        yield client if workers else None
+
+    monkeypatch.setattr("rankforce.cli.clusters.cluster_client", here)
+    rf.Dataset.concat([rf.read(path) for path in files]).write(tmp_path / "whole.parquet")
+    options = ("--trees", 4, "--leaves", 4, "--early-stopping", 3, "--validation", files[1], "--quiet", "--json")
+    with within(120):
+        together = run("train", *files, "--out", tmp_path / "together.json", "--workers", 2, *options)
+        alone = run("train", tmp_path / "whole.parquet", "--out", tmp_path / "alone.json", *options)
+    assert together.code == alone.code == 0, together.err + alone.err
+    assert asked == [(None, 2), (None, None)]
+    assert "2 pieces" in together.err
+    assert (tmp_path / "together.json").read_bytes() == (tmp_path / "alone.json").read_bytes()
+    assert json.loads(together.out)["history"] == json.loads(alone.out)["history"]
+    for wrong in (("--refit",), ("--bag", 3), ("--categorical", "1")):
+        refused = run("train", *files, "--out", tmp_path / "x.json", "--workers", 2, *options, *wrong)
+        assert refused.code == 2, wrong
+        assert wrong[0] in refused.err
+
+
+def test_refusals_without_a_cluster(run: Any, files: list[Path], tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "model.json", "--quiet")
+    for wanted, options in (
+        ("several files are trained on together on a cluster", ()),
+        ("give one of them", ("--workers", 2, "--cluster", "tcp://nowhere:1")),
+        ("--workers must be a positive whole number", ("--workers", 0)),
+        ("there is no scheduler", ("--cluster", "nonsense://127.0.0.1:9")),
+    ):
+        refused = run("train", *files, *out, *options)
+        assert refused.code == 2, options
+        assert wanted in refused.err
+    assert not (tmp_path / "model.json").exists()

@@ -1,0 +1,105 @@
+"""Workers that are killed or stopped, two trainings at once, a client that goes: the same bytes, or one error."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from tests.distributed import fates
+from tests.distributed.clusters import cluster_of, dask, file_of, learned, within
+from tests.test_collective import DATA, HELD_OUT
+
+import rankforce as rf
+from rankforce.distributed.tasks import alive_workers
+
+pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
+
+WORKERS = 3
+
+
+def ranker(**settings):
+    chosen = {"n_trees": 9, "growth": "leafwise", "n_leaves": 6, "min_documents": 5, "early_stopping": 8}
+    return rf.LambdaMART(**chosen | settings)
+
+
+@pytest.fixture(scope="module")
+def client():
+    lease = {"lease-timeout": "6s", "lease-validation-interval": "1s"}
+    with dask.config.set({"distributed.scheduler.locks": lease}), cluster_of(WORKERS, processes=True) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    return file_of(learned(ranker(), DATA, validation=HELD_OUT), tmp_path_factory.mktemp("alone"))
+
+
+@pytest.fixture(autouse=True)
+def in_time():
+    with within(180):
+        yield
+
+
+def workers_of(client):
+    return sorted(alive_workers(client))
+
+
+def fit(client, **options):
+    train = rf.shared(DATA, client, **options)
+    held_out = rf.shared(HELD_OUT, client, like=train, **options)
+    return learned(ranker(), train, validation=held_out), train.last_run["losses"]
+
+
+@pytest.mark.parametrize(("stage", "after"), [("load", 1), ("sum", 60)])
+def test_a_worker_is_killed(stage, after, client, alone, tmp_path):
+    client.wait_for_workers(2, timeout=120)
+    victim = workers_of(client)[0]
+    client.run(fates.arm, stage, after, workers=[victim])
+    together, losses = fit(client)
+    assert file_of(together, tmp_path) == alone
+    assert victim not in workers_of(client)
+    assert losses
+
+
+def test_a_worker_hangs(client, alone, tmp_path):
+    client.wait_for_workers(2, timeout=120)
+    victim = workers_of(client)[-1]
+    process = client.run(os.getpid, workers=[victim])[victim]
+    client.run(fates.arm, "watched", 3, signal.SIGSTOP, workers=[victim])
+    try:
+        together, losses = fit(client, silence=8.0)
+    finally:
+        os.kill(process, signal.SIGKILL)
+    assert file_of(together, tmp_path) == alone
+    assert any("hangs" in loss for loss in losses)
+    assert any("silent for 8 seconds" in loss for loss in losses)
+
+
+def test_the_client_goes(client, alone, tmp_path):
+    """Workers stop by themselves, and serve the next one."""
+    client.wait_for_workers(2, timeout=120)
+    code = f"""
+import os, threading, warnings
+import rankforce as rf
+from distributed import Client
+from tests.test_collective import DATA
+
+warnings.simplefilter("ignore")
+client = Client({client.scheduler.address!r})
+train = rf.shared(DATA, client)
+
+def leave(iteration):
+    if iteration.number == 3:
+        os._exit(7)
+
+rf.LambdaMART(n_trees=100_000, learning_rate=0.001, progress=False).fit(train, callbacks=[leave])
+"""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    left = subprocess.run([sys.executable, "-c", code], timeout=150, env=environment, check=False)
+    assert left.returncode == 7
+    with within(170):  # the lease of the client that is gone ends, and its tasks with it
+        together, _ = fit(client)
+    assert file_of(together, tmp_path) == alone
