@@ -53,7 +53,13 @@ def fit(client, **options):
     return learned(ranker(), train, validation=held_out), train.last_run["losses"]
 
 
-@pytest.mark.parametrize(("stage", "after"), [("load", 1), ("sum", 60)])
+SOAK = pytest.mark.soak  # processes take their time to start: the suite has one kill, and one that hangs
+
+
+@pytest.mark.parametrize(
+    ("stage", "after"),
+    [("sum", 60), *(pytest.param(*one, marks=SOAK) for one in (("load", 1), ("watched", 4), ("meeting", 0)))],
+)
 def test_a_worker_is_killed(stage, after, client, alone, tmp_path):
     client.wait_for_workers(2, timeout=120)
     victim = workers_of(client)[0]
@@ -78,6 +84,7 @@ def test_a_worker_hangs(client, alone, tmp_path):
     assert any("silent for 8 seconds" in loss for loss in losses)
 
 
+@SOAK
 def test_the_client_goes(client, alone, tmp_path):
     """Workers stop by themselves, and serve the next one."""
     client.wait_for_workers(2, timeout=120)

@@ -57,7 +57,7 @@ def check_same(shared, data, folder, **settings):
     assert shared.form("bins").fingerprint == data.fingerprint
 
 
-@pytest.mark.parametrize("name", ["graded", "ordinal", "early stopping"])
+@pytest.mark.parametrize("name", ["graded", "ordinal"])
 def test_any_number_of_workers(name, any_client, tmp_path):
     train = rf.shared(DATA, any_client)
     held_out = rf.shared(HELD_OUT, any_client, like=train)
@@ -324,7 +324,7 @@ def test_a_cluster_without_workers_is_an_error():
 
 def test_settings_at_random(client, tmp_path):
     train, held_out = rf.shared(DATA, client), HELD_OUT
-    for seed in range(3):
+    for seed in range(2):
         settings = random_settings(np.random.default_rng(seed))
         together = learned(rf.LambdaMART(**settings), train, validation=held_out)
         assert file_of(together, tmp_path) == file_of(
