@@ -17,6 +17,7 @@ WITH_CODE = [name for name in PAGES if any(one.runs for one in pages.blocks_of((
 
 # Blocks that are not run, by page; each says why above it. What runs them all the same is named there.
 NOT_RUN = {
+    "cluster.md": 1,  # tests/cli/test_clusters.py
     "experiments.md": 1,  # tests/reproducing and tests/cli/test_reproduce.py
     "export.md": 1,  # eland
     "lambdas.md": 1,  # PyTorch
