@@ -36,9 +36,10 @@ def subjects() -> dict[str, Subject]:
         "data": Subject(
             "Data",
             "[Data](../data.md), [columns](../columns.md), [large data](../large_data.md), [drift](../drift.md)",
-            _words("""Dataset read read_letor read_table read_folds read_qrels read_run write_run judged_run JudgedRun
-                   Preferences read_preferences consistent_posteriors read_feature_log FeatureLog bin make_artificial
-                   make_web_like confuse_labels confusion_from_repeats inspect drift Drift"""),
+            _words("""Dataset read read_letor read_table read_folds read_qrels read_run write_run judged_run
+                   JudgedRun Preferences read_preferences consistent_posteriors read_feature_log FeatureLog bin
+                   shared SharedDataset make_artificial make_web_like confuse_labels confusion_from_repeats inspect
+                   drift Drift"""),
         ),
         "evaluation": Subject(
             "Measures and evaluation",

@@ -268,11 +268,15 @@ def fenced(printed: str, longest: int) -> str:
 
 @contextlib.contextmanager
 def inside(folder: Path) -> Iterator[None]:
-    """Work in a folder, with ``examples/`` of the repository to be imported and run from there."""
+    """Work in a folder, with ``examples/`` of the repository to be imported and run from there; 100 columns wide."""
     (folder / "examples").symlink_to(REPOSITORY / "examples", target_is_directory=True)
-    before = Path.cwd()
+    before, columns = Path.cwd(), os.environ.get("COLUMNS")
     os.chdir(folder)
+    os.environ["COLUMNS"] = "100"
     try:
         yield
     finally:
         os.chdir(before)
+        del os.environ["COLUMNS"]
+        if columns is not None:
+            os.environ["COLUMNS"] = columns

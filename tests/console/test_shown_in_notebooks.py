@@ -32,13 +32,14 @@ from rankforce.lambdas.base import LambdaFunction
 from rankforce.measures.measure import Measure
 from rankforce.objectives.objective import Objective, Pairs, Term
 from rankforce.objectives.position_bias import InversePropensities, JointRatios
+from rankforce.reproducing.papers import Paper
 from rankforce.stores.binned_dataset import BinnedDataset
 from rankforce.tuning.tune import Tuning
 
 # Printed as one line: a notebook shows that as well.
 ONE_LINE: tuple[type, ...] = (
     Measure, LambdaFunction, Objective, Term, Pairs, InversePropensities, JointRatios, Agreement, Address, Reader,
-    UnseenValues, GradedVerdict, LeftOut, TrainedForces, Finding, Leak,
+    UnseenValues, GradedVerdict, LeftOut, TrainedForces, Finding, Leak, Paper,
 )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def fit(client, **options):
     return learned(ranker(), train, validation=held_out), train.last_run["losses"]
 
 
-SOAK = pytest.mark.soak  # processes take their time to start: the suite has one kill, and one that hangs
+SOAK = pytest.mark.soak  # processes take their time to start: the suite has one kill
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,7 @@ def test_a_worker_is_killed(stage, after, client, alone, tmp_path):
     assert losses
 
 
+@SOAK
 def test_a_worker_hangs(client, alone, tmp_path):
     client.wait_for_workers(2, timeout=120)
     victim = workers_of(client)[-1]

@@ -69,7 +69,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, ranker: Any, parts: Any, opti
     return rf.report(ranker, parts[2], path=tmp_path_factory.mktemp("report") / "report.html", **options)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # it keeps an event loop running, which tests of other files would meet
 def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
     found = next(filter(None, map(shutil.which, BROWSERS)), None)

@@ -40,8 +40,13 @@ def test_an_experiment_declares_itself(name):
     assert len({claim.statement for claim in claims}) == len(claims)
 
 
+LONG = {"lambda-functions", "local-optimality", "pairs-by-lambda-function"}  # they compile for every λ-function
+
+
 @pytest.mark.compiled_only
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.soak) if name in LONG else name for name in EXPERIMENTS]
+)
 def test_an_experiment_runs_in_a_tiny_form(name, tmp_path):
     one = experiment_named(name)
     with warnings.catch_warnings():

@@ -18,7 +18,7 @@ from rankforce.console.wording import counted, listed
 from rankforce.distributed.connections import RUN_SIZE
 from rankforce.distributed.placing import check_room, place_pieces
 from rankforce.distributed.reporting import Listening
-from rankforce.distributed.taking_part import Assignment, Introduction, Outcome, Share, introduce, take_part
+from rankforce.distributed.taking_part import Assignment, Introduction, MemberOutcome, Share, introduce, take_part
 from rankforce.distributed.tasks import ClusterError, Patience, alive_workers, settled, throw_out, wait_for_workers
 from rankforce.errors import SettingsError
 from rankforce.training.monitoring import Callback
@@ -114,7 +114,7 @@ class Driver:
         """The workers that can take part; waits for one."""
         return wait_for_workers(self.client, self.timeout, self._silent)
 
-    def _together(self, run: bytes, present: Sequence[Introduction]) -> dict[str, Outcome]:
+    def _together(self, run: bytes, present: Sequence[Introduction]) -> dict[str, MemberOutcome]:
         """What the members return, by worker; those that are lost or hang return nothing."""
         addresses = [one.address for one in present]
         futures = {}
@@ -138,7 +138,7 @@ class Driver:
             futures[member.worker] = self.client.submit(take_part, assignment, **_pinned(member.worker))
         ranks = [member.worker for member in present]
 
-        def given_up(results: Mapping[str, Outcome]) -> list[str]:
+        def given_up(results: Mapping[str, MemberOutcome]) -> list[str]:
             """Who is known to hang: whoever waited for it in vain has said so."""
             return [ranks[one.silent] for one in results.values() if one.silent is not None]
 
@@ -156,7 +156,7 @@ class Driver:
     def _share(self, data: Any, worker: str) -> Share:
         return Share(data.plan, tuple(sorted(n for n, one in data.owners.items() if one == worker)), data.facts)
 
-    def _concluded(self, outcomes: Mapping[str, Outcome], members: Sequence[str]) -> dict[str, Any] | None:
+    def _concluded(self, outcomes: Mapping[str, MemberOutcome], members: Sequence[str]) -> dict[str, Any] | None:
         for worker in members:  # of an error of all, that of the first
             outcome = outcomes.get(worker)
             if outcome is not None and outcome.error is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
@@ -132,7 +133,7 @@ class SharedDataset(SpreadData):
         self.ingested = ingested
         self.name = name
         self.options = dict(options)
-        self.token = token_of(id(self), name, np.random.default_rng().bytes(16))
+        self.token = token_of(id(self), name, os.urandom(16))
         self.last_run: dict[str, Any] = {}
         self._forms: dict[Form, LoadedForm] = {}
 

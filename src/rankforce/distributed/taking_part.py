@@ -144,7 +144,7 @@ class Assignment:
 
 
 @dataclasses.dataclass(frozen=True)
-class Outcome:
+class MemberOutcome:
     """How it ended for a member: it has the model, or the trees so far and whom it lost, or an error of its own."""
 
     ending: Literal["done", "lost", "failed"]
@@ -160,13 +160,13 @@ class Outcome:
     seconds: float = 0.0
 
 
-def take_part(assignment: Assignment) -> Outcome:
+def take_part(assignment: Assignment) -> MemberOutcome:
     """On a worker: the whole training, as one of its members."""
     worker = _worker()
     peers: Peers | None = None
     listener = _listeners.pop((worker.address, assignment.run), None)
     if listener is None:
-        return Outcome("lost", kept=assignment.kept, reason=f"{worker.address} does not listen any more")
+        return MemberOutcome("lost", kept=assignment.kept, reason=f"{worker.address} does not listen any more")
     try:
         train, held_out = (_dataset(worker.address, one) for one in (assignment.train, assignment.held_out))
         peers = Peers(
@@ -186,18 +186,18 @@ def take_part(assignment: Assignment) -> Outcome:
             content = kept["checkpoint"].read_bytes() if assignment.checkpoint and assignment.rank == 0 else None
         fitted = {name: value for name, value in vars(ranker).items() if name not in ranker.get_params(deep=False)}
         seconds = time.perf_counter() - begun
-        return Outcome(
+        return MemberOutcome(
             "done", fitted, checkpoint=content, calls=peers.calls, bytes_sent=peers.bytes_sent, seconds=seconds
         )
     except ShardLostError as error:
-        return Outcome("lost", kept=assignment.kept, reason=str(error), lacking=True)
+        return MemberOutcome("lost", kept=assignment.kept, reason=str(error), lacking=True)
     except PeerLostError as error:
         kept_now = error.unfinished or assignment.kept
-        return Outcome("lost", kept=kept_now, reason=str(error), silent=error.silent)
+        return MemberOutcome("lost", kept=kept_now, reason=str(error), silent=error.silent)
     except Exception as error:
         if not isinstance(error, RankforceError):
             error.add_note(f"on worker {worker.address}:\n{traceback.format_exc()}")
-        return Outcome("failed", error=error, reason=str(error))
+        return MemberOutcome("failed", error=error, reason=str(error))
     finally:
         listener.close()
         if peers is not None:

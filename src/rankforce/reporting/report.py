@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from rankforce.console import html_parts
 from rankforce.console.plain_values import as_json
 from rankforce.console.wording import counted
 from rankforce.data.dataset import Dataset, check_dataset
@@ -55,6 +56,10 @@ class Report:
         where = "a report that is not written" if self.path is None else displayed_path(self.path)
         lines = [f"{where}: {counted(self.contents['n_queries'], 'query')}, {detailed:,} of them with their documents"]
         return "\n".join([*lines, *(f"  left out: {name} ({escaped(why)})" for name, why in absent.items())])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the printed words; the page itself is a file to open."""
+        return html_parts.block(html_parts.small(*str(self).split("\n")))
 
 
 def report(
