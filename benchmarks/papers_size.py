@@ -2,13 +2,15 @@
 
     python benchmarks/papers_size.py                                # 19 million × 860: 40 GB of disk, half an hour
     python benchmarks/papers_size.py --documents 1000000
+    python benchmarks/papers_size.py --trees 1000 --minutes 60      # as many of 1000 trees as an hour gives
     python benchmarks/papers_size.py --peer lightgbm --limit 21     # GB; --documents A,B,C: the first that it manages
     python benchmarks/papers_size.py --peer xgboost --limit 21 --folder DISK
 
 Features are made in blocks and never all at once: a third of them have few values, a third are counts with a long tail,
 a third are real numbers; grades depend on some of each. They are binned into a store (``rf.bin``, two passes), and
 trees of 30 leaves are grown on it. Peak memory is the process's own (``ru_maxrss``), pages of the store that are mapped
-included; the system takes those back when it needs them.
+included; the system takes those back when it needs them. Seconds are of the clock; those of all processors, which other
+work on the machine changes less, stand beside them.
 
 A peer has a process of its own per size, whose data may take ``--limit`` GB: a failure is a row of the table. LightGBM
 holds about 0.72 KB per document in memory (a byte per feature, half a byte of few values) and 0.1 KB for the training;
@@ -33,6 +35,7 @@ import numpy as np
 
 import rankforce as rf
 from _machine import described
+from rankforce.training.monitoring import Iteration
 
 PER_QUERY = 176
 ROWS = 44_000  # of a block: whole queries
@@ -59,6 +62,24 @@ def block(number: int, rows: int, features: int) -> rf.Dataset:
     noise = np.random.default_rng([number, 2]).standard_normal(rows, dtype=np.float32)
     grades = np.clip(np.floor(worth + noise), 0, 4)
     return rf.Dataset(X, grades, qid=(number * rows + np.arange(rows)) // PER_QUERY)
+
+
+class Stopwatch:
+    """Seconds of the clock and of all processors of this process since it was made."""
+
+    def __init__(self) -> None:
+        self._began = self._now()
+
+    @staticmethod
+    def _now() -> tuple[float, float]:
+        return time.perf_counter(), time.process_time()
+
+    def read(self) -> tuple[float, float]:
+        return self._now()[0] - self._began[0], self._now()[1] - self._began[1]
+
+    def __str__(self) -> str:
+        clock, processors = self.read()
+        return f"{clock:,.0f} s ({processors:,.0f} s of processors)"
 
 
 def peak() -> float:
@@ -113,6 +134,9 @@ def main() -> None:
     parser.add_argument("--documents", default="19000000", help="how many; of a peer, several sizes with commas")
     parser.add_argument("--features", type=int, default=860)
     parser.add_argument("--trees", type=int, default=3)
+    parser.add_argument(
+        "--minutes", type=float, default=float("inf"), help="after which no further tree is begun, but two"
+    )
     parser.add_argument("--growth", default="leafwise")
     parser.add_argument("--memory", default="auto", help="of the training")
     parser.add_argument("--folder", default=None, help="where the store goes; default: a temporary folder")
@@ -129,41 +153,62 @@ def main() -> None:
 
 
 def run_rankforce(chosen: argparse.Namespace) -> None:
-    blocks = max(1, round(int(chosen.documents) / ROWS))
     print(described())
     folder = Path(chosen.folder or tempfile.mkdtemp(prefix="rankforce"))
     try:
-        block(0, ROWS, chosen.features)
-        began = time.perf_counter()
-        block(1, ROWS, chosen.features)
-        making = 2 * blocks * (time.perf_counter() - began)
-        began = time.perf_counter()
-        store = rf.bin(
-            lambda: (block(number, ROWS, chosen.features) for number in range(blocks)), folder / "train.bins"
-        )
-        seconds = time.perf_counter() - began
-        cells = store.n_documents * store.n_features
-        print(
-            f"{store.n_documents:,} × {store.n_features}: binned in {seconds:,.0f} s ({making:,.0f} s of it making the "
-            f"data twice), {cells / seconds / 1e6:,.0f} million values per second, {store.bins.rows.nbytes / 1e9:.1f} "
-            f"GB of rows, peak memory {peak():.1f} GB",
-            flush=True,
-        )
-        moments = [time.perf_counter()]
-        ranker = rf.LambdaMART(
-            n_trees=chosen.trees, n_leaves=30, growth=chosen.growth, memory=chosen.memory, progress=False
-        )
-        ranker.fit(store, callbacks=[lambda _: moments.append(time.perf_counter())])
-        steps = np.diff(moments)
-        print(
-            f"training: {steps[0]:,.1f} s to the first tree, then {', '.join(f'{step:,.1f}' for step in steps[1:])} s "
-            f"per tree; {1e9 * float(np.median(steps[1:])) / store.n_documents:,.0f} ns per document and tree; train "
-            f"NDCG {ranker.history_['train'][-1]:.4f}; peak memory {peak():.1f} GB of "
-            f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 1e9:.1f}"
-        )
+        train(binned(chosen, folder), chosen)
     finally:
         if chosen.folder is None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def binned(chosen: argparse.Namespace, folder: Path) -> rf.Dataset:
+    """The store; one that is there already is opened."""
+    path = folder / "train.bins"
+    if path.exists():
+        return rf.read(path)
+    blocks = max(1, round(int(chosen.documents) / ROWS))
+    block(0, ROWS, chosen.features)
+    watch = Stopwatch()
+    block(1, ROWS, chosen.features)
+    clock, processors = (2 * blocks * seconds for seconds in watch.read())
+    watch = Stopwatch()
+    store = rf.bin(lambda: (block(number, ROWS, chosen.features) for number in range(blocks)), path)
+    cells = store.n_documents * store.n_features
+    print(
+        f"{store.n_documents:,} × {store.n_features}: binned in {watch}, of which making the data twice is about "
+        f"{clock:,.0f} s ({processors:,.0f} s); {cells / watch.read()[0] / 1e6:,.0f} million values per second, "
+        f"{store.bins.rows.nbytes / 1e9:.1f} GB of rows, peak memory {peak():.1f} GB",
+        flush=True,
+    )
+    return store
+
+
+def train(store: rf.Dataset, chosen: argparse.Namespace) -> None:
+    watch = Stopwatch()
+    moments = [watch.read()]
+
+    def looked_at(iteration: Iteration) -> None:
+        moments.append(watch.read())
+        if len(moments) > 2 and moments[-1][0] > 60.0 * chosen.minutes:  # the first tree also reads the store
+            iteration.stop()
+
+    ranker = rf.LambdaMART(
+        n_trees=chosen.trees, n_leaves=30, growth=chosen.growth, memory=chosen.memory, progress=False
+    )
+    ranker.fit(store, callbacks=[looked_at])
+    clock, processors = np.diff(np.array(moments), axis=0).T
+    usual, spent = float(np.median(clock[1:])), float(np.median(processors[1:]))
+    values = ranker.history_["train"]
+    print(
+        f"training: {len(clock)} trees of 30 leaves in {moments[-1][0]:,.0f} s; {clock[0]:,.1f} s to the first, then "
+        f"{clock[1:].min():,.1f} to {clock[1:].max():,.1f} s per tree, median {usual:,.1f} s ({spent:,.1f} s of "
+        f"processors), {1e9 * spent / store.n_documents:,.0f} ns of a processor per document and tree; peak memory "
+        f"{peak():.1f} GB of {os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 1e9:.1f}"
+    )
+    marks = sorted({0, len(values) // 4, len(values) // 2, 3 * len(values) // 4, len(values) - 1})
+    print("train NDCG: " + ", ".join(f"{values[mark]:.4f} after tree {mark + 1}" for mark in marks))
+    print(f"extrapolated: 1000 trees take {(clock[0] + 999 * usual) / 3600:.1f} hours at the median")
 
 
 if __name__ == "__main__":
