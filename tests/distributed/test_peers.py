@@ -31,7 +31,7 @@ def crowd(size, work, *, run=RUN, disturb=None, **options):
 
     def take_part(rank):
         try:
-            peers = Peers(listeners[rank], addresses, rank, run, timeout=20, **{"silence": 20, **options})
+            peers = Peers(listeners[rank], addresses, rank, run, timeout=120, **{"silence": 120, **options})
             try:
                 return work(peers)
             finally:
@@ -137,7 +137,7 @@ def test_a_member_that_goes_is_lost_by_all(size, length):
     results = crowd(size, work)
     assert results[-1] == "gone"
     assert all(isinstance(result, PeerLostError) for result in results[:-1])
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
 
 
 def test_a_silent_member_is_named():
