@@ -2,14 +2,16 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CONSTRAINTS := $(if $(CI),-c constraints.txt,)
 EXTRAS := dev
+PIP_OPTIONS :=
 ifdef CI
 EXTRAS := dev,torch
+# Byte code is written for what is imported, not for all that is installed.
+PIP_OPTIONS := -c constraints.txt --no-compile
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-plain lint docs bench experiments-quick soak clean
+.PHONY: help demo test pytest test-plain lint docs bench experiments-quick soak clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,11 +21,11 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) -e .
+	$(BIN)/python -m pip install --quiet $(PIP_OPTIONS) -e .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) -e '.[$(EXTRAS)]'
+	$(BIN)/python -m pip install --quiet $(PIP_OPTIONS) -e '.[$(EXTRAS)]'
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.installed  ## run the main job on embedded data
@@ -34,7 +36,9 @@ lint: $(VENV)/.installed-dev  ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint  ## lint, types and all tests
+test: lint pytest  ## lint, types and all tests
+
+pytest: $(VENV)/.installed-dev  ## all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not soak"
 
 test-plain: $(VENV)/.installed-dev  ## the tests of the kernels with the compiler off
