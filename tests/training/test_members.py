@@ -15,7 +15,9 @@ from rankforce.errors import PeerLostError, RankforceError, SettingsError
 
 GRADED = rf.Graded(["NDCG", "CNDCG:clicks"], [0.7, 0.3])
 TRAININGS = {
-    "leafwise": lambda: rf.LambdaMART(n_trees=7, growth="leafwise", n_leaves=5, query_fraction=0.7, progress=False),
+    "leafwise": lambda: rf.LambdaMART(
+        n_trees=7, growth="leafwise", n_leaves=[5, 2, 8], query_fraction=0.7, progress=False
+    ),
     "graded": lambda: rf.LambdaMART(objective=GRADED, n_trees=12, early_stopping=6, learning_rate=0.5, progress=False),
     "ordinal": lambda: rf.MART(n_trees=4, cost="ordinal", progress=False),
 }
