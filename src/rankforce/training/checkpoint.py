@@ -77,7 +77,10 @@ class Identity:
         for rank, theirs in enumerate(collective().gather(mine)):
             if theirs != mine:
                 other = json.loads(theirs)
-                found = self.differences(other) or [f"steps were {other['steps']} and are {self.parts['steps']}"]
+                found = self.differences(other)
+                if other["steps"] != self.parts["steps"]:
+                    found.append(f"the number of steps was {other['steps']} and is {self.parts['steps']}")
+                found = found or ["something is not written the same way"]
                 raise SettingsError(
                     f"members of a training must be told the same; of member {rank} and member {collective().rank}: "
                     f"{'; '.join(found)}"
