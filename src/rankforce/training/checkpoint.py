@@ -116,8 +116,8 @@ class Identity:
 
 def _steps_of_both(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> int | None:
     """How many steps two trainings have in common, by their parts; None if they do not say."""
-    steps = [one.get("steps") for one in (mine, theirs)]
-    return min(steps) if all(isinstance(one, int) for one in steps) else None
+    steps = [one["steps"] for one in (mine, theirs) if isinstance(one.get("steps"), int)]
+    return min(steps) if len(steps) == 2 else None
 
 
 def _agree(mine: Any, theirs: Any, steps: int | None, name: str = "") -> bool:
