@@ -289,6 +289,21 @@ def test_what_is_said_step_by_step_counts_for_the_steps_of_both(data, tmp_path, 
             make(*after).fit(data, checkpoint=path)
 
 
+def test_a_net_knows_the_values_of_a_schedule(data, tmp_path):
+    def net(shares, epochs):
+        objective = rf.Scheduled("NDCG", "MAP", shares)
+        return rf.LambdaRank(objective=objective, epochs=epochs, hidden=2, progress=False)
+
+    path = tmp_path / "checkpoint"
+    net([0.2, 0.9], 2).fit(data, checkpoint=path)
+    with pytest.raises(rf.SettingsError, match="belongs to another training: objective was"):
+        net([0.2, 0.8, 0.9], 3).fit(data, checkpoint=path)
+    resumed = net([0.2, 0.9, 0.3], 3).fit(data, checkpoint=path, resume="always")
+    assert files_equal(resumed, net([0.2, 0.9, 0.3], 3).fit(data), tmp_path)
+    with pytest.raises(rf.SettingsError, match="belongs to another training: objective was"):
+        net([0.2, 0.9], 4).fit(data, checkpoint=path)
+
+
 def test_a_bag_knows_the_values_of_a_schedule(data, tmp_path):
     def bag(numbers):
         return rf.Bagging(scheduled(numbers, 3), n_models=2, progress=False)

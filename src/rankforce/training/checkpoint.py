@@ -40,8 +40,7 @@ from rankforce.training.own_code import OwnCode
 # Settings that may change between an interrupted training and the one that goes on from it: they decide when training
 # ends, not what a tree or an epoch does.
 SEARCH = "weight_search"  # how the weights of an objective were found; what they are, the objective says
-STEPS = ("n_trees", "epochs")
-MAY_CHANGE = frozenset(STEPS) | NOT_KEPT
+MAY_CHANGE = frozenset({"n_trees", "epochs"}) | NOT_KEPT
 BY_STEP = frozenset({"n_leaves"})  # settings that may be a number, or a list with one for every step
 
 
@@ -56,12 +55,20 @@ class Identity:
     code: OwnCode
 
     @classmethod
-    def of(cls, settings: dict[str, Any], code: OwnCode, data: Dataset, held_out: Dataset | None) -> Identity:
+    def of(
+        cls,
+        settings: dict[str, Any],
+        code: OwnCode,
+        data: Dataset,
+        held_out: Dataset | None,
+        steps: int | None = None,
+    ) -> Identity:
+        """``steps``: the most trees or epochs, where settings may say something for each of them."""
         kept = {name: plain(value) for name, value in sorted(settings.items()) if name not in MAY_CHANGE}
         return cls(
             {
                 "settings": kept,
-                "steps": next((int(settings[name]) for name in STEPS if name in settings), None),
+                "steps": steps,
                 "code": code.written(),
                 "training data": data.fingerprint,
                 "validation data": None if held_out is None else held_out.fingerprint,
