@@ -66,7 +66,7 @@ def _of_trees(random, data):
     numeric = [name for name in data.feature_names[:-1] if name not in data.categories]  # the last has missing values
     return {
         "n_trees": int(random.integers(1, 6)),
-        "n_leaves": int(random.integers(2, 12)),
+        "n_leaves": _one(random, int(random.integers(2, 12)), random.integers(2, 12, 3).tolist()),
         "learning_rate": float(_one(random, 0.1, 0.5, 1.0)),
         "min_documents": int(random.integers(1, 25)),
         "seed": int(random.integers(5)),

@@ -71,6 +71,8 @@ SHARES = {
 TRAININGS = {
     "defaults": lambda: rf.LambdaMART(n_trees=4),
     "leafwise": lambda: rf.LambdaMART(n_trees=4, growth="leafwise", n_leaves=7, min_documents=7),
+    "leaves by tree": lambda: rf.LambdaMART(n_trees=4, growth="leafwise", n_leaves=[2, 9, 3, 5], min_documents=2),
+    "levels by tree": lambda: rf.MART(n_trees=3, growth="symmetric", n_leaves=lambda tree: 9 - 3 * tree),
     "few histograms": lambda: rf.LambdaMART(n_trees=3, growth="leafwise", n_leaves=9, memory="low"),
     "least squares": lambda: rf.LambdaMART("NDCG@5", n_trees=3, preset="2011"),
     "fractions": lambda: rf.LambdaMART(n_trees=6, query_fraction=0.2, feature_fraction=0.5, seed=4),

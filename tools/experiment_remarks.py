@@ -50,6 +50,5 @@ WHY: dict[str, str] = {
     ),
 }
 MISSING: tuple[str, ...] = (
-    "An overview, Section 5: a number of leaves of its own for every tree (`n_leaves` is one number).",
     "Local optimality, Figures 1 to 4: the paper's second web set; here a larger one of the same generator stands in.",
 )

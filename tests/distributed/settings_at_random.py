@@ -15,7 +15,7 @@ def random_settings(random):
     objective = any_of(None, None, rf.Graded(["NDCG", "CNDCG:clicks"], [0.8, 0.2]))
     settings = {
         "n_trees": int(random.integers(2, 6)),
-        "n_leaves": int(random.integers(2, 12)),
+        "n_leaves": any_of(int(random.integers(2, 12)), random.integers(2, 12, 3).tolist()),
         "learning_rate": float(random.uniform(0.05, 0.8)),
         "min_documents": int(random.integers(1, 30)),
         "max_depth": any_of(None, 2, 3),

@@ -237,6 +237,85 @@ def test_another_training_is_refused_with_the_reason(data, tmp_path, changed, re
     assert path.read_bytes() == before
 
 
+# Before with so many trees, afterwards with so many; whether a training with the second list goes on from the first.
+LISTS = {
+    "the same": (([2, 9], 6), ([2, 9], 6), True),
+    "one more, another number": (([2, 9], 6), ([2, 9, 3], 6), False),
+    "one fewer, another number": (([2, 9, 3], 6), ([2, 9], 6), False),
+    "the last once more": (([2, 9], 6), ([2, 9, 9], 6), True),
+    "another number after the end": (([2, 9], 6), ([2, 9, 9, 9, 9, 9, 3], 6), True),
+    "more trees": (([2, 9], 6), ([2, 9], 8), True),
+    "more trees, which have other numbers": (([2, 9], 4), ([2, 9, 9, 9, 3, 5], 6), True),
+    "more trees, and one of before": (([2, 9], 4), ([2, 9, 9, 3, 3, 5], 6), False),
+    "fewer trees": (([2, 9, 9, 3], 6), ([2, 9], 3), True),
+    "fewer trees, and one of them": (([2, 9, 3], 6), ([2, 9], 3), False),
+    "one number": (([5, 5], 6), ([5], 6), True),
+    "another number": (([5], 6), ([4], 6), False),
+}
+
+
+def scheduled(numbers, n_trees):
+    """Shares of a second objective."""
+    return ranker(n_trees=n_trees, objective=rf.Scheduled("NDCG", "MAP", [number / 10 for number in numbers]))
+
+
+def scheduled_function(numbers, n_trees):
+    """Two functions with the same code: their values are what differs."""
+    shares = iter([number / 10 for number in [*numbers, *numbers[-1:] * 10]])
+
+    def share(iteration, shares=shares):
+        return next(shares)
+
+    share.code_version = "1"
+    return ranker(n_trees=n_trees, objective=rf.Scheduled("NDCG", "MAP", share))
+
+
+def leaves_by_tree(numbers, n_trees):
+    return ranker(n_trees=n_trees, n_leaves=numbers if len(numbers) > 1 else numbers[0])
+
+
+@pytest.mark.parametrize("make", [scheduled, scheduled_function, leaves_by_tree])
+@pytest.mark.parametrize("case", LISTS)
+def test_what_is_said_step_by_step_counts_for_the_steps_of_both(data, tmp_path, make, case):
+    before, after, same = LISTS[case]
+    path = tmp_path / "checkpoint"
+    with pytest.raises(PowerCut):
+        make(*before).fit(data, callbacks=[cut_at(4)], checkpoint=path, checkpoint_every=3)
+    if same:
+        resumed = make(*after).fit(data, checkpoint=path, resume="always")
+        assert files_equal(resumed, make(*after).fit(data), tmp_path)
+    else:
+        with pytest.raises(rf.SettingsError, match=r"belongs to another training: (objective|n_leaves) was"):
+            make(*after).fit(data, checkpoint=path)
+
+
+def test_a_net_knows_the_values_of_a_schedule(data, tmp_path):
+    def net(shares, epochs):
+        objective = rf.Scheduled("NDCG", "MAP", shares)
+        return rf.LambdaRank(objective=objective, epochs=epochs, hidden=2, progress=False)
+
+    path = tmp_path / "checkpoint"
+    net([0.2, 0.9], 2).fit(data, checkpoint=path)
+    with pytest.raises(rf.SettingsError, match="belongs to another training: objective was"):
+        net([0.2, 0.8, 0.9], 3).fit(data, checkpoint=path)
+    resumed = net([0.2, 0.9, 0.3], 3).fit(data, checkpoint=path, resume="always")
+    assert files_equal(resumed, net([0.2, 0.9, 0.3], 3).fit(data), tmp_path)
+    with pytest.raises(rf.SettingsError, match="belongs to another training: objective was"):
+        net([0.2, 0.9], 4).fit(data, checkpoint=path)
+
+
+def test_a_bag_knows_the_values_of_a_schedule(data, tmp_path):
+    def bag(numbers):
+        return rf.Bagging(scheduled(numbers, 3), n_models=2, progress=False)
+
+    path = tmp_path / "checkpoint"
+    first = bag([2, 9]).fit(data, checkpoint=path)
+    with pytest.raises(rf.SettingsError, match="belongs to another training: ranker__objective was"):
+        bag([2, 9, 3]).fit(data, checkpoint=path)
+    again = bag([2, 9, 9]).fit(data, checkpoint=path)
+    np.testing.assert_array_equal(again.predict(data), first.predict(data))
+
+
 def test_what_does_not_matter_may_change(data, tmp_path):
     path = tmp_path / "checkpoint"
     interrupted(data, path)

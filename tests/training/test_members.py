@@ -15,7 +15,9 @@ from rankforce.errors import PeerLostError, RankforceError, SettingsError
 
 GRADED = rf.Graded(["NDCG", "CNDCG:clicks"], [0.7, 0.3])
 TRAININGS = {
-    "leafwise": lambda: rf.LambdaMART(n_trees=7, growth="leafwise", n_leaves=5, query_fraction=0.7, progress=False),
+    "leafwise": lambda: rf.LambdaMART(
+        n_trees=7, growth="leafwise", n_leaves=[5, 2, 8], query_fraction=0.7, progress=False
+    ),
     "graded": lambda: rf.LambdaMART(objective=GRADED, n_trees=12, early_stopping=6, learning_rate=0.5, progress=False),
     "ordinal": lambda: rf.MART(n_trees=4, cost="ordinal", progress=False),
 }
@@ -176,16 +178,24 @@ def test_data_is_fingerprinted_with_whoever_takes_part():
     assert Crowd(2).run(lambda rank: others[rank].fingerprint) == [whole] * 2
 
 
-def test_members_must_be_told_the_same():
+@pytest.mark.parametrize(
+    ("setting", "usual", "of_one", "said"),
+    [
+        ("seed", 0, 7, "seed was"),
+        ("n_trees", 2, 3, "the number of steps was"),
+        ("n_leaves", [4, 8], [4, 7], "n_leaves was"),
+    ],
+)
+def test_members_must_be_told_the_same(setting, usual, of_one, said):
     shares = dealt(DATA, 3)
 
     def fit(rank):
-        seed = 7 if rank == 2 else 0
-        return rf.MART(n_trees=2, seed=seed, progress=False, threads=1 + rank % 2).fit(DATA.take_queries(shares[rank]))
+        told = {"n_trees": 2, setting: of_one if rank == 2 else usual}
+        return rf.MART(**told, progress=False, threads=1 + rank % 2).fit(DATA.take_queries(shares[rank]))
 
     for rank, error in enumerate(Crowd(3).outcomes(fit)):
         assert isinstance(error, SettingsError)
-        assert f"of member {0 if rank == 2 else 2} and member {rank}: seed was" in str(error)
+        assert f"of member {0 if rank == 2 else 2} and member {rank}: {said}" in str(error)
 
 
 def test_a_lost_bag_keeps_its_finished_models(tmp_path):

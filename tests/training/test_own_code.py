@@ -125,6 +125,14 @@ CASES = {
         ("0.01 *", "0.02 *"),
         "the code of objective has changed (function)",
     ),
+    "leaves by tree": (
+        """
+        def leaves(tree): return 2 + tree % 3
+        def made(**more): return rf.MART(**TREES | {"n_leaves": leaves}, **more)
+        """,
+        ("% 3", "% 4"),
+        "the code of n_leaves has changed (n_leaves)",
+    ),
     "validation measures": (
         """
         def gain(labels): return labels ** 2
@@ -204,7 +212,9 @@ def test_a_checkpoint_of_other_code_is_refused(data, tmp_path, kind):
 
 @pytest.mark.compiled_only
 @pytest.mark.filterwarnings("ignore::rankforce.forces.forces.SlowMeasureWarning")
-@pytest.mark.parametrize("kind", ["gain function", "own measure by its name", "target", "λ-function", "schedule"])
+@pytest.mark.parametrize(
+    "kind", ["gain function", "own measure by its name", "target", "λ-function", "schedule", "leaves by tree"]
+)
 def test_a_journal_of_other_code_is_refused(data, tmp_path, kind):
     source, (old, new), named = CASES[kind]
     options = {"validation": data, "measure": "NDCG", "method": "grid", "refit": False, "progress": False}

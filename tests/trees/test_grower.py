@@ -153,6 +153,21 @@ def test_low_memory_grows_the_same_tree():
     assert same(Grower(binned, **DEFAULTS).grow(forces, curvatures), Grower(low, **DEFAULTS).grow(forces, curvatures))
 
 
+@pytest.mark.parametrize("growth", ["leafwise", "symmetric"])
+@pytest.mark.parametrize("histogram_bytes", [2**30, 1])
+def test_one_grower_grows_trees_of_any_size(growth, histogram_bytes):
+    """What it keeps from one tree to the next is for the largest, and leaves no trace in a smaller one."""
+    _, binned, forces, curvatures = made(4)
+    options = {"growth": growth, "min_documents": 2, "histogram_bytes": histogram_bytes}
+    grower = Grower(binned, n_leaves=17, **options)
+    for n_leaves in (9, 17, 2, 1, 12, None, 3):
+        alone = Grower(binned, n_leaves=n_leaves or 17, **options).grow(forces, curvatures)
+        assert alone.structure.n_leaves == (n_leaves or 17) or growth == "symmetric"
+        assert same(grower.grow(forces, curvatures, n_leaves=n_leaves), alone)
+    with pytest.raises(SettingsError, match="n_leaves=18 of one tree is more than this grower was made for"):
+        grower.grow(forces, curvatures, n_leaves=18)
+
+
 def test_monotone_trees_are_monotone():
     X, rng = small_data(11, missing=0.0)
     data = Dataset(X, qid=np.repeat(np.arange(12), 10))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from rankforce import text_values
 from rankforce.boosting.course import BoostedTraining, BoostingCourse
+from rankforce.boosting.leaf_counts import LEAF_COUNTS
 from rankforce.boosting.monotone import check_directions
 from rankforce.collective import total
 from rankforce.data.dataset import Dataset
@@ -37,7 +39,7 @@ class BoostedTrees(Iterative):
         return True
 
     n_trees: int = whole(1000, least=1)
-    n_leaves: int = whole(31, least=2)
+    n_leaves: int | Sequence[int] | Callable[[int], int] = setting(31, LEAF_COUNTS)
     learning_rate: float = number(0.1, above=0.0)
     min_documents: int = whole(20, least=1)
     l2: float = number(0.0, least=0.0)

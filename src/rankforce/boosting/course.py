@@ -91,7 +91,7 @@ class BoostingCourse(Course):
         settings = self.settings
         return Grower(
             Binned.of(self.data, settings.max_bins, memory),
-            n_leaves=settings.n_leaves,
+            n_leaves=self.training.settled.leaves.most,
             growth=self.training.settled.growth,
             min_documents=settings.min_documents,
             max_depth=settings.max_depth,
@@ -139,6 +139,7 @@ class BoostingCourse(Course):
             grown = self.grower.grow(
                 forces,
                 curvatures,
+                n_leaves=self.training.settled.leaves(number),
                 tree_number=number * len(self.learners) + output,
                 rows=learner.documents if sample.documents is None else learner.among(sample.documents),
                 features=sample.features,

@@ -5,20 +5,28 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from rankforce.boosting.leaf_counts import NAME, LeafCounts
 from rankforce.lambdas.base import LambdaFunction
 from rankforce.objectives.objective import Objective
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Settled:
-    """How trees are grown: ``growth`` is "leafwise" or "symmetric", ``split`` "newton" or "least_squares"."""
+    """How trees are grown: ``growth`` is "leafwise" or "symmetric", ``split`` "newton" or "least_squares"; and with how
+    many ``leaves``, tree by tree.
+    """
 
     growth: str
     split: str
+    leaves: LeafCounts
 
     def in_words(self) -> dict[str, Any]:
         """By setting, as users see it."""
         return {"growth": self.growth, "split": self.split}
+
+    def written(self) -> dict[str, Any]:
+        """What files keep in place of a setting that may be a function: its values."""
+        return {NAME: self.leaves.written()}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

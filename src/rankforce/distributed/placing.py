@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from rankforce.boosting.leaf_counts import LeafCounts
 from rankforce.boosting.memory_choice import BYTES_PER_DOCUMENT
 from rankforce.errors import SettingsError
 from rankforce.memory import written_size
@@ -36,7 +37,7 @@ def check_room(ranker: Any, documents: Mapping[str, int], data: Any) -> None:
     """Raise, with the arithmetic, where a worker's documents are more than its memory."""
     per_document = data.plan.bytes_per_document
     width = data.plan.width if data.plan.form == "bins" else len(data.plan.layout.feature_names)
-    histograms = 8 * HISTOGRAM_ENTRIES * width * ranker.n_leaves
+    histograms = 8 * HISTOGRAM_ENTRIES * width * LeafCounts.of(ranker.n_leaves, ranker.n_trees).most
     for worker, count in documents.items():
         limit = data.limits.get(worker, 0)
         need = count * (per_document + BYTES_PER_DOCUMENT) + min(histograms, 2**30)

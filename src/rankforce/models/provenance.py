@@ -13,6 +13,7 @@ from rankforce.collective import collective, gathered, total
 from rankforce.data.dataset import Dataset
 from rankforce.data.distributions import KnownData, known_data
 from rankforce.errors import SettingsError
+from rankforce.objectives.objective import Objective, Term
 from rankforce.threads import over_ranges
 from rankforce.written_forms import name_of
 
@@ -148,4 +149,6 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in sorted(value.items(), key=lambda pair: str(pair[0]))}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
+    if isinstance(value, (Objective, Term)):  # their text rounds weights, and leaves the values of a schedule out
+        return plain(value.written())
     return str(value) if type(value).__str__ is not object.__str__ else name_of(value)

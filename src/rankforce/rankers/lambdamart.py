@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 from rankforce.boosting.boosted_trees import BoostedTrees
 from rankforce.boosting.course import BoostedTraining
 from rankforce.boosting.lambda_learner import LambdaLearner
+from rankforce.boosting.leaf_counts import LeafCounts
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.presets import TREE_PRESETS, TreePreset
 from rankforce.boosting.settled import SettledLambdas
@@ -60,6 +61,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         What to maximise: ``"NDCG"``, ``"NDCG@10"``, ``"MAP"``, ``"ERR@10"``, or a measure of your own.
     n_trees, n_leaves, learning_rate, min_documents, max_depth, l2, min_gain
         Size and shape of the ensemble; ``min_documents`` is the least number of documents in a leaf, exactly.
+        ``n_leaves`` is the most leaves of a tree: one number, a list with one per tree (the last one serves for all
+        after it), or a function of the tree's number, from 0, which is asked once for each before training begins.
     preset : "2010" or "2011", optional
         As in two papers: the pull of a pair is σρ|ΔZ| (``RankNetWeightPairs(sigma)``), trees are leafwise, split by
         least squares, there is neither an anchor nor a bound of the step. "2010": Newton's step, λ's as they are;
@@ -178,12 +181,13 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         to after every ``checkpoint_every`` trees and that a later call goes on from (``resume``: ``"auto"``,
         ``"never"``, ``"always"``).
         """
+        leaves = LeafCounts.of(self.n_leaves, self.n_trees)
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
         inputs = PreferenceInputs.of(data, preferences, preference_share, validation)
         labelled = preferences is None and not isinstance(validation, Preferences)
         objective = self._objective()
-        settled = self._settle(objective, data, preferences)
+        settled = self._settle(objective, data, preferences, leaves)
         objective, search = self._searched(objective, data, inputs.held_out if labelled else None, checkpoint)
         settled = dataclasses.replace(settled, objective=objective)
 
@@ -200,7 +204,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
                 inputs.watched(watched, self._tiers(objective)[0]) or self._watched(objective, inputs.held_out, watched)
             ),
             objective=inputs.in_words(str(objective), f"preferences (sigma={self.sigma:g})"),
-            inputs=inputs.written() | search,
+            inputs=inputs.written() | search | settled.written(),
             settled=settled,
             start=start,
         )
@@ -224,7 +228,9 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         preset = self._preset()
         return otherwise if preset is None else getattr(preset, name)
 
-    def _settle(self, objective: Objective, data: Dataset, preferences: Preferences | None) -> SettledLambdas:
+    def _settle(
+        self, objective: Objective, data: Dataset, preferences: Preferences | None, leaves: LeafCounts
+    ) -> SettledLambdas:
         """What is left open, settled on this data; raises where it contradicts itself."""
         chosen = self._chosen
         step = chosen("step", "newton")
@@ -236,6 +242,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         settled = SettledLambdas(
             growth=growth,
             split=chosen("split", "newton" if step == "newton" else "least_squares"),
+            leaves=leaves,
             objective=objective,
             lambda_function=self._chosen_lambda_function(),
             step=step,

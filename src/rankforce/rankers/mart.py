@@ -21,6 +21,7 @@ from rankforce.boosting.document_costs import (
     RegressionPull,
     grade_pulls,
 )
+from rankforce.boosting.leaf_counts import LeafCounts
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.settled import Settled
 from rankforce.collective import alone, anybody, union
@@ -132,8 +133,8 @@ class MART(FromOtherLibraries, BoostedTrees):
         in place of NDCG where no label is positive but some are negative. ``watched_measure_`` says which it was.
     n_leaves, learning_rate, l2, min_gain, max_depth, growth, max_bins, feature_fraction, query_fraction, monotone,
     category_smoothing, base_model, early_stopping, line_search, line_search_on, memory, seed, threads, progress
-        As for ``LambdaMART``. Multiclass cannot be ``monotone``; ordinal can. A ``base_model`` of multiclass and
-        ordinal must be a model of the same cost and grades.
+        As for ``LambdaMART``; all trees of a round have the same ``n_leaves``. Multiclass cannot be ``monotone``;
+        ordinal can. A ``base_model`` of multiclass and ordinal must be a model of the same cost and grades.
 
     Notes
     -----
@@ -200,17 +201,19 @@ class MART(FromOtherLibraries, BoostedTrees):
         anew, ``"always"`` wants one) and ends with the same bytes as without the interruption. A checkpoint of
         other data, settings or processor is refused.
         """
+        leaves = LeafCounts.of(self.n_leaves, self.n_trees)
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         held_out = as_validation(validation, data)
         watched = self._watched_on(data, held_out)
+        growth = self._usual_growth(data) if self.growth == "auto" else self.growth
+        settled = Settled(growth=growth, split=self._split(), leaves=leaves)
         training = BoostedTraining(
             data=data,
             held_out=held_out,
             watch=lambda data: WatchedMeasure(data, watched),
             objective=self._objective_name(),
-            settled=Settled(
-                growth=self._usual_growth(data) if self.growth == "auto" else self.growth, split=self._split()
-            ),
+            inputs=settled.written(),
+            settled=settled,
             start=self._start,
             remarks=self._remarks_on(watched),
         )

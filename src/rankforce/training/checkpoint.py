@@ -41,21 +41,34 @@ from rankforce.training.own_code import OwnCode
 # ends, not what a tree or an epoch does.
 SEARCH = "weight_search"  # how the weights of an objective were found; what they are, the objective says
 MAY_CHANGE = frozenset({"n_trees", "epochs"}) | NOT_KEPT
+BY_STEP = frozenset({"n_leaves"})  # settings that may be a number, or a list with one for every step
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What must be the same for two trainings to learn the same."""
+    """What must be the same for two trainings to learn the same.
+
+    One of the parts, ``steps``, need not be: so far counts what is said step by step (a schedule, leaves per tree).
+    """
 
     parts: dict[str, Any]
     code: OwnCode
 
     @classmethod
-    def of(cls, settings: dict[str, Any], code: OwnCode, data: Dataset, held_out: Dataset | None) -> Identity:
+    def of(
+        cls,
+        settings: dict[str, Any],
+        code: OwnCode,
+        data: Dataset,
+        held_out: Dataset | None,
+        steps: int | None = None,
+    ) -> Identity:
+        """``steps``: the most trees or epochs, where settings may say something for each of them."""
         kept = {name: plain(value) for name, value in sorted(settings.items()) if name not in MAY_CHANGE}
         return cls(
             {
                 "settings": kept,
+                "steps": steps,
                 "code": code.written(),
                 "training data": data.fingerprint,
                 "validation data": None if held_out is None else held_out.fingerprint,
@@ -70,7 +83,11 @@ class Identity:
         mine = json.dumps(self.parts, sort_keys=True).encode()
         for rank, theirs in enumerate(collective().gather(mine)):
             if theirs != mine:
-                found = self.differences(json.loads(theirs)) or ["something is not the same"]
+                other = json.loads(theirs)
+                found = self.differences(other)
+                if other["steps"] != self.parts["steps"]:
+                    found.append(f"the number of steps was {other['steps']} and is {self.parts['steps']}")
+                found = found or ["something is not written the same way"]
                 raise SettingsError(
                     f"members of a training must be told the same; of member {rank} and member {collective().rank}: "
                     f"{'; '.join(found)}"
@@ -79,16 +96,17 @@ class Identity:
     def differences(self, other: dict[str, Any]) -> list[str]:
         """In words, what differs from the identity that a checkpoint holds."""
         found = []
+        steps = _steps_of_both(self.parts, other)
         for name, mine in self.parts.items():
             theirs = other.get(name)
             if name == "code":
                 found += self.code.differences(theirs)
                 continue
-            if _agree(mine, theirs):
+            if name == "steps" or _agree(mine, theirs, steps):
                 continue
             if isinstance(mine, dict) and isinstance(theirs, dict):
                 for key in sorted({*mine, *theirs} - {SEARCH}):
-                    if _agree(mine.get(key), theirs.get(key)):
+                    if _agree(mine.get(key), theirs.get(key), steps, key):
                         continue
                     if key == "objective" and mine.get(SEARCH) and theirs.get(SEARCH):
                         then, now = (one[SEARCH]["weights"] for one in (theirs, mine))
@@ -103,15 +121,35 @@ class Identity:
         return found
 
 
-def _agree(mine: Any, theirs: Any) -> bool:
-    """Whether two parts of an identity are the same; the values of a schedule, as far as both trainings go."""
+def _steps_of_both(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> int | None:
+    """How many steps two trainings have in common, by their parts; None if they do not say."""
+    steps = [one["steps"] for one in (mine, theirs) if isinstance(one.get("steps"), int)]
+    return min(steps) if len(steps) == 2 else None
+
+
+def _agree(mine: Any, theirs: Any, steps: int | None, name: str = "") -> bool:
+    """Whether two parts of an identity are the same; what is said step by step, for the steps that both have."""
+    if name.rpartition("__")[2] in BY_STEP:
+        return _agree_step_by_step(mine, theirs, steps)
     if isinstance(mine, dict) and isinstance(theirs, dict):
         if mine.get("kind") == theirs.get("kind") == "values":
-            return all(a == b for a, b in zip(mine["values"], theirs["values"], strict=False))
-        return mine.keys() == theirs.keys() and all(_agree(mine[key], theirs[key]) for key in mine)
+            return _agree_step_by_step(mine["values"], theirs["values"], steps)
+        return mine.keys() == theirs.keys() and all(_agree(mine[key], theirs[key], steps, key) for key in mine)
     if isinstance(mine, list) and isinstance(theirs, list):
-        return len(mine) == len(theirs) and all(map(_agree, mine, theirs))
+        return len(mine) == len(theirs) and all(_agree(*both, steps) for both in zip(mine, theirs, strict=True))
     return bool(mine == theirs)
+
+
+def _agree_step_by_step(mine: Any, theirs: Any, steps: int | None) -> bool:
+    """Whether two lists (or numbers) say the same for every step, or for the first ``steps``: the last of a list serves
+    for all steps after it.
+    """
+    values, others = (one if isinstance(one, list) else [one] for one in (mine, theirs))
+    longest = max(len(values), len(others))
+    return all(
+        values[min(step, len(values) - 1)] == others[min(step, len(others) - 1)]
+        for step in range(longest if steps is None else min(steps, longest))
+    )
 
 
 class Kept(abc.ABC):

@@ -84,7 +84,8 @@ class Iterative(Ranker):
             identity = kept = None
             if checkpoint is not None or not alone():
                 settings = self._settings() | training.inputs
-                identity = Identity.of(settings, self._own_code(), training.data, training.held_out)
+                steps = self._steps() if self._steps_name() in MAY_CHANGE else None
+                identity = Identity.of(settings, self._own_code(), training.data, training.held_out, steps)
                 identity.check_members()
             if identity is not None and checkpoint is not None:
                 kept = Checkpoint(checkpoint, checkpoint_every, resume, identity)

@@ -94,7 +94,7 @@ class Grower:
     ----------
     binned : Binned
     n_leaves : int
-        At most so many leaves.
+        At most so many leaves; ``grow`` may be told fewer for one tree.
     growth : "leafwise" or "symmetric"
         Leafwise: of all open leaves the one with the largest gain is split next (of equal ones the one with the lower
         number, the left side keeping its parent's). Symmetric: all leaves of a level are split by the same test, the
@@ -189,6 +189,7 @@ class Grower:
         forces: np.ndarray,
         curvatures: np.ndarray | None = None,
         *,
+        n_leaves: int | None = None,
         tree_number: int = 0,
         rows: np.ndarray | None = None,
         features: np.ndarray | None = None,
@@ -196,12 +197,13 @@ class Grower:
         """Grow one tree.
 
         forces, curvatures : float64 (documents,), in ``by_query`` order; least squares needs no curvatures
+        n_leaves : at most so many leaves of this tree; those of the grower if None
         tree_number : a part of what random rounding depends on
         rows : int32, the documents to grow on, rising; all if None
         features : bool (features of the data,), which may be split on; all if None
         """
         binned = self.binned
-        n, leaves = binned.n_documents, self._best_worth.shape[0]
+        n = binned.n_documents
         forces = _per_document(forces, n, "forces")
         if self.split == "newton":
             if curvatures is None:
@@ -209,10 +211,10 @@ class Grower:
             curvatures = _per_document(curvatures, n, "curvatures")
         else:
             curvatures = None
-        work = self.begin(rows, features)
+        work = self.begin(rows, features, n_leaves)
         scales = Scales(0, 0, 0)
         made = 1
-        if leaves > 1 and work.state[0, SIZE] >= 2 * self.min_documents and work.usable.any():
+        if len(work.state) > 1 and work.state[0, SIZE] >= 2 * self.min_documents and work.usable.any():
             scales = quantise(
                 forces, curvatures, work.documents, binned.query_starts, binned.query_hashes, self.seed, tree_number,
                 self._entries, int(work.state[0, SIZE]),
@@ -245,9 +247,15 @@ class Grower:
             grown.route_into(binned, leaf_of)
         return grown
 
-    def begin(self, rows: np.ndarray | None = None, features: np.ndarray | None = None) -> Work:
+    def begin(
+        self, rows: np.ndarray | None = None, features: np.ndarray | None = None, n_leaves: int | None = None
+    ) -> Work:
         """A root of these documents and features, as in ``grow``, on which nothing was done yet."""
         binned, leaves = self.binned, self._best_worth.shape[0]
+        if n_leaves is not None:
+            if _whole(n_leaves, "n_leaves", 1) > self.n_leaves:
+                raise SettingsError(f"n_leaves={n_leaves} of one tree is more than this grower was made for")
+            leaves = min(n_leaves, leaves)
         usable = np.ones(len(binned.binning.features), dtype=np.uint8)
         if features is not None:
             usable[:] = np.asarray(features, dtype=bool)[binned.binning.features]

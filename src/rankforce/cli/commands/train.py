@@ -75,7 +75,14 @@ def train(
         ),
     ] = None,
     trees: Annotated[int | None, typer.Option(metavar="N", help="Number of trees.", show_default=False)] = None,
-    leaves: Annotated[int | None, typer.Option(metavar="N", help="Leaves of a tree.", show_default=False)] = None,
+    leaves: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Leaves of a tree; several with commas: of the first, the second ..., the last number of all others.",
+            show_default=False,
+        ),
+    ] = None,
     hidden: Annotated[
         int | None, typer.Option(metavar="N", help="Hidden units of a net; 0: a linear score.", show_default=False)
     ] = None,
@@ -207,7 +214,7 @@ def train(
         "lambda_function": read_option(lambda_function, "--lambda-function", "lambda_function", kind),
         "cost": read_option(cost, "--cost", "cost", kind),
         "n_trees": trees,
-        "n_leaves": leaves,
+        "n_leaves": read_option(leaves, "--leaves", "n_leaves", kind),
         "hidden": hidden,
         "epochs": epochs,
         "scaling": read_option(scaling, "--scaling", "scaling", kind),
