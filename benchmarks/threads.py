@@ -32,7 +32,17 @@ from rankforce.binning.binned import Binned
 from rankforce.compiling.intrinsics import MEETING_SIZE
 from rankforce.compiling.jit import compiler
 from rankforce.kernels.trees.building import count_ranges
-from rankforce.kernels.trees.growth_state import BUILD, COMMIT, DEAL, DONE, FIRST_WORD, LAST_WORD, N_QUEUED, following
+from rankforce.kernels.trees.growth_state import (
+    BUILD,
+    COMMIT,
+    DEAL,
+    DONE,
+    FIRST_WORD,
+    HELPING,
+    LAST_WORD,
+    N_QUEUED,
+    following,
+)
 from rankforce.kernels.trees.leaf_table import COUNT, HERE
 from rankforce.kernels.trees.leafwise import LEAF, grow_tree
 from rankforce.threads import using_threads
@@ -125,6 +135,7 @@ def stepped(growing: GrowingTree, begins: int) -> list[Step]:
     most = MOST_STEPS * len(growing.tree.leaves)
     notes, taken = np.zeros((most, 4), dtype=np.int64), np.zeros((most, growing.threads), dtype=np.int64)
     meeting = np.zeros(MEETING_SIZE, dtype=np.int64)
+    growing.tree.plan[HELPING] = 0  # the first thread would leave nothing to the others
     steps = run(begins, growing.threads, meeting, *growing.bundles, notes, taken)
     return [
         Step(int(note[PHASE]), shares / per_second, moved(note, growing))
