@@ -20,6 +20,7 @@ FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform =
 FUTEX_WAIT, FUTEX_WAKE = 128, 129  # among the threads of one process
 LONGEST_SLEEP = 10_000_000  # nanoseconds
 DOCUMENT_BLOCK = 64  # documents that ``failed_tests`` takes at once: eight vector registers of eight
+GROUP = 8 * DOCUMENT_BLOCK  # documents that pass through a bundle of trees before the next bundle is fetched
 SMALL_BLOCK = 16  # documents that ``failed_tests_of_few`` takes at once
 
 
@@ -302,34 +303,6 @@ def _make_atomic_load() -> Any:
     return numba.extending.intrinsic(atomic_load)
 
 
-def _make_atomic_replace() -> Any:
-    """``atomic_replace(counters, place, known, new)``: write ``new`` if an int64 is still ``known``; whether it was."""
-    if PLAIN:
-
-        def plain_replace(counters: Any, place: Any, known: Any, new: Any) -> Any:
-            if counters[place] != known:
-                return False
-            counters[place] = new
-            return True
-
-        return plain_replace
-    numba = compiler()
-
-    def atomic_replace(typing_context: Any, counters: Any, place: Any, known: Any, new: Any) -> Any:
-        number = numba.types.int64
-        signature = numba.types.boolean(counters, numba.types.intp, number, number)
-
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            view = context.make_array(signature.args[0])(context, builder, arguments[0])
-            pointer = builder.gep(view.data, [arguments[1]])
-            found = builder.cmpxchg(pointer, arguments[2], arguments[3], "seq_cst", "seq_cst")
-            return builder.extract_value(found, 1)
-
-        return signature, generate
-
-    return numba.extending.intrinsic(atomic_replace)
-
-
 def _make_wait_for_change() -> Any:
     """``wait_for_change(counters, place, known)``: sleep while an int64 is ``known``, 10 ms at most.
 
@@ -420,7 +393,6 @@ _INTRINSICS: dict[str, Callable[[], Any]] = {
     "failed_set_tests_of_few": lambda: _make_failed_set_tests(SMALL_BLOCK),
     "atomic_add": _make_atomic_add,
     "atomic_load": _make_atomic_load,
-    "atomic_replace": _make_atomic_replace,
     "wait_for_change": _make_wait_for_change,
     "wake_waiting": _make_wake_waiting,
 }

@@ -14,17 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.compiling.intrinsics import atomic_load, atomic_replace
 from rankforce.compiling.jit import uncounted_subroutine
 from rankforce.kernels.trees.growth_state import (
     BUILD,
     COUNTS,
-    CURSORS,
     FIRST_WORD,
     IN_PARTS,
     KIND,
     LAST_WORD,
     N_QUEUED,
+    SHARED_PIECES,
     SUMS,
     shares_to_visit,
     take,
@@ -104,18 +103,14 @@ def _leaf_in_parts(total: Any, ranges: Any, tree: Any) -> Any:
 
 
 @uncounted_subroutine
-def _may_hold(leaf: Any, held: Any) -> Any:
-    return held == NO_LEAF or held == leaf
-
-
-@uncounted_subroutine
 def _build_range(
     thread: Any, owner: Any, total: Any, ranges: Any, blocks: Any, rows: Any, documents: Any, histograms: Any, tree: Any
 ) -> Any:
     """What is not yet taken of a share: some words of a range; or, if a range is of one thread, pieces of it.
 
-    A leaf of which the range makes the histogram is one piece. What it finds of a leaf that is shared with others is
-    many: documents and words of a pass. Whoever takes one adds it to a part of its own; that can be of one leaf only.
+    A leaf of which the range makes the histogram is one piece. What it has of a leaf that is shared with other ranges,
+    one at most, is many: documents and words of a pass. Whoever takes one of them adds it to a part of its own, which
+    can be of one leaf only.
     """
     plan = tree.plan
     queue = tree.queue
@@ -133,9 +128,9 @@ def _build_range(
     has_part = part < len(histograms.part_leaf)
     if blocks > 1 and block == 0 and has_part:
         histograms.part_leaf[part] = NO_LEAF
-    cursor = owner * CURSORS + BUILD
+    wanted = take(owner, BUILD, tree.taken) if blocks == 1 else np.int64(0)
+    made_before = np.int64(0)
     before = np.int64(0)
-    pieces_before = np.int64(0)
     for place in range(plan[N_QUEUED]):
         leaf = queue[place]
         size = leaves[leaf, HERE]
@@ -149,14 +144,13 @@ def _build_range(
         chunks = max((end - begin) // DOCUMENTS_OF_A_PIECE, 1) if parted and blocks == 1 else np.int64(1)
         pieces = chunks * passes if parted and blocks == 1 else np.int64(1)
         piece = np.int64(0)
+        if parted and blocks == 1:
+            may_hold = has_part and (histograms.part_leaf[part] == NO_LEAF or histograms.part_leaf[part] == leaf)
+            piece = take(owner, SHARED_PIECES, tree.taken) if may_hold else pieces
+        elif blocks == 1:
+            piece = np.int64(0) if made_before == wanted else pieces
+            made_before += 1
         while piece < pieces:
-            if blocks == 1:
-                if parted and not (has_part and _may_hold(leaf, histograms.part_leaf[part])):
-                    return
-                known = atomic_load(tree.taken, cursor)
-                piece = known - pieces_before
-                if piece >= pieces or not atomic_replace(tree.taken, cursor, known, known + 1):
-                    continue
             fresh = not parted or blocks > 1 or histograms.part_leaf[part] != leaf
             if parted and block == 0:
                 histograms.part_leaf[part] = leaf
@@ -183,8 +177,11 @@ def _build_range(
                         0 if counting == 1 else -1, counting,
                         first_word + width * turn // passes, first_word + width * (turn + 1) // passes, histogram,
                     )  # fmt: skip
-            piece += 1
-        pieces_before += pieces
+            if parted and blocks == 1:
+                piece = take(owner, SHARED_PIECES, tree.taken)
+            else:
+                piece = pieces
+                wanted = take(owner, BUILD, tree.taken)
 
 
 @uncounted_subroutine
