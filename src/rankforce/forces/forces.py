@@ -132,7 +132,7 @@ class TermForces:
     def ranges(self, ranges: PairRanges) -> None:
         self._ranges = ranges
         self.costs = ranges.costs_of_queries(self.judged.starts)
-        self.giants = GiantQueries(ranges, self.judged.starts)
+        self.giants = GiantQueries(ranges, self.judged.starts, self.judged.column_count)
         self._dearest: dict[int, np.ndarray] = {}
         self.pair_places = PairPlaces(ranges.members, ranges.worse, ranges.better)
 
@@ -203,7 +203,6 @@ class TermForces:
         )
         if self.giants:
             self.giants.add(
-                self.column_count,
                 lambda thread, threads, meeting, taken, tiles, space: add_forces_by_tiles(
                     thread, threads, meeting, taken, *terms, scored, self.pair_places, tiles, space, wide, sums
                 ),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.cached_properties import cached_property
 from rankforce.forces.pairs import PairRanges
 from rankforce.kernels.forces.bundles import STRIDE
 from rankforce.kernels.forces.giant_queries import TAKEN_SIZE, Tiles, TileSums
@@ -20,44 +21,55 @@ from rankforce.threads import together
 GIANT_DOCUMENTS = 2000
 GIANT_PAIRS = 500_000  # about a millisecond
 PAIRS_OF_A_TILE = 2**17
-MOST_TILES = 64
+MOST_TILES = 32
 AT_ONCE = 2**26  # bytes that tiles of giants may take that are worked on at once, unless those of one take more
 
 
 class GiantQueries:
-    """The giants among the queries of a term; ``are`` bool (queries,)."""
+    """The giants among the queries of a term, whose measure has so many columns; ``are`` bool (queries,)."""
 
-    def __init__(self, ranges: PairRanges, starts: np.ndarray) -> None:
+    def __init__(self, ranges: PairRanges, starts: np.ndarray, column_count: int) -> None:
         pairs = np.zeros(len(ranges.worse) + 1, dtype=np.int64)
         np.cumsum(ranges.worse[:, 1] - ranges.worse[:, 0], out=pairs[1:], dtype=np.int64)
         self.are = (np.diff(starts) >= GIANT_DOCUMENTS) & (np.diff(pairs[starts]) >= GIANT_PAIRS)
         self._starts = starts
+        self._column_count = column_count
         self._cuts = {int(q): _cuts(pairs[starts[q] : starts[q + 1] + 1]) for q in np.flatnonzero(self.are)}
 
     def __len__(self) -> int:
         return len(self._cuts)
 
-    def add(self, column_count: int, work: Callable[..., Any]) -> None:
+    def add(self, work: Callable[..., Any]) -> None:
         """Call ``work(thread, threads, meeting, taken, tiles, space)`` on all threads, for some giants after others."""
-        for batch in self._batches():
-            tiles = self._tiles(batch)
-            places = int(tiles.starts[-1])
-            summed = int(tiles.sum_starts[-1] + tiles.starts[-1] - tiles.starts[-2])
-            space = TileSums(
-                columns=np.zeros(column_count * places),
-                by_place=np.repeat([[1.0], [0.0], [0.0]], places, axis=1),  # places without a document weigh nothing
-                run_ends=np.zeros(places, dtype=np.int64),
-                counts=np.zeros(len(batch), dtype=np.uint8),
-                forces=np.empty(summed),
-                curvatures=np.empty(summed),
-                pulls=np.zeros(len(tiles.first)),
-            )
+        batches = list(self._batches())
+        for batch in batches:
+            tiles, space = self._all_at_once if len(batches) == 1 else self._prepared(batch)
             taken = np.zeros(TAKEN_SIZE, dtype=np.int64)
             together(
                 lambda thread, threads, meeting, taken=taken, tiles=tiles, space=space: work(
                     thread, threads, meeting, taken, tiles, space
                 )
             )
+
+    @cached_property
+    def _all_at_once(self) -> tuple[Tiles, TileSums]:
+        """Kept from one call to the next: to get that much memory anew takes as long as a tenth of the pairs."""
+        return self._prepared(list(self._cuts))
+
+    def _prepared(self, batch: list[int]) -> tuple[Tiles, TileSums]:
+        tiles = self._tiles(batch)
+        places = int(tiles.starts[-1])
+        summed = int(tiles.sum_starts[-1] + tiles.starts[-1] - tiles.starts[-2])
+        space = TileSums(
+            columns=np.zeros(self._column_count * places),
+            by_place=np.repeat([[1.0], [0.0], [0.0]], places, axis=1),  # places without a document weigh nothing
+            run_ends=np.zeros(places, dtype=np.int64),
+            counts=np.zeros(len(batch), dtype=np.uint8),
+            forces=np.empty(summed),
+            curvatures=np.empty(summed),
+            pulls=np.zeros(len(tiles.first)),
+        )
+        return tiles, space
 
     def _places(self, query: int) -> int:
         return int(self._starts[query + 1] - self._starts[query]) + STRIDE
@@ -90,8 +102,12 @@ class GiantQueries:
 
 
 def _cuts(pairs: np.ndarray) -> list[int]:
-    """Where tiles begin, and where the last one ends, from running totals of the pairs of a query's places."""
+    """Where tiles begin, and where the last one ends, from running totals of the pairs of a query's places.
+
+    Each has fewer pairs than the one before: what is taken last decides how long others wait.
+    """
     total = int(pairs[-1] - pairs[0])
     tiles = min(MOST_TILES, max(1, total // PAIRS_OF_A_TILE))
-    cuts = np.searchsorted(pairs - pairs[0], total * np.arange(1, tiles) // tiles)
+    left = np.arange(tiles - 1, 0, -1)
+    cuts = np.searchsorted(pairs - pairs[0], total - total * left * (left + 1) // (tiles * (tiles + 1)))
     return sorted({0, *cuts.tolist(), len(pairs) - 1})
