@@ -2,19 +2,21 @@
 
     python benchmarks/pair_loop.py
 
-Rounds are interleaved in one process, and the best counts. Queries are of equal length first, then so different
-that one has as many pairs as a hundred others.
+Rounds are interleaved in one process; of measures the best counts, of threads the best and the median. Queries are of
+equal length first, then so different that one has as many pairs as a hundred others; then one is so large that threads
+share it, among small ones and alone.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import threading
 from collections.abc import Callable
 
 import numpy as np
 
 import rankforce as rf
+from _machine import described, in_turns
 from rankforce.forces.forces import Forces, RunningOrder
 from rankforce.objectives.objective import as_objective
 from rankforce.threads import thread_count, using_threads
@@ -35,6 +37,16 @@ def uneven(count: int) -> rf.Dataset:
     return rf.Dataset(rng.random((total, 2), dtype=np.float32), labels, group=sizes)
 
 
+def with_giant(count: int, giant: int) -> rf.Dataset:
+    """One query of many documents, in the middle of ``count`` of 120."""
+    rng = np.random.default_rng(1)
+    sizes = np.full(count + 1, 120)
+    sizes[count // 2] = giant
+    total = int(sizes.sum())
+    labels = np.minimum(4, rng.geometric(0.55, total) - 1).astype(float)
+    return rf.Dataset(rng.random((total, 2), dtype=np.float32), labels, group=sizes)
+
+
 def forces_of(data: rf.Dataset, measure: str) -> tuple[Callable[[], object], int]:
     """What computes the forces once, and the number of pairs."""
     scores = np.random.default_rng(0).normal(size=data.n_documents)
@@ -43,22 +55,11 @@ def forces_of(data: rf.Dataset, measure: str) -> tuple[Callable[[], object], int
     return lambda: forces.at(scores, order), forces.n_pairs
 
 
-def best_seconds(work: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    best = dict.fromkeys(work, np.inf)
-    for k in range(rounds + 1):
-        for name, call in work.items():
-            begun = time.perf_counter()
-            call()
-            if k:
-                best[name] = min(best[name], time.perf_counter() - begun)
-    return best
-
-
 def compare_measures(data: rf.Dataset, rounds: int) -> None:
     made = {measure: forces_of(data, measure) for measure in MEASURES}
     with using_threads(1):
-        best = best_seconds({measure: work for measure, (work, _) in made.items()}, rounds)
-    per_pair = {measure: 1e9 * seconds / made[measure][1] for measure, seconds in best.items()}
+        times = in_turns({measure: work for measure, (work, _) in made.items()}, rounds)
+    per_pair = {measure: 1e9 * min(seconds) / made[measure][1] for measure, seconds in times.items()}
     print("measure             pairs    ns per pair    of NDCG's (one thread)")
     for measure, nanoseconds in per_pair.items():
         ratio = nanoseconds / per_pair["NDCG"]
@@ -67,15 +68,27 @@ def compare_measures(data: rf.Dataset, rounds: int) -> None:
 
 def compare_threads(name: str, data: rf.Dataset, rounds: int) -> None:
     work, pairs = forces_of(data, "NDCG")
+    twin, _ = forces_of(data, "NDCG")
 
-    def alone() -> None:
+    def alone(which: Callable[[], object] = work) -> None:
         with using_threads(1):
-            work()
+            which()
 
-    best = best_seconds({"one": alone, "all": work}, rounds)
-    one, several = best["one"], best["all"]
-    print(f"{name}: {data.n_documents:,} documents, {pairs:,} pairs: one thread {1000 * one:.2f} ms, "
-          f"{thread_count()} threads {1000 * several:.2f} ms, {one / several:.2f} ×", flush=True)  # fmt: skip
+    def apart() -> None:
+        other = threading.Thread(target=alone, args=(twin,))
+        other.start()
+        alone()
+        other.join()
+
+    times = in_turns({"one": alone, "all": work, "apart": apart}, rounds)
+    print(f"{name}: {data.n_documents:,} documents, {pairs:,} pairs; best and median of {rounds}")
+    best, median = ({which: f(taken) for which, taken in times.items()} for f in (min, np.median))
+    for which, threads in (("one", 1), ("all", thread_count())):
+        print(f"    {threads} thread{'s' * (threads > 1)}{1000 * best[which]:>9.2f} ms{1000 * median[which]:>9.2f} ms")
+    ratios = (one["one"] / one["all"] for one in (best, median))
+    print("    ratio     {:>8.2f} ×{:>10.2f} ×".format(*ratios))
+    allowed = (2 * one["one"] / one["apart"] for one in (best, median))
+    print("    the machine allows{:>8.2f} ×{:>6.2f} × (two that share nothing)".format(*allowed), flush=True)
 
 
 def main() -> None:
@@ -83,12 +96,17 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1000)
     parser.add_argument("--documents", type=int, default=120)
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--threads-only", action="store_true")
     given = parser.parse_args()
-    data = queries(given.queries, given.documents)
-    print(f"{data.n_documents:,} documents, {given.documents} per query")
-    compare_measures(data, given.rounds)
+    print(described())
+    if not given.threads_only:
+        data = queries(given.queries, given.documents)
+        print(f"{data.n_documents:,} documents, {given.documents} per query")
+        compare_measures(data, given.rounds)
     compare_threads("equal queries", queries(4000, 120), given.rounds)
     compare_threads("uneven queries", uneven(4000), given.rounds)
+    compare_threads("one giant among small queries", with_giant(1000, 6000), given.rounds)
+    compare_threads("one giant alone", with_giant(0, 6000), given.rounds)
 
 
 if __name__ == "__main__":

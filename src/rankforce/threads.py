@@ -33,6 +33,7 @@ FEW_IN_A_PASS = 100_000
 # Into how many ranges work is divided: so many per thread, none smaller than this part of what counts as few.
 PIECES_PER_THREAD = 8
 PIECES_OF_FEW = 8
+RANGES_PER_THREAD = 32  # where a kernel takes them by itself
 
 MOST_THREADS = 4096
 THREADS = Whole(1, MOST_THREADS)
@@ -82,13 +83,45 @@ def over_queries(
     if count == 1 or queries < 2 or totals[-1] < few or jit.PLAIN:
         work(0, queries)
         return
-    # Many per thread: costs are estimates, a query cannot be divided, and threads are interrupted. Each is smaller than
-    # the one before, and the dearest is taken first: what is taken last decides how long the others wait.
     pieces = min(queries, count * PIECES_PER_THREAD, max(count, int(PIECES_OF_FEW * totals[-1] / max(few, 1))))
+    _share_out([(int(first), int(last)) for first, last in _dearest_first(totals, pieces)], work)
+
+
+def ranges_of_queries(totals: np.ndarray, few: int) -> np.ndarray:
+    """Ranges of queries that cover all of them, the dearest first, for ``take_ranges``: int64 (ranges, 2).
+
+    ``totals`` are running totals of costs from 0. A total below ``few`` is one range.
+    """
+    queries, count = len(totals) - 1, thread_count()
+    if count == 1 or queries < 2 or totals[-1] < few or jit.PLAIN:
+        return np.array([[0, queries]], dtype=np.int64)
+    return _dearest_first(totals, min(queries, count * RANGES_PER_THREAD))
+
+
+def _dearest_first(totals: np.ndarray, pieces: int) -> np.ndarray:
+    """Many ranges: costs are estimates, a query cannot be divided, and threads are interrupted.
+
+    Each is smaller than the one before, and the dearest comes first: what is taken last decides how long others wait.
+    """
     left = np.arange(pieces - 1, 0, -1)
     cuts = np.searchsorted(totals, float(totals[-1]) * (1 - left * (left + 1) / (pieces * (pieces + 1))))
-    ranges = itertools.pairwise(sorted({0, *cuts.tolist(), queries}))
-    _share_out(sorted(ranges, key=lambda piece: totals[piece[0]] - totals[piece[1]]), work)
+    edges = np.unique(np.concatenate([[0], cuts, [len(totals) - 1]]))
+    ranges = np.column_stack([edges[:-1], edges[1:]])
+    return ranges[np.argsort(totals[edges[:-1]] - totals[edges[1:]], kind="stable")]
+
+
+def take_ranges(ranges: np.ndarray, work: Callable[[np.ndarray, np.ndarray], Any]) -> None:
+    """Call ``work(ranges, taken)`` on all threads, for as long as there are ranges left.
+
+    ``work`` is a kernel that takes the next range by counting ``taken[0]`` up (``atomic_add``) until there are no more:
+    between two ranges it needs neither Python nor its lock. Writes must be disjoint.
+    """
+    taken = np.zeros(1, dtype=np.int64)
+
+    def stop() -> None:
+        taken[0] = len(ranges)
+
+    _with_helpers(len(ranges), lambda: work(ranges, taken), stop)
 
 
 def over_pieces(edges: Sequence[int], work: Callable[[int, int], Any]) -> None:
@@ -98,12 +131,6 @@ def over_pieces(edges: Sequence[int], work: Callable[[int, int], Any]) -> None:
 
 def _share_out(ranges: list[tuple[int, int]], work: Callable[[int, int], Any]) -> None:
     """Call ``work`` on every range, each taken by whichever thread is free, in this order."""
-    count = thread_count()
-    inside = threading.current_thread().name.startswith(_POOL_NAME)  # a pool that waits for itself waits for ever
-    if count == 1 or len(ranges) == 1 or inside or jit.PLAIN:
-        for first, last in ranges:
-            work(first, last)
-        return
     pieces = collections.deque(ranges)
 
     def take_pieces() -> None:
@@ -114,12 +141,22 @@ def _share_out(ranges: list[tuple[int, int]], work: Callable[[int, int], Any]) -
                 return
             work(first, last)
 
+    _with_helpers(len(ranges), take_pieces, pieces.clear)
+
+
+def _with_helpers(pieces: int, take_pieces: Callable[[], Any], stop: Callable[[], Any]) -> None:
+    """Call ``take_pieces`` here and on as many other threads as there are pieces for."""
+    count = thread_count()
+    inside = threading.current_thread().name.startswith(_POOL_NAME)  # a pool that waits for itself waits for ever
+    if count == 1 or pieces == 1 or inside or jit.PLAIN:
+        take_pieces()
+        return
     # The caller works, too: to wake a thread and wait for it takes as long as thousands of documents.
-    helpers = [_pool(count).submit(take_pieces) for _ in range(min(count, len(pieces)) - 1)]
+    helpers = [_pool(count).submit(take_pieces) for _ in range(min(count, pieces) - 1)]
     try:
         take_pieces()
     finally:
-        pieces.clear()  # after an error or an interrupt, nothing more is begun
+        stop()  # after an error or an interrupt, nothing more is begun
         for helper in helpers:
             if not helper.cancel():  # it has begun
                 helper.exception()
@@ -149,11 +186,19 @@ def together(work: Callable[[int, int, np.ndarray], Any]) -> Any:
     inside = threading.current_thread().name.startswith(_POOL_NAME)
     if count == 1 or inside or jit.PLAIN:
         return work(0, 1, meeting)
+
+    def take_part(thread: int) -> Any:
+        try:
+            return work(thread, count, meeting)
+        except BaseException:  # an interrupt, too: nobody may wait for this thread any longer
+            meeting[ABANDONED] = 1
+            raise
+
     with _group:
         try:
-            others = [_pool(count).submit(work, thread, count, meeting) for thread in range(1, count)]
-            result = work(0, count, meeting)
-        except BaseException:  # an interrupt, too: nobody may wait for thread 0 any longer
+            others = [_pool(count).submit(take_part, thread) for thread in range(1, count)]
+            result = take_part(0)
+        except BaseException:
             meeting[ABANDONED] = 1
             raise
         for other in others:

@@ -20,6 +20,7 @@ FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform =
 FUTEX_WAIT, FUTEX_WAKE = 128, 129  # among the threads of one process
 LONGEST_SLEEP = 10_000_000  # nanoseconds
 DOCUMENT_BLOCK = 64  # documents that ``failed_tests`` takes at once: eight vector registers of eight
+GROUP = 8 * DOCUMENT_BLOCK  # documents that pass through a bundle of trees before the next bundle is fetched
 SMALL_BLOCK = 16  # documents that ``failed_tests_of_few`` takes at once
 
 

@@ -13,10 +13,12 @@ from rankforce.collective import highest
 from rankforce.data.dataset import Dataset, document_hashes, tie_breakers
 from rankforce.data.random_streams import Stream
 from rankforce.errors import MeasureError, RankforceWarning
+from rankforce.forces.giant_queries import GiantQueries
 from rankforce.forces.normalising import normalise_forces
 from rankforce.forces.pairs import FEW_PAIRS, PairRanges
 from rankforce.forces.position_weights import PositionWeights
 from rankforce.kernels.forces.bundles import ForceSums, PairPlaces, ScoredQueries
+from rankforce.kernels.forces.giant_queries import add_forces_by_tiles
 from rankforce.kernels.forces.kept_documents import add_of_kept, scores_of_kept
 from rankforce.kernels.forces.listwise_forces import add_listwise_forces
 from rankforce.kernels.forces.local_forces import add_forces_nearby
@@ -31,7 +33,14 @@ from rankforce.measures.judged import judged
 from rankforce.measures.mean import weights_of_queries
 from rankforce.measures.measure import Measure
 from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, Term
-from rankforce.threads import FEW_IN_A_PASS, over_queries, over_ranges
+from rankforce.threads import (
+    FEW_IN_A_PASS,
+    over_queries,
+    over_ranges,
+    ranges_of_queries,
+    take_ranges,
+    thread_count,
+)
 
 _slow_measures: set[type] = set()
 
@@ -123,6 +132,8 @@ class TermForces:
     def ranges(self, ranges: PairRanges) -> None:
         self._ranges = ranges
         self.costs = ranges.costs_of_queries(self.judged.starts)
+        self.giants = GiantQueries(ranges, self.judged.starts, self.judged.column_count)
+        self._dearest: dict[int, np.ndarray] = {}
         self.pair_places = PairPlaces(ranges.members, ranges.worse, ranges.better)
 
     @property
@@ -184,16 +195,30 @@ class TermForces:
         measure, scored = self.judged.kernel_tuple, self._scored(order, scores, scales)
         sums = ForceSums(pulls, forces, curvatures)
         wide = np.zeros(len(scales), dtype=np.uint8)
-        over_queries(
-            scored.starts,
-            lambda a, b: add_forces_by_columns(
-                measure, self.lambda_tuple, self.column_count, scored, self.pair_places, a, b, wide, sums
-            ),
-            FEW_PAIRS,
-            self.costs,
+        terms = (measure, self.lambda_tuple, self.column_count)
+        others = scored._replace(scales=np.where(self.giants.are, 0.0, scales)) if self.giants else scored
+        take_ranges(
+            self._ranges_of_queries(),
+            lambda ranges, taken: add_forces_by_columns(*terms, others, self.pair_places, ranges, taken, wide, sums),
         )
+        if self.giants:
+            self.giants.add(
+                lambda thread, threads, meeting, taken, tiles, space: add_forces_by_tiles(
+                    thread, threads, meeting, taken, *terms, scored, self.pair_places, tiles, space, wide, sums
+                ),
+            )
         if wide.any():
             self._add_by_rank(order, scores, scales * wide, iteration, pulls, forces, curvatures)
+
+    def _ranges_of_queries(self) -> np.ndarray:
+        """What threads take one after the other; without giants, which are shared in another way."""
+        count = thread_count()
+        if count not in self._dearest:
+            costs = self.costs
+            if self.giants:
+                costs = np.concatenate([[0], np.cumsum(np.where(self.giants.are, 0, np.diff(costs)))])
+            self._dearest[count] = ranges_of_queries(costs, FEW_PAIRS)
+        return self._dearest[count]
 
     def weights_at(self, order: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """What each document of the term counts in its pairs, at these scores."""

@@ -13,7 +13,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
 from rankforce.compiling import jit
-from rankforce.compiling.intrinsics import DOCUMENT_BLOCK, SMALL_BLOCK
+from rankforce.compiling.intrinsics import DOCUMENT_BLOCK, GROUP, SMALL_BLOCK
 from rankforce.models.model import frozen
 from rankforce.threads import over_queries
 
@@ -81,35 +81,42 @@ class CompiledTrees:
     def scores_of_few(self, matrix: np.ndarray) -> np.ndarray | None:
         """The sums of all trees for a plain matrix of few documents; None if it is not that, or has infinite entries.
 
-        What takes longest with one document is to look at it: here only what a kernel relies on is looked at.
+        With ten documents, to look at them takes as long as to score them: here only what a kernel relies on is looked
+        at.
         """
         if matrix.dtype is not _MATRIX or matrix.ndim != 2 or not matrix.flags.carray:
             return None
         documents, features = matrix.shape
-        if features != self.ensemble.n_features or not 0 < documents <= self.few or self.records is None:
+        if features != self.ensemble.n_features or not 0 < documents <= GROUP:
+            return None
+        if not (self.by_block or (documents <= self.few and self.records is not None)):
             return None
         scores = np.full(documents, self.ensemble.base_score)
-        return scores if self.records.add_scores(matrix, 0, self.ensemble.n_trees, scores) else None
+        return scores if self._add_to_few(matrix, 0, self.ensemble.n_trees, scores) else None
 
     def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
         """Add trees ``first_tree`` to ``last_tree`` to the scores, in tree order."""
         if first_tree == last_tree or not len(scores):
             return
-        rest = len(scores) % DOCUMENT_BLOCK  # of the last block, which costs as much as a full one
-        by_block = len(scores) - (rest if rest <= SMALL_BLOCK else 0) if self.by_block else 0
-        if by_block:
-            self.tests.add_scores(matrix[:by_block], first_tree, last_tree, scores[:by_block])
-        if by_block < len(scores):
-            self._add_to_rest(matrix[by_block:], first_tree, last_tree, scores[by_block:])
-
-    def _add_to_rest(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
-        if len(scores) <= self.few and self.records is not None:
-            if not self.records.add_scores(matrix, first_tree, last_tree, scores):
-                raise AssertionError("a matrix with infinite entries was not refused")
-        elif self.by_block:
-            self.tests.add_scores(matrix, first_tree, last_tree, scores)
-        else:
+        few = self.by_block or (len(scores) <= self.few and self.records is not None)
+        if not few:
             self._walk_scores(matrix, first_tree, last_tree, scores)
+        elif not self._add_to_few(matrix, first_tree, last_tree, scores):
+            raise AssertionError("a matrix with infinite entries was not refused")
+
+    def _add_to_few(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> bool:
+        """Few documents or many, by the block or side by side; false where entries are infinite."""
+        rest = len(scores) % DOCUMENT_BLOCK  # of the last block, which costs as much as a full one
+        whole = len(scores) - (rest if rest <= SMALL_BLOCK else 0) if self.by_block else 0
+        if whole == len(scores):
+            return self.tests.add_scores(matrix, first_tree, last_tree, scores)
+        if whole and not self.tests.add_scores(matrix[:whole], first_tree, last_tree, scores[:whole]):
+            return False
+        rest_of_matrix, rest_of_scores = (matrix[whole:], scores[whole:]) if whole else (matrix, scores)
+        small = len(rest_of_scores) <= self.few and self.records is not None
+        by = self.records if small else self.tests
+        assert by is not None
+        return by.add_scores(rest_of_matrix, first_tree, last_tree, rest_of_scores)
 
     def _walk_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
         from rankforce.kernels.trees.scoring import score_by_walking
@@ -215,7 +222,7 @@ class NodeTests:
     """The tests of all nodes by word of leaves: what ``score_by_blocks`` reads (see kernels/trees/scoring.py)."""
 
     def __init__(self, ensemble: TreeEnsemble, places: SetPlaces | None = None) -> None:
-        from rankforce.kernels.trees.scoring import WORD, count_tests, write_tests
+        from rankforce.kernels.trees.scoring import WORD, count_tests, score_by_blocks, write_tests
 
         node_starts, leaf_starts = ensemble.node_starts, ensemble.leaf_starts
         left, right = ensemble.left, ensemble.right
@@ -244,6 +251,12 @@ class NodeTests:
         self.rows, self.thresholds = frozen(rows, np.int32), frozen(thresholds, np.float32)
         self.masks, self.leaf_values = frozen(masks, np.uint32), frozen(leaf_values, np.float64)
         self.leaf_starts = leaf_starts
+        self._rows = (self.value_rows.features, self.value_rows.fills)
+        self._layout = (
+            self.word_starts, self.test_starts, self.rows, self.thresholds, self.masks, self.leaf_starts,
+            self.leaf_values, None if self.sets is None else (tuple(self.sets.table), *self.sets[1:]),
+        )  # fmt: skip
+        self._kernel = score_by_blocks if jit.PLAIN else score_by_blocks.own
         whole = (0, ensemble.n_trees)
         self._kept_bundles = whole, self._bundles(*whole)  # of the range of trees that was scored last
 
@@ -256,24 +269,22 @@ class NodeTests:
         """Where the tests of each word begin if only those that are chosen by a mask are kept."""
         return frozen(np.append(0, np.cumsum(chosen))[self.test_starts], np.int64)
 
-    def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
-        from rankforce.kernels.trees.scoring import score_by_blocks
-
+    def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> bool:
+        """Add trees to the scores; false where few documents have infinite entries: scores then mean nothing."""
         key = (first_tree, last_tree)
         kept = self._kept_bundles  # read once: another thread may ask for other trees
         if kept[0] != key:
             kept = self._kept_bundles = key, self._bundles(*key)
         bundles = kept[1]
-        sets = None if self.sets is None else (tuple(self.sets.table), *self.sets[1:])
-
-        def work(first: int, last: int) -> None:
-            score_by_blocks(
-                matrix, self.value_rows.features, self.value_rows.fills, bundles, self.word_starts, self.test_starts,
-                self.rows, self.thresholds, self.masks, self.leaf_starts, self.leaf_values, sets,
-                first, last, scores,
-            )  # fmt: skip
-
-        _over_documents(len(scores), work)
+        features = matrix.view()
+        features.flags.writeable = False  # the kernel is compiled for matrices that it cannot change
+        if len(scores) <= GROUP:
+            return bool(self._kernel(features, *self._rows, bundles, *self._layout, 0, len(scores), scores))
+        _over_documents(
+            len(scores),
+            lambda first, last: self._kernel(features, *self._rows, bundles, *self._layout, first, last, scores),
+        )
+        return True
 
     def _bundles(self, first_tree: int, last_tree: int) -> np.ndarray:
         """Where bundles of trees begin: a new one each time about ``BUNDLE_TESTS`` tests have been passed."""
@@ -287,8 +298,6 @@ class NodeTests:
 
 def _over_documents(documents: int, work: Callable[[int, int], Any]) -> None:
     """Call ``work(first, last)`` on ranges of documents, in parallel where there are many."""
-    from rankforce.kernels.trees.scoring import GROUP
-
     if documents <= GROUP:
         work(0, documents)
         return

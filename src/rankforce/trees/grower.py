@@ -14,6 +14,9 @@ from rankforce.binning.packing import BYTE_VALUES
 from rankforce.collective import highest, total
 from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.trees.growth_state import (
+    CURSORS,
+    HELPING,
+    IN_PARTS,
     KIND,
     LAST_WORD,
     N_LEAVES,
@@ -286,7 +289,7 @@ class Grower:
         row_stride, column_stride = (binned.rows.shape[1], 0) if columns is None else (1, binned.n_documents)
         words = binned.rows.view(np.uint32)
         plan = np.zeros(max(LEAFWISE_PLACES, LEVEL_PLACES), dtype=np.int64)
-        plan[[N_LEAVES, N_QUEUED, LAST_WORD]] = 1, 1, self._words
+        plan[[N_LEAVES, N_QUEUED, LAST_WORD, HELPING, IN_PARTS]] = 1, 1, self._words, 1, NO_LEAF
         plan[KIND] = SUMS if leafwise or not self._check_documents else SUMS_AND_COUNTS
         if leafwise:
             plan[SIBLING] = NO_LEAF
@@ -335,7 +338,14 @@ class Grower:
             space=ScanSpace(np.zeros((threads, 2, BYTE_VALUES), dtype=np.int64), pool.gains, pool.gains.view(np.int64)),
             best=BestSplits(self._best_worth, self._best_bin, self._best_missing, self._verified),
             tree=TreeTable(
-                work.state, np.zeros(leaves), work.bounds, work.splits, work.gain, plan, np.zeros(leaves, np.int64)
+                work.state,
+                np.zeros(leaves),
+                work.bounds,
+                work.splits,
+                work.gain,
+                plan,
+                queue=np.zeros(leaves, np.int64),
+                taken=np.zeros(threads * CURSORS, np.int64),
             ),
         )
 

@@ -15,6 +15,8 @@ from rankforce.kernels.trees.growth_state import (
     COUNTS,
     DONE,
     FIRST_WORD,
+    HELPING,
+    IN_PARTS,
     KIND,
     LAST_WORD,
     N_LEAVES,
@@ -75,12 +77,18 @@ class GrowingTree:
 
     def work_at_once(self, phase: int) -> None:
         """One phase, on all threads."""
+        self.tree.taken[:] = 0
         together(lambda thread, threads, meeting: self.kernel(phase, True, thread, threads, meeting, *self.bundles))
 
     def steps(self) -> Iterator[int]:
-        """Grow the tree phase by phase, one thread after the other; each phase is yielded when it is done."""
+        """Grow the tree phase by phase, one thread after the other; each phase is yielded when it is done.
+
+        Nobody takes from the shares of others: the first thread would leave nothing to them.
+        """
         phase = BUILD
+        self.tree.plan[HELPING] = 0
         while phase != DONE:
+            self.tree.taken[:] = 0
             for thread in range(self.threads):
                 self.work(phase, thread)
             yield phase
@@ -110,10 +118,13 @@ class GrowingTree:
         ):
             for leaf in self.tree.queue[: plan[N_QUEUED]] if plan[KIND] & kind else ():
                 slot = self.tree.leaves[leaf, SLOT] if kind == SUMS or len(made) > 1 else 0
+                if plan[IN_PARTS] == leaf:
+                    made[slot, words] = 0
                 for part in np.flatnonzero(histograms.part_leaf == leaf):
-                    made[slot, words] = parts[part, words] + (made[slot, words] if part > 0 else 0)
+                    made[slot, words] += parts[part, words]
                 built.append(made[slot, words])
         histograms.part_leaf[:] = NO_LEAF
+        plan[IN_PARTS] = NO_LEAF
         return built
 
     def work(self, phase: int, thread: int) -> None:

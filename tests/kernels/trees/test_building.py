@@ -8,8 +8,20 @@ from tests.trees.test_grower import large
 from tests.trees.test_phases import prepared
 
 from rankforce.binning.binned import Binned
+from rankforce.compiling.jit import PLAIN
 from rankforce.kernels.trees.building import count_ranges
-from rankforce.kernels.trees.growth_state import BUILD, COUNTS, FIRST_WORD, KIND, LAST_WORD, N_QUEUED, SUMS
+from rankforce.kernels.trees.growth_state import (
+    BUILD,
+    COUNTS,
+    DONE,
+    FIRST_WORD,
+    HELPING,
+    KIND,
+    LAST_WORD,
+    N_QUEUED,
+    SUMS,
+    following,
+)
 from rankforce.kernels.trees.histograms import REGION, WORD
 from rankforce.kernels.trees.leaf_table import HERE, START
 from rankforce.trees.grower import Grower
@@ -55,3 +67,35 @@ def test_large_leaves_are_cut_by_documents_and_small_ones_by_words():
     assert 1 < count_ranges(3_000, 30, 16, 16) < 16
     assert count_ranges(1_000_000, 30, 16, 4) == 4  # as many histograms as there are
     assert count_ranges(0, 30, 16, 16) == 1
+
+
+@pytest.mark.parametrize("growth", ["leafwise", "symmetric"])
+@pytest.mark.parametrize("threads", [2, 3, 5])
+def test_who_is_done_builds_what_others_have_not_begun(growth, threads, monkeypatch):
+    """Threads one after the other, in any order: some do their shares, then one does all that is left."""
+    monkeypatch.setenv("NUMBA_NUM_THREADS", str(threads))
+    monkeypatch.setattr("rankforce.kernels.trees.building.DOCUMENTS_OF_A_PIECE", 7)  # without the compiler
+    data, forces, curvatures = large(n_queries=75) if not PLAIN else large(n_queries=4)
+    binned = Binned.of(data)
+    grower = Grower(binned, growth=growth, n_leaves=9, min_documents=9)
+    growing = grower.growing(*prepared(grower, binned, forces, curvatures), threads)
+    rng = np.random.default_rng(threads)
+    phase = BUILD
+    while phase != DONE:
+        growing.tree.taken[:] = 0
+        in_turn = rng.permutation(threads)
+        for place, thread in enumerate(in_turn.tolist()):
+            growing.tree.plan[HELPING] = place >= rng.integers(0, threads)
+            growing.work(phase, thread)
+        if phase == BUILD:
+            kinds = [kind for kind in (SUMS, COUNTS) if growing.tree.plan[KIND] & kind]
+            expected = [one for kind in kinds for one in plain(growing, binned.rows, kind == COUNTS)]
+            np.testing.assert_array_equal(growing.take_built(), np.array(expected))
+        phase = following(phase, growing.tree.plan)
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
+    alone = Grower(binned, growth=growth, n_leaves=9, min_documents=9)
+    work, scales = prepared(alone, binned, forces, curvatures)
+    leaves = alone.split_leaves(work, scales)
+    assert leaves == growing.n_leaves > 4
+    np.testing.assert_array_equal(work.splits, growing.tree.splits)
+    np.testing.assert_array_equal(work.documents, growing.documents.order)

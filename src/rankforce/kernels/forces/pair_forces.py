@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.compiling.intrinsics import atomic_add
 from rankforce.compiling.jit import VECTOR, kernel, subroutine, vector_subroutine
 from rankforce.compiling.kernel_values import column_of
 from rankforce.dtypes import Array, Number
@@ -33,8 +34,18 @@ from rankforce.kernels.ranking.swaps import change_with, find_runs, prepare_swap
 
 
 @vector_subroutine
-def _all_pairs(measure: Any, lambda_function: Any, placed: PlacedQuery, worse: Array, normaliser: Number) -> Number:
-    """Every pair, by coordinates and scores. Returns the sum of the pairs' forces.
+def add_pairs(
+    measure: Any,
+    lambda_function: Any,
+    placed: PlacedQuery,
+    worse: Array,
+    first: Number,
+    last_place: Number,
+    normaliser: Number,
+) -> Number:
+    """Every pair whose better document has a place from ``first`` to ``last_place``, by coordinates and scores.
+
+    Returns the sum of the pairs' forces.
 
     Ranges are rounded up to whole strides, and what lies beyond them counts 0: arrays by place (but ``worse``) have
     STRIDE places more than there are documents.
@@ -42,7 +53,7 @@ def _all_pairs(measure: Any, lambda_function: Any, placed: PlacedQuery, worse: A
     columns, x, s, weight = placed.columns, placed.coordinates, placed.scores, placed.weights
     f, c, changes = placed.forces, placed.curvatures, placed.changes
     pull = 0.0
-    for i in range(worse.shape[0]):
+    for i in range(first, last_place):
         mine = column_of(measure, columns, i)
         x_i = x[i]
         s_i = s[i]
@@ -68,6 +79,32 @@ def _all_pairs(measure: Any, lambda_function: Any, placed: PlacedQuery, worse: A
 
 
 @vector_subroutine
+def place_documents(
+    measure: Any,
+    lambda_function: Any,
+    queries: ScoredQueries,
+    pairs: PairPlaces,
+    ranked: RankedQuery,
+    top: Number,  # the highest score of the query
+    start: Number,
+    size: Number,
+    placed: PlacedQuery,  # written; its forces and curvatures become 0
+) -> None:
+    """A query by place."""
+    by_rank, rank, columns = ranked.columns, ranked.rank, placed.columns
+    for p in range(size):
+        document = pairs.members[start + p]
+        placed.coordinates[p] = lambda_function.coordinate(queries.scores[document], top)
+        placed.scores[p] = queries.scores[document]
+        placed.weights[p] = queries.document_weights[document]
+        placed.forces[p] = 0.0
+        placed.curvatures[p] = 0.0
+        for k in range(by_rank.shape[0]):
+            columns[k, p] = by_rank[k, rank[document - start]]
+    find_runs(measure, columns, size, placed.run_ends)
+
+
+@vector_subroutine
 def pair_forces_of_query(
     measure: Any,
     lambda_function: Any,
@@ -80,18 +117,8 @@ def pair_forces_of_query(
     placed: PlacedQuery,  # scratch; its forces and curvatures are written
 ) -> Number:
     """All pairs of one query, by coordinates. Returns the sum of the pairs' forces."""
-    by_rank, rank, columns = ranked.columns, ranked.rank, placed.columns
-    for p in range(size):
-        document = pairs.members[start + p]
-        placed.coordinates[p] = lambda_function.coordinate(queries.scores[document], top)
-        placed.scores[p] = queries.scores[document]
-        placed.weights[p] = queries.document_weights[document]
-        placed.forces[p] = 0.0
-        placed.curvatures[p] = 0.0
-        for k in range(by_rank.shape[0]):
-            columns[k, p] = by_rank[k, rank[document - start]]
-    find_runs(measure, columns, size, placed.run_ends)
-    return _all_pairs(measure, lambda_function, placed, pairs.worse[start : start + size], ranked.normaliser)
+    place_documents(measure, lambda_function, queries, pairs, ranked, top, start, size, placed)
+    return add_pairs(measure, lambda_function, placed, pairs.worse[start : start + size], 0, size, ranked.normaliser)
 
 
 @kernel(fastmath=VECTOR)
@@ -101,37 +128,45 @@ def add_forces_by_columns(
     column_count: Number,  # rows that prepare fills
     queries: ScoredQueries,
     pairs: PairPlaces,
-    first: Number,
-    last: Number,
+    ranges: Array,  # int64 (ranges, 2): of queries
+    taken: Array,  # int64 (1): how many of the ranges are taken; all threads that run this at once count it up
     wide: Array,  # uint8 (queries): set to 1 for queries left out because their scores are too far apart
     sums: ForceSums,  # added to
 ) -> None:
     """All pairs, for a measure with columns, where coordinates serve; the other queries are marked in ``wide``."""
-    starts, order, scores = queries.starts, queries.order, queries.scores
-    longest = longest_query(starts, first, last)
+    longest = longest_query(queries.starts, 0, len(queries.starts) - 1)
     worth = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
     by_rank = np.empty((column_count, longest))
     placed = empty_places(column_count, longest)
-    for q in range(first, last):
-        start = starts[q]
-        size = starts[q + 1] - start
-        scale = queries.scales[q]
-        normaliser = queries.normalisers[q]
-        if normaliser == 0.0 or scale == 0.0 or size < 2:
-            continue
-        top = scores[order[start]]
-        wide[q] = 1 if top - scores[order[start + size - 1]] > lambda_function.widest() else 0
-        if wide[q]:
-            continue
-        rank_documents(queries.worth, order, start, size, worth, rank)
-        measure.prepare(worth[:size], normaliser, by_rank[:, :size])
-        ranked = RankedQuery(worth, rank, by_rank, 0.0, normaliser)
-        pull = pair_forces_of_query(measure, lambda_function, queries, pairs, ranked, top, start, size, placed)
-        sums.pulls[q] += scale * pull
-        for p in range(size):
-            sums.forces[pairs.members[start + p]] += scale * placed.forces[p]
-            sums.curvatures[pairs.members[start + p]] += scale * placed.curvatures[p]
+    place = atomic_add(taken, 0, 1)
+    while place < len(ranges):
+        for q in range(ranges[place, 0], ranges[place, 1]):
+            start = queries.starts[q]
+            size = queries.starts[q + 1] - start
+            scale = queries.scales[q]
+            normaliser = queries.normalisers[q]
+            if normaliser == 0.0 or scale == 0.0 or size < 2:
+                continue
+            top = queries.scores[queries.order[start]]
+            wide[q] = is_wide(lambda_function, queries, top, start, size)
+            if wide[q]:
+                continue
+            rank_documents(queries.worth, queries.order, start, size, worth, rank)
+            measure.prepare(worth[:size], normaliser, by_rank[:, :size])
+            ranked = RankedQuery(worth, rank, by_rank, 0.0, normaliser)
+            pull = pair_forces_of_query(measure, lambda_function, queries, pairs, ranked, top, start, size, placed)
+            sums.pulls[q] += scale * pull
+            for p in range(size):
+                sums.forces[pairs.members[start + p]] += scale * placed.forces[p]
+                sums.curvatures[pairs.members[start + p]] += scale * placed.curvatures[p]
+        place = atomic_add(taken, 0, 1)
+
+
+@subroutine
+def is_wide(lambda_function: Any, queries: ScoredQueries, top: Number, start: Number, size: Number) -> Number:
+    """1 if the scores of a query are too far apart for coordinates, else 0."""
+    return 1 if top - queries.scores[queries.order[start + size - 1]] > lambda_function.widest() else 0
 
 
 @subroutine

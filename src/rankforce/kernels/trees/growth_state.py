@@ -1,7 +1,9 @@
 """What kernels that grow a tree are given, in named bundles, and the phases in which they work.
 
 A tree grows in turns of the same five phases. Within a phase threads do not need each other: each does its share of
-what the plan says and writes to places of its own. Between two phases they meet.
+what the plan says and writes to places of its own. Between two phases they meet. A thread that is done takes from the
+shares of those that are not: processors are shared with others, and who has lost its own for a while holds up nobody
+for what it had not begun.
 
 ``BUILD``   histograms of some leaves, by ranges of documents and blocks of words
 ``SCAN``    sums over the ranges, what remains for the siblings, the best split on each column
@@ -14,15 +16,21 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from rankforce.compiling.intrinsics import atomic_add
 from rankforce.compiling.jit import uncounted_subroutine
 
 BUILD, SCAN, CHOOSE, DEAL, COMMIT, DONE = range(6)
 
 # What is to be done next: places in ``plan`` int64, written by thread 0 in CHOOSE and COMMIT.
-# The first leaves of ``queue`` are those to build: KIND says of what, FIRST_WORD and LAST_WORD which words.
-NEXT, N_LEAVES, N_QUEUED, KIND, FIRST_WORD, LAST_WORD = range(6)
-COMMON_PLACES = 6
+# The first leaves of ``queue`` are those to build: KIND says of what, FIRST_WORD and LAST_WORD which words. IN_PARTS is
+# the leaf of which all was built in parts, and nothing in its own histogram, or NO_LEAF; written in BUILD.
+# HELPING: whether a thread that is done with its share goes on with the shares of others; constant.
+NEXT, N_LEAVES, N_QUEUED, KIND, FIRST_WORD, LAST_WORD, IN_PARTS, HELPING = range(8)
+COMMON_PLACES = 8
 SUMS, COUNTS, SUMS_AND_COUNTS = 1, 2, 3  # values of KIND
+SCAN_PIECES = 4  # of a thread's share of the columns
+CURSORS = 8  # places of ``taken`` per thread, a cache line; the number of a phase is its place, and one more:
+SHARED_PIECES = DONE  # in BUILD, those of a leaf that is shared with others
 
 
 class RowsOfBins(NamedTuple):
@@ -163,7 +171,8 @@ class TreeTable(NamedTuple):
     """The tree: ``leaves`` int64 and ``splits`` int32 with the columns of ``leaf_table``, rows as they were made.
 
     ``leaf_gain`` and ``split_gain`` float64, in units; ``bounds`` float64 (leaves, 2), what leaf values must lie
-    between; ``plan`` int64 and ``queue`` int64 (leaves,).
+    between; ``plan`` int64 and ``queue`` int64 (leaves,). ``taken`` int64 (threads · CURSORS,): how much of each
+    thread's share of BUILD, SCAN, DEAL and COMMIT was taken, by whomever.
     """
 
     leaves: Any
@@ -173,6 +182,7 @@ class TreeTable(NamedTuple):
     split_gain: Any
     plan: Any
     queue: Any
+    taken: Any
 
 
 @uncounted_subroutine
@@ -183,3 +193,29 @@ def following(phase: Any, plan: Any) -> Any:
     thread has read what it planned.
     """
     return phase + 1 if phase != CHOOSE and phase != COMMIT else plan[NEXT]
+
+
+@uncounted_subroutine
+def whose_turn(thread: Any, threads: Any, turn: Any) -> Any:
+    """Whose share a thread looks at next: its own, then those of the threads after it."""
+    owner = thread + turn
+    return owner if owner < threads else owner - threads
+
+
+@uncounted_subroutine
+def shares_to_visit(threads: Any, plan: Any) -> Any:
+    """How many shares a thread looks at: all, or its own alone."""
+    return threads if plan[HELPING] == 1 else 1
+
+
+@uncounted_subroutine
+def take(owner: Any, phase: Any, taken: Any) -> Any:
+    """The number of the next piece of a share that nobody has begun: from 0 on, beyond the last if there is none."""
+    return atomic_add(taken, owner * CURSORS + phase, 1)
+
+
+@uncounted_subroutine
+def forget_taken(taken: Any) -> Any:
+    """All shares are whole again. In CHOOSE, which has none: between two turns of any phase there is one."""
+    for place in range(len(taken)):
+        taken[place] = 0

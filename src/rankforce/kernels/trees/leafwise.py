@@ -22,14 +22,20 @@ from rankforce.kernels.trees.growth_state import (
     DEAL,
     DONE,
     FIRST_WORD,
+    IN_PARTS,
     KIND,
     LAST_WORD,
     N_LEAVES,
     N_QUEUED,
     NEXT,
     SCAN,
+    SCAN_PIECES,
     SUMS,
     following,
+    forget_taken,
+    shares_to_visit,
+    take,
+    whose_turn,
 )
 from rankforce.kernels.trees.histograms import WORD, add_up_column, subtract_histogram
 from rankforce.kernels.trees.leaf_table import (
@@ -99,7 +105,21 @@ def _scan_column(
 def _scan_share(
     thread: Any, threads: Any, columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tree: Any
 ) -> Any:
-    """Finish the histograms of a thread's columns, and find the best split of both new leaves on each."""
+    """A thread's columns, and whatever is left of others'."""
+    for turn in range(shares_to_visit(threads, tree.plan)):
+        owner = whose_turn(thread, threads, turn)
+        piece = take(owner, SCAN, tree.taken)
+        while piece < SCAN_PIECES:
+            piece += owner * SCAN_PIECES
+            _scan_columns(thread, piece, threads * SCAN_PIECES, columns, rules, histograms, space, best, tree)
+            piece = take(owner, SCAN, tree.taken)
+
+
+@uncounted_subroutine
+def _scan_columns(
+    thread: Any, piece: Any, pieces: Any, columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tree: Any
+) -> Any:
+    """Finish the histograms of one of so many pieces of the columns; find the best split of both new leaves on each."""
     plan, leaves, bounds = tree.plan, tree.leaves, tree.bounds
     starts, sizes, byte = columns.starts, columns.size, columns.byte
     counting = plan[KIND] == COUNTS
@@ -110,10 +130,12 @@ def _scan_share(
     sums, worths, worth_bits = space.sums[thread, 0], space.worths[thread, 0], space.worth_bits[thread, 0]
     known = False
     for j in range(len(starts)):
-        if int(columns.share[j] * threads) != thread or not plan[FIRST_WORD] <= byte[j] // WORD < plan[LAST_WORD]:
+        if int(columns.share[j] * pieces) != piece or not plan[FIRST_WORD] <= byte[j] // WORD < plan[LAST_WORD]:
             continue
         if columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
-            add_parts(built, byte[j], columns.values[j], histograms.part_leaf, histograms.parts, made)
+            add_parts(
+                built, plan[IN_PARTS] == built, byte[j], columns.values[j], histograms.part_leaf, histograms.parts, made
+            )
         add_up_column(made, starts[j], byte[j], columns.values[j], columns.stride[j], sizes[j])
         if plan[REBUILDING] == 1:
             continue
@@ -213,21 +235,26 @@ def _choose(n_words: Any, columns: Any, rules: Any, histograms: Any, best: Any, 
 def _deal(
     thread: Any, threads: Any, collecting: Any, rows: Any, columns: Any, documents: Any, best: Any, tree: Any
 ) -> Any:
-    """Deal a range of the leaf's documents, or bring it to its places."""
+    """Deal a range of the leaf's documents, or bring it to its places; then those of others that have not begun."""
     leaf = tree.plan[LEAF]
+    feature = tree.leaves[leaf, FEATURE]
     start, size = tree.leaves[leaf, BEGIN], tree.leaves[leaf, COUNT]
     chunks = threads if size >= SMALL_LEAF else 1
-    begin = start + size * min(thread, chunks) // chunks
-    end = start + size * min(thread + 1, chunks) // chunks
-    if collecting:
-        collect_share(thread, threads, 0, start, begin, end, documents)
-        return
-    feature = tree.leaves[leaf, FEATURE]
-    fill_own_sides(
-        thread, leaf, feature, best.bin[leaf, feature], best.missing[leaf, feature] == 1, rows, columns,
-        columns.categories, documents,
-    )  # fmt: skip
-    deal_share(thread, 0, feature, begin, end, rows, columns, documents)
+    for turn in range(shares_to_visit(threads, tree.plan)):
+        owner = whose_turn(thread, threads, turn)
+        if take(owner, COMMIT if collecting else DEAL, tree.taken) != 0:
+            continue
+        begin = start + size * min(owner, chunks) // chunks
+        end = start + size * min(owner + 1, chunks) // chunks
+        if collecting:
+            collect_share(owner, threads, 0, start, begin, end, documents)
+            continue
+        if begin < end:
+            fill_own_sides(
+                thread, leaf, feature, best.bin[leaf, feature], best.missing[leaf, feature] == 1, rows, columns,
+                columns.categories, documents,
+            )  # fmt: skip
+        deal_share(thread, owner, 0, feature, begin, end, rows, columns, documents)
 
 
 @uncounted_subroutine
@@ -314,6 +341,7 @@ def grow_tree(
             _scan_share(thread, threads, columns, rules, histograms, space, best, tree)
         elif phase == CHOOSE:
             if thread == 0:
+                forget_taken(tree.taken)
                 _choose(n_words, columns, rules, histograms, best, tree)
         elif phase == DEAL:
             _deal(thread, threads, False, rows, columns, documents, best, tree)

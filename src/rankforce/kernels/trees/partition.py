@@ -113,15 +113,15 @@ def fill_own_sides(
 
 @uncounted_subroutine
 def deal_share(
-    thread: Any, place: Any, column: Any, begin: Any, end: Any, rows: Any, columns: Any, documents: Any
+    thread: Any, owner: Any, place: Any, column: Any, begin: Any, end: Any, rows: Any, columns: Any, documents: Any
 ) -> Any:
-    """Deal a thread's share of a leaf's documents, those at ``begin`` to ``end``; note how many go where."""
+    """Deal a share of a leaf's documents, those at ``begin`` to ``end``; note how many go where, as its owner's."""
     n_left, n_missing = deal(
         rows.cells, rows.row_stride, column * rows.column_stride if rows.column_stride > 0 else columns.byte[column],
         documents.sides[thread], documents.order, begin, end, documents.scratch,
     )  # fmt: skip
-    documents.dealt[thread, place, 0] = n_left
-    documents.dealt[thread, place, 1] = n_missing
+    documents.dealt[owner, place, 0] = n_left
+    documents.dealt[owner, place, 1] = n_missing
 
 
 @uncounted_subroutine
@@ -134,13 +134,13 @@ def count_dealt(threads: Any, place: Any, which: Any, dealt: Any) -> Any:
 
 
 @uncounted_subroutine
-def collect_share(thread: Any, threads: Any, place: Any, start: Any, begin: Any, end: Any, documents: Any) -> Any:
-    """Bring what a thread has dealt of a leaf that begins at ``start`` to both of its sides."""
+def collect_share(owner: Any, threads: Any, place: Any, start: Any, begin: Any, end: Any, documents: Any) -> Any:
+    """Bring a share that was dealt of a leaf that begins at ``start`` to both of its sides."""
     dealt = documents.dealt
-    before = count_dealt(thread, place, 0, dealt)
+    before = count_dealt(owner, place, 0, dealt)
     n_left = count_dealt(threads, place, 0, dealt)
     collect(
-        documents.scratch, begin, end, dealt[thread, place, 0],
+        documents.scratch, begin, end, dealt[owner, place, 0],
         start + before, start + n_left + (begin - start - before), documents.order,
     )  # fmt: skip
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from rankforce.compiling.intrinsics import (
     DOCUMENT_BLOCK,
+    GROUP,
     SMALL_BLOCK,
     failed_set_tests,
     failed_set_tests_of_few,
@@ -36,7 +37,6 @@ from rankforce.compiling.jit import kernel, subroutine
 from rankforce.kernels.trees.set_tests import PLACES, SetTable, fill_failing, is_in_set
 
 WORD = 32  # leaves per word
-GROUP = 8 * DOCUMENT_BLOCK  # documents that pass through a bundle of trees before the next bundle is fetched
 NOTHING = np.uint32(0)
 
 
@@ -153,14 +153,24 @@ def score_by_blocks(
     first: Any,
     last: Any,
     scores: Any,
-) -> None:
-    """Add the trees of all bundles to the scores of documents ``first`` to ``last``.
+) -> Any:
+    """Add the trees of all bundles to the scores of documents ``first`` to ``last``; whether no feature is infinite.
+
+    That is looked at where there are at most GROUP documents, which nobody may have looked at before; where it is
+    false, the scores mean nothing.
 
     features float32 (documents, features). Row r of a block holds feature ``row_features[r]`` with ``row_fills[r]``
     in place of missing values: -inf for tests that send them left, inf for those that send them right. bundles
     int64: ``bundles[b]`` is the first tree of bundle b; a bundle's tests fit into the cache. sets: None, or SetTests
     and their table as plain tuples, which Numba recognises much faster than named ones. The rest as above.
     """
+    infinity = np.float32(np.inf)
+    for document in range(first, last if last - first <= GROUP else first):
+        finite = True
+        for k in range(features.shape[1]):
+            finite &= np.abs(features[document, k]) != infinity
+        if not finite:
+            return False
     height = row_features.shape[0]
     width = SMALL_BLOCK if last - first <= SMALL_BLOCK else DOCUMENT_BLOCK
     group = min(GROUP, width * ((last - first + width - 1) // width))
@@ -219,6 +229,7 @@ def score_by_blocks(
                         _add_leaves(DOCUMENT_BLOCK, open_leaves, word_leaf, leaf_values, sums, block)
         for place in range(count):
             scores[start + place] = sums[place]
+    return True
 
 
 @subroutine

@@ -22,12 +22,18 @@ from rankforce.kernels.trees.growth_state import (
     DEAL,
     DONE,
     FIRST_WORD,
+    IN_PARTS,
     LAST_WORD,
     N_LEAVES,
     N_QUEUED,
     NEXT,
     SCAN,
+    SCAN_PIECES,
     following,
+    forget_taken,
+    shares_to_visit,
+    take,
+    whose_turn,
 )
 from rankforce.kernels.trees.histograms import WORD, add_up_column, subtract_histogram
 from rankforce.kernels.trees.leaf_table import (
@@ -91,7 +97,10 @@ def _finish_column(j: Any, columns: Any, rules: Any, histograms: Any, tree: Any)
         for place in range(tree.plan[N_QUEUED]):
             leaf = tree.queue[place]
             if columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
-                add_parts(leaf, byte, values, histograms.part_leaf, parts, made[leaves[leaf, SLOT]])
+                add_parts(
+                    leaf, tree.plan[IN_PARTS] == leaf, byte, values, histograms.part_leaf, parts,
+                    made[leaves[leaf, SLOT]],
+                )  # fmt: skip
             add_up_column(made[leaves[leaf, SLOT]], start, byte, values, stride, size)
         for leaf in range(tree.plan[N_LEAVES] if len(histograms.sums) > 1 else 0):
             other = leaves[leaf, OTHER]
@@ -123,7 +132,21 @@ def _add_leaf(leaf: Any, j: Any, columns: Any, rules: Any, histograms: Any, tree
 def _scan_share(
     thread: Any, threads: Any, columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tree: Any
 ) -> Any:
-    """Finish the histograms of a thread's columns, and add up the gains of all tests on each.
+    """A thread's columns, and whatever is left of others'."""
+    for turn in range(shares_to_visit(threads, tree.plan)):
+        owner = whose_turn(thread, threads, turn)
+        piece = take(owner, SCAN, tree.taken)
+        while piece < SCAN_PIECES:
+            piece += owner * SCAN_PIECES
+            _scan_columns(thread, piece, threads * SCAN_PIECES, columns, rules, histograms, space, best, tree)
+            piece = take(owner, SCAN, tree.taken)
+
+
+@uncounted_subroutine
+def _scan_columns(
+    thread: Any, piece: Any, pieces: Any, columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tree: Any
+) -> Any:
+    """Finish the histograms of one of so many pieces of the columns, and add up the gains of all tests on each.
 
     With a histogram for each leaf, all leaves are looked at in one turn. With a single one each has its own turn, and
     adds to the gains of those before.
@@ -133,7 +156,7 @@ def _scan_share(
     first_leaf, last_leaf = (0, plan[N_LEAVES]) if kept else (plan[TURN], plan[TURN] + 1)
     for j in range(len(columns.starts)):
         word = columns.byte[j] // WORD
-        if int(columns.share[j] * threads) != thread or not plan[FIRST_WORD] <= word < plan[LAST_WORD]:
+        if int(columns.share[j] * pieces) != piece or not plan[FIRST_WORD] <= word < plan[LAST_WORD]:
             continue
         _finish_column(j, columns, rules, histograms, tree)
         if plan[REVISITING] == 1:
@@ -242,23 +265,27 @@ def _choose(columns: Any, rules: Any, histograms: Any, space: Any, best: Any, tr
 
 @uncounted_subroutine
 def _deal(thread: Any, threads: Any, collecting: Any, rows: Any, columns: Any, documents: Any, tree: Any) -> Any:
-    """Deal a range of all documents, leaf by leaf, or bring them to their places."""
+    """Deal a range of all documents, leaf by leaf, or bring them to their places; then those of others."""
     plan, leaves, size = tree.plan, tree.leaves, len(documents.order)
-    first, last = size * thread // threads, size * (thread + 1) // threads
     if not collecting:
         fill_own_sides(
             thread, 0, plan[COLUMN], plan[BIN], plan[MISSING_LEFT] == 1, rows, columns, columns.categories, documents
         )
-    for leaf in range(plan[N_OLD]):
-        start = leaves[leaf, BEGIN]
-        begin = min(max(first, start), last)
-        end = max(min(last, start + leaves[leaf, COUNT]), begin)
-        if leaves[leaf, OTHER] == NOT_SPLIT:
+    for turn in range(shares_to_visit(threads, plan)):
+        owner = whose_turn(thread, threads, turn)
+        if take(owner, COMMIT if collecting else DEAL, tree.taken) != 0:
             continue
-        if collecting:
-            collect_share(thread, threads, leaf, start, begin, end, documents)
-        else:
-            deal_share(thread, leaf, plan[COLUMN], begin, end, rows, columns, documents)
+        first, last = size * owner // threads, size * (owner + 1) // threads
+        for leaf in range(plan[N_OLD]):
+            start = leaves[leaf, BEGIN]
+            begin = min(max(first, start), last)
+            end = max(min(last, start + leaves[leaf, COUNT]), begin)
+            if leaves[leaf, OTHER] == NOT_SPLIT:
+                continue
+            if collecting:
+                collect_share(owner, threads, leaf, start, begin, end, documents)
+            else:
+                deal_share(thread, owner, leaf, plan[COLUMN], begin, end, rows, columns, documents)
 
 
 @uncounted_subroutine
@@ -352,6 +379,7 @@ def grow_symmetric_tree(
             _scan_share(thread, threads, columns, rules, histograms, space, best, tree)
         elif phase == CHOOSE:
             if thread == 0:
+                forget_taken(tree.taken)
                 _choose(columns, rules, histograms, space, best, tree)
         elif phase == DEAL:
             _deal(thread, threads, False, rows, columns, documents, tree)
