@@ -197,7 +197,7 @@ def test_folds_that_are_given(client):
 # ------------------------------------------------------------------------------------------------------------- tuning
 
 
-SPACE = {"n_leaves": [2, 5], "learning_rate": [0.1, 0.4]}
+SPACE = {"n_leaves": [2, 5]}
 
 
 def trials_of(journal):
