@@ -21,7 +21,7 @@ from rankforce.distributed.tasks import gathered_from, quietly
 from rankforce.distributed.views import chosen_queries, queries_in_order
 
 
-class SharedQueries(SpreadData):
+class DivisibleData(SpreadData):
     """Data on a cluster that can be taken apart by queries.
 
     whole, mask : of what it is a part, and which queries of that it has; None of data that is no part

@@ -16,7 +16,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.distributed.digests import joined_fingerprint
 from rankforce.distributed.driver import Driver
 from rankforce.distributed.ingesting import Ingested, ingest
-from rankforce.distributed.resampling import SharedQueries
+from rankforce.distributed.resampling import DivisibleData
 from rankforce.distributed.scoring import joined, score_piece
 from rankforce.distributed.shards import Facts, Form, ShardPlan, forget, load_piece, token_of
 from rankforce.distributed.tasks import gathered_from, quietly, settled
@@ -114,7 +114,7 @@ class LoadedForm:
         return found.known_fingerprint or joined_fingerprint(found.layout, self._digests.values())
 
 
-class SharedDataset(SharedQueries):
+class SharedDataset(DivisibleData):
     """Queries, labels and features that the workers of a Dask cluster hold together; made by ``rf.shared``.
 
     ``fit`` of LambdaMART and MART takes it in place of a ``Dataset``, as training and as validation data, and ends with
