@@ -125,6 +125,10 @@ class PeerLostError(RankforceError):
     silent: int | None = None  # the rank of a member that is there and says nothing
 
 
+class ClusterError(RankforceError):
+    """Work on a cluster could not go on: says what happened."""
+
+
 class MissingDependencyError(RankforceError, ImportError):
     """An optional package is needed: the message says which one and how to install it."""
 

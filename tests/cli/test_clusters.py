@@ -1,4 +1,4 @@
-"""``rankforce train`` on a cluster: the same file; what a cluster cannot do is refused."""
+"""Commands that train on a cluster: the same file, the same numbers; what a cluster cannot do is refused."""
 
 from __future__ import annotations
 
@@ -31,15 +31,21 @@ def files(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def test_the_same_file(run: Any, client: Any, files: list[Path], tmp_path: Path, monkeypatch: Any) -> None:
-    asked = []
+@pytest.fixture
+def asked(client: Any, monkeypatch: Any) -> list[Any]:
+    """Which clusters were asked for; there is one, in this process."""
+    found = []
 
     @contextlib.contextmanager
     def here(address: str | None, workers: int | None, threads: int | None) -> Any:
-        asked.append((address, workers))
+        found.append((address, workers))
         yield client if workers else None
 
     monkeypatch.setattr("rankforce.cli.clusters.cluster_client", here)
+    return found
+
+
+def test_the_same_file(run: Any, asked: list[Any], files: list[Path], tmp_path: Path) -> None:
     rf.Dataset.concat([rf.read(path) for path in files]).write(tmp_path / "whole.parquet")
     options = ("--trees", 4, "--leaves", 4, "--early-stopping", 3, "--validation", files[1], "--quiet", "--json")
     with within(120):
@@ -54,6 +60,44 @@ def test_the_same_file(run: Any, client: Any, files: list[Path], tmp_path: Path,
         refused = run("train", *files, "--out", tmp_path / "x.json", "--workers", 2, *options, *wrong)
         assert refused.code == 2, wrong
         assert wrong[0] in refused.err
+
+
+def test_the_same_cross_validation(run: Any, asked: list[Any], files: list[Path], tmp_path: Path) -> None:
+    rf.Dataset.concat([rf.read(path) for path in files]).write(tmp_path / "whole.parquet")
+    options = ("--folds", 2, "--set", "n_trees=3", "--set", "n_leaves=4", "--set", "early_stopping=2")
+    options += ("--validation-share", 0.3, "-m", "NDCG@5", "-m", "MAP", "--quiet", "--json")
+    with within(120):
+        together = run("cross-validate", *files, "--workers", 2, *options)
+        alone = run("cross-validate", tmp_path / "whole.parquet", *options)
+    assert together.code == alone.code == 0, together.err + alone.err
+    assert json.loads(together.out) == json.loads(alone.out)
+    assert asked == [(None, 2), (None, None)]
+    refused = run("cross-validate", *files, "--workers", 2, "--ranker", "lambdarank")
+    assert refused.code == 2
+    assert "LambdaRank needs all documents in one process" in refused.err
+    refused = run("cross-validate", *files)
+    assert refused.code == 2
+    assert "several files are trained on together on a cluster" in refused.err
+
+
+def test_the_same_search(run: Any, asked: list[Any], files: list[Path], tmp_path: Path) -> None:
+    rf.Dataset.concat([rf.read(path) for path in files]).write(tmp_path / "whole.parquet")
+    options = ("--try", "n_leaves=2,5", "--method", "grid", "--set", "n_trees=3", "--quiet", "--json")
+    options += ("--validation", files[1], "--out", tmp_path / "model.json")
+    with within(120):
+        together = run("tune", *files, "--workers", 2, "--journal", tmp_path / "there", *options)
+        there = (tmp_path / "model.json").read_bytes()
+        alone = run("tune", tmp_path / "whole.parquet", *options)
+        again = run("tune", tmp_path / "whole.parquet", "--journal", tmp_path / "there", *options)
+    assert together.code == alone.code == again.code == 0, together.err + alone.err + again.err
+    assert (tmp_path / "model.json").read_bytes() == there
+    assert json.loads(again.out) == json.loads(together.out)  # and its seconds: nothing was tried again
+    first, second = ([trial["value"] for trial in json.loads(one.out)["trials"]] for one in (together, alone))
+    assert first == second
+    for wrong in ("--refit", "--processes=2"):
+        refused = run("tune", *files, "--workers", 2, *options, wrong)
+        assert refused.code == 2, wrong
+        assert wrong.partition("=")[0] in refused.err
 
 
 def test_refusals_without_a_cluster(run: Any, files: list[Path], tmp_path: Path) -> None:

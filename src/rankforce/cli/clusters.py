@@ -52,6 +52,42 @@ def refuse_on_cluster(client: Any, **options: Any) -> None:
             raise SettingsError(f"--{option.replace('_', '-')} is for training on one machine: leave it out")
 
 
+def only_file(files: Sequence[str]) -> str:
+    """The one file that is read where there is no cluster."""
+    if len(files) > 1:
+        raise SettingsError(
+            "several files are trained on together on a cluster, --workers N, or as a store: rankforce bin FILES "
+            "-o STORE"
+        )
+    return files[0]
+
+
+def learning_data(
+    client: Any,
+    model: Any,
+    files: Sequence[str],
+    validation: str | None,
+    read: list[str] | None,
+    categorical: list[str] | None,
+) -> tuple[Any, Any]:
+    """Training and validation data: here, or on a cluster, if the ranker can learn there."""
+    from rankforce.cli.reading import read_data, reading_options
+    from rankforce.data.spread import check_takes_spread
+
+    if client is None:
+        file = only_file(files)
+        held_out = None if validation is None else read_data(validation, read, categorical=categorical)
+        return read_data(file, read, categorical=categorical), held_out
+    check_takes_spread(model, type(model).__name__)
+    if categorical:
+        raise SettingsError(
+            "on a cluster files are read in blocks, whose features are numbers: leave --categorical out"
+        )
+    options = reading_options(read)
+    train = share(client, files, options, max_bins=getattr(model, "max_bins", 255))
+    return train, None if validation is None else share(client, [validation], options, like=train)
+
+
 def share(client: Any, files: Sequence[str], options: Mapping[str, Any], **further: Any) -> Any:
     """The data of files on a cluster; says how much it is."""
     import rankforce as rf

@@ -33,6 +33,21 @@ Refit = Annotated[
     ),
 ]
 
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Train on a Dask cluster, whose workers read the files: tcp://scheduler:8786.",
+        show_default=False,
+    ),
+]
+
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", help="Train on a Dask cluster of N processes here.", show_default=False),
+]
+
 Measures = Annotated[
     list[str] | None,
     typer.Option(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -19,13 +19,25 @@ from rankforce.data.random_streams import Stream
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import Number, check_number
 
-if TYPE_CHECKING:
-    from rankforce.data.dataset import Dataset
-
 _SLACK = 1e-9  # 0.7 + 0.2 + 0.1 is not 1 in floating point
 
 
-def split(data: Dataset, shares: Sequence[float], seed: int = 0) -> tuple[Dataset, ...]:
+class WholeQueries(Protocol):
+    """What is dealt: a data set, or one whose documents are elsewhere."""
+
+    @property
+    def n_queries(self) -> int: ...
+    @property
+    def query_sizes(self) -> np.ndarray: ...
+    @property
+    def query_hashes(self) -> np.ndarray: ...
+    def take_queries(self, queries: Any) -> Self: ...
+
+
+Dealt = TypeVar("Dealt", bound=WholeQueries)
+
+
+def split(data: Dealt, shares: Sequence[float], seed: int = 0) -> tuple[Dealt, ...]:
     """Parts with these shares of the queries; what the shares leave of 1 is in no part.
 
     The numbers of queries are the shares rounded by largest remainder, but no part is empty.
@@ -40,7 +52,7 @@ def split(data: Dataset, shares: Sequence[float], seed: int = 0) -> tuple[Datase
     return tuple(data.take_queries(part == number) for number in range(len(shares)))
 
 
-def folds(data: Dataset, count: int = 5, seed: int = 0) -> Iterator[tuple[Dataset, Dataset]]:
+def folds(data: Dealt, count: int = 5, seed: int = 0) -> Iterator[tuple[Dealt, Dealt]]:
     """(train, test) for each of ``count`` folds; the tests are disjoint and together all queries.
 
     Numbers of queries differ by at most 1 between folds.
@@ -83,7 +95,7 @@ def _counts(shares: list[float], queries: int) -> list[int]:
     return counts
 
 
-def _deal(data: Dataset, counts: list[int], stream: Stream, seed: int) -> np.ndarray:
+def _deal(data: WholeQueries, counts: list[int], stream: Stream, seed: int) -> np.ndarray:
     """The part of every query: ``counts[p]`` of all queries get part p, spread evenly over the sizes."""
     sizes = gathered(data.query_sizes)
     mine = sum(gathered(np.array([data.n_queries]))[: collective().rank])  # where the own queries begin among all

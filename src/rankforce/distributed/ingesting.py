@@ -40,6 +40,7 @@ class Ingested:
 
     strays : hashes of the queries that are taken out of the files and stand in pieces of their own
     taken : the pieces, by number, that strays are taken out of
+    known_fingerprint : of a store, which keeps it
     contents : what pieces hold that is no file: Dask's futures, by the numbers of pieces
     """
 
@@ -54,6 +55,7 @@ class Ingested:
     strays: np.ndarray
     taken: frozenset[int]
     store: BinnedDataset | None = None
+    known_fingerprint: str | None = None
 
     def documents_of_pieces(self) -> dict[int, int]:
         """Of pieces with documents, how many: what is loaded."""
@@ -69,10 +71,6 @@ class Ingested:
     def documents(self) -> int:
         return sum(self.documents_of_pieces().values())
 
-    @property
-    def n_queries(self) -> int:
-        return len(np.unique(np.concatenate([one.hashes for one in self.summaries.values()])))
-
     def original_pieces(self) -> dict[int, Piece]:
         """Those that the data came in: together they have every row once, in order."""
         return {number: piece for number, piece in self.pieces.items() if number in self.taken or not len(self.strays)}
@@ -84,9 +82,7 @@ class Ingested:
     def facts(self, fingerprint: str) -> Facts:
         """What models keep of the data."""
         lows, highs, shares = (tuple(part.tolist()) for part in self.ranges)
-        known = self.known_data
-        assert known is not None
-        return Facts("the shared data", self.max_bins, fingerprint, lows, highs, shares, known)
+        return Facts("the shared data", self.max_bins, fingerprint, lows, highs, shares, self.known_data)
 
     def collected(self, client: Any, timeout: float) -> Dataset:
         """All documents."""
@@ -125,7 +121,7 @@ def ingest(
                 client.submit(_held, part, pure=False) if isinstance(part, Dataset) else client.compute(part)
             )
     surveyed, overview, limits = _survey(client, source, rows, timeout)
-    layout = overview.layout if like is None else _like(overview.layout, like.layout)
+    layout = overview.layout if like is None else layout_like(overview.layout, like.layout)
     pieces = {piece.number: piece for piece in source.pieces}
     summaries = dict(zip(pieces, overview.summaries, strict=True))
     contents = dict(source.contents)
@@ -146,6 +142,15 @@ def ingest(
     ranges = overview.lows, overview.highs, overview.missing_shares
     most = max_bins if like is None else like.max_bins
     return Ingested(pieces, contents, summaries, layout, binning, most, known, ranges, strays, taken)
+
+
+def cut(client: Any, found: Ingested, timeout: float) -> Ingested:
+    """The same queries with thresholds, and what models keep of the data: from a survey of these queries alone."""
+    source = PieceSource(list(found.original_pieces().values()), found.contents)
+    surveyed, overview, limits = _survey(client, source, found.documents, timeout)
+    binning, known = find_edges(client, surveyed, overview, limits, found.max_bins, timeout)
+    ranges = overview.lows, overview.highs, overview.missing_shares
+    return dataclasses.replace(found, binning=binning, known_data=known, ranges=ranges)
 
 
 def _held(part: Dataset) -> Dataset:
@@ -248,7 +253,7 @@ def _refuse_strays(client: Any, source: PieceSource, overview: Overview, strays:
     )
 
 
-def _like(mine: DataLayout, other: DataLayout) -> DataLayout:
+def layout_like(mine: DataLayout, other: DataLayout) -> DataLayout:
     """The features of other data, for this."""
     names, wanted = mine.feature_names, other.feature_names
     numbered = mine.absent is not None
@@ -280,5 +285,5 @@ def of_store(store: BinnedDataset, source: PieceSource | None = None) -> Ingeste
     layout = DataLayout(store.feature_names, None, kind)
     return Ingested(
         pieces, {}, summaries, layout, store.bins.binning, store.max_bins, store.known_data(),
-        ranges, NONE, frozenset(), store,  # type: ignore[arg-type]
+        ranges, NONE, frozenset(), store, store.fingerprint,  # type: ignore[arg-type]
     )  # fmt: skip

@@ -32,6 +32,13 @@ def score_piece(piece: Piece, content: Any, layout: DataLayout, ranking: Any) ->
         return joined(parts) if parts else None
 
 
+def bare_piece(piece: Piece, content: Any) -> Dataset | None:
+    """On a worker: the data of a piece without features; None of an empty one."""
+    with using_collective(ALONE):
+        parts = [_without_features(block) for block in piece.blocks(content)]
+        return Dataset.concat(parts, same_query="merge") if parts else None
+
+
 def joined(parts: Iterable[Scored]) -> Scored:
     """Scores and data of several pieces, one after the other."""
     scores, sets = zip(*parts, strict=True)

@@ -74,7 +74,7 @@ class Loading:
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(dtypes.OFFSET)
         kind, n = plan.layout.kind, int(starts[-1])
         dtype: Any = dtypes.BIN if plan.form == "bins" else dtypes.FEATURE
-        self.arrays: dict[str, np.ndarray] = {MATRIX: np.empty((n, plan.width), dtype=dtype), "sizes": sizes}
+        self.arrays: dict[str, np.ndarray] = {MATRIX: np.empty((n, self._width), dtype=dtype), "sizes": sizes}
         self.arrays |= {f"{LABELS}{name}": np.empty(n, dtype=dtypes.LABEL) for name in kind.labels}
         if kind.weighted:
             self.arrays["weights"] = np.empty(n)
@@ -84,6 +84,16 @@ class Loading:
         columns = [self.arrays[name] for name in self.arrays if name.startswith(LABELS) or name == "weights"]
         weights = self.arrays.get("query_weights")
         self.digests = QueryDigests(starts, columns, None if weights is None else weights.__getitem__)
+
+    @property
+    def _width(self) -> int:
+        return self._plan.width
+
+    def _keep_features(self, block: Dataset, places: np.ndarray) -> None:
+        if self._plan.binning is None:
+            self.arrays[MATRIX][places] = block.features
+        else:
+            self.arrays[MATRIX][places[block.rows]] = Binned.by(self._plan.binning, block, "low").rows
 
     def take(self, block: Dataset) -> None:
         """The next rows."""
@@ -100,10 +110,7 @@ class Loading:
         places = self._places.of(numbers)
         if places.max() >= len(self.arrays[MATRIX]):
             raise DataError("the data has more rows than when it was read first: begin again")
-        if self._plan.binning is None:
-            self.arrays[MATRIX][places] = block.features
-        else:
-            self.arrays[MATRIX][places[block.rows]] = Binned.by(self._plan.binning, block, "low").rows
+        self._keep_features(block, places)
         for name, values in block.labels.items():
             self.arrays[f"{LABELS}{name}"][places] = values
         if block.weights is not None:
@@ -182,7 +189,7 @@ class Facts:
     lows: tuple[float, ...]
     highs: tuple[float, ...]
     missing_shares: tuple[float, ...]
-    known_data: KnownData
+    known_data: KnownData | None
 
 
 class BinnedShard(BinnedDataset):

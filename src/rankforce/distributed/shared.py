@@ -13,13 +13,14 @@ import numpy as np
 
 from rankforce.binning.binning import MOST_BINS
 from rankforce.data.dataset import Dataset
-from rankforce.data.fingerprints import fingerprint_from
-from rankforce.data.spread import SpreadData
+from rankforce.distributed.digests import joined_fingerprint
 from rankforce.distributed.driver import Driver
 from rankforce.distributed.ingesting import Ingested, ingest
+from rankforce.distributed.resampling import DivisibleData
 from rankforce.distributed.scoring import joined, score_piece
 from rankforce.distributed.shards import Facts, Form, ShardPlan, forget, load_piece, token_of
 from rankforce.distributed.tasks import gathered_from, quietly, settled
+from rankforce.distributed.views import cut_like
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.files.atomic_writes import check_replaceable
 from rankforce.files.streams import file_name
@@ -110,21 +111,16 @@ class LoadedForm:
     @property
     def fingerprint(self) -> str:
         found = self._data.ingested
-        if found.store is not None:
-            return found.store.fingerprint
-        kind = found.layout.kind
-        header: tuple[Any, ...] = (list(kind.labels), found.layout.feature_names, kind.weighted, kind.query_weighted)
-        if kind.categories:
-            header = (*header, dict(kind.categories))
-        return fingerprint_from([one for digests in self._digests.values() for one in digests], header)
+        return found.known_fingerprint or joined_fingerprint(found.layout, self._digests.values())
 
 
-class SharedDataset(SpreadData):
+class SharedDataset(DivisibleData):
     """Queries, labels and features that the workers of a Dask cluster hold together; made by ``rf.shared``.
 
     ``fit`` of LambdaMART and MART takes it in place of a ``Dataset``, as training and as validation data, and ends with
     the same model to the last bit. It has ``n_documents``, ``n_queries``, ``n_features``, ``feature_names``,
-    ``label_names`` and ``fingerprint``; ``collect()`` brings all of it here, ``close()`` lets the workers forget it.
+    ``label_names`` and ``fingerprint``; ``split``, ``folds`` and ``take_queries`` give parts of it, shared likewise;
+    ``collect()`` brings all of it here, ``close()`` lets the workers forget it.
     """
 
     def __init__(self, client: Any, ingested: Ingested, name: str, options: Mapping[str, Any]) -> None:
@@ -136,6 +132,10 @@ class SharedDataset(SpreadData):
         self.token = token_of(id(self), name, os.urandom(16))
         self.last_run: dict[str, Any] = {}
         self._forms: dict[Form, LoadedForm] = {}
+        self._cut_like: SharedDataset | None = None  # the same queries at the thresholds of training data
+
+    def _part(self, ingested: Ingested) -> SharedDataset:
+        return SharedDataset(self.client, ingested, self.name, self.options)
 
     def __repr__(self) -> str:
         return (
@@ -146,10 +146,6 @@ class SharedDataset(SpreadData):
     @property
     def n_documents(self) -> int:
         return self.ingested.documents
-
-    @property
-    def n_queries(self) -> int:
-        return self.ingested.n_queries
 
     @property
     def n_features(self) -> int:
@@ -177,6 +173,9 @@ class SharedDataset(SpreadData):
         for form in self._forms.values():
             _forget(weakref.ref(self.client), form.plan.token)
         self._forms.clear()
+        if self._cut_like is not None:
+            self._cut_like.close()
+        vars(self).pop("_bare", None)
 
     def form(self, form: Form) -> LoadedForm:
         """The data in the memory of the workers: as bins, or as values."""
@@ -184,6 +183,8 @@ class SharedDataset(SpreadData):
             raise DataError(
                 f"{self.name}: this training needs the values of features, and a store has bins: share the data"
             )
+        if form == "bins":
+            self.with_thresholds()
         if form not in self._forms:
             self._forms[form] = LoadedForm(self, form)
         return self._forms[form]
@@ -204,8 +205,8 @@ class SharedDataset(SpreadData):
         asked["callbacks"] = checked_callbacks(asked.get("callbacks", ()))
         if asked.get("checkpoint") is not None:
             asked["checkpoint"] = _checked_checkpoint(asked)
-        held_out = self._validation(validation)
         form: Form = "values" if self._needs_values(ranker) else "bins"
+        held_out = self._validation(validation, form)
         driver = Driver(
             self.client,
             ranker,
@@ -224,19 +225,30 @@ class SharedDataset(SpreadData):
         own_cost = callable(getattr(getattr(ranker, "cost", None), "pull", getattr(ranker, "cost", None)))
         return bool(self.ingested.layout.kind.categories) or ranker.base_model is not None or own_cost
 
-    def _validation(self, validation: Any) -> SharedDataset | None:
+    def _validation(self, validation: Any, form: Form) -> SharedDataset | None:
         if validation is None:
             return None
         if isinstance(validation, Dataset):
             return shared(validation, self.client, like=self, **self.options)
         if not isinstance(validation, SharedDataset):
             raise DataError(f"validation must be a SharedDataset or a Dataset, not {shown(validation)}")
-        if validation.ingested.binning != self.ingested.binning:
+        if validation.whole is not None and validation.ingested.store is None:
+            return validation._like(self.with_thresholds() if form == "bins" else self.ingested)
+        if validation.ingested.binning != self.with_thresholds().binning:
             raise DataError(
                 f"{validation.name} was binned at other thresholds than the training data: share it like that: ",
                 Phrase("rf.shared(..., like=train)", "rankforce bin ... --like TRAIN"),
             )
         return validation
+
+    def _like(self, train: Ingested) -> SharedDataset:
+        """Some queries, cut at the thresholds of training data; kept, as the next training may ask again."""
+        known = self._cut_like
+        if known is None or known.ingested.binning != train.binning:
+            if known is not None:
+                known.close()
+            self._cut_like = known = self._part(cut_like(self.ingested, train))
+        return known
 
     def scored(self, ranking: Any) -> tuple[np.ndarray, Dataset]:
         """(scores, data without features), both in the order of the pieces and of the rows in them.
@@ -344,7 +356,7 @@ def shared(
     Switch().check("shuffle", shuffle)
     edges = None
     if like is not None:
-        edges = like.ingested if isinstance(like, SharedDataset) else _store(like)
+        edges = like.with_thresholds() if isinstance(like, SharedDataset) else _store(like)
     ingested = ingest(client, data, options, max_bins, edges, shuffle, float(timeout))
     where = {"timeout": float(timeout), "silence": float(silence), "port": int(port)}
     return SharedDataset(client, ingested, _name_of(data), where)

@@ -8,13 +8,9 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from rankforce.errors import RankforceError
+from rankforce.errors import ClusterError as ClusterError
 
 LOOK_AGAIN = 0.5  # seconds after which it is asked which workers there are
-
-
-class ClusterError(RankforceError):
-    """Work on a cluster could not go on: says what happened."""
 
 
 def alive_workers(client: Any) -> dict[str, Any]:

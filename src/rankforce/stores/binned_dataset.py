@@ -173,7 +173,7 @@ class BinnedDataset(Dataset):
             name: values[of_queries.get(name, rows)] for name, values in self._parts().items() if name != "query_starts"
         }
         parts["query_starts"] = starts
-        header = self.header | {"fingerprint": f"{self.fingerprint}, {_digest(mask)}", "known_data": None}
+        header = self.header | {"fingerprint": part_fingerprint(self.fingerprint, mask), "known_data": None}
         bins = _binned(self.bins.binning, np.array(self.bins.rows[rows]))
         return BinnedDataset(self.path, header, bins, parts, self.categories)
 
@@ -262,5 +262,6 @@ def _number(value: float | None) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _digest(mask: np.ndarray) -> str:
-    return hashlib.blake2b(np.packbits(mask).tobytes(), digest_size=16).hexdigest()
+def part_fingerprint(whole: str, mask: np.ndarray) -> str:
+    """The fingerprint of some queries of a store, given by that of the store and a mask of its queries."""
+    return f"{whole}, {hashlib.blake2b(np.packbits(mask).tobytes(), digest_size=16).hexdigest()}"

@@ -16,8 +16,10 @@ from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.data.fold_files import Fold, FoldFiles
 from rankforce.data.hashing import checked_seed
+from rankforce.data.spread import SpreadData, bare_data, check_takes_spread
 from rankforce.errors import DataError, SettingsError
 from rankforce.evaluation.evaluate import evaluate
+from rankforce.evaluation.foreign_models import name_of
 from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import Evaluation
 from rankforce.kinds import FunctionOf, OrNone, check_number, check_switches, shown
@@ -95,12 +97,14 @@ class CrossValidation(Tabular):
         return f"{super().to_text(width)}\n\n{self.evaluation.to_text(width)}"
 
 
-WANTED_FOLDS = "cross-validation needs a Dataset, or folds that are tuples (train, test) or (train, validation, test)"
+WANTED_FOLDS = (
+    "cross-validation needs a Dataset, shared data, or folds that are tuples (train, test) or (train, validation, test)"
+)
 
 
 def cross_validate(
     ranker: Any,
-    data: Dataset | Iterable[Fold | tuple[Any, ...]],
+    data: Dataset | SpreadData | Iterable[Fold | tuple[Any, ...]],
     measures: str | Measure | Iterable[str | Measure] = "NDCG@10",
     *,
     folds: int = 5,
@@ -118,9 +122,9 @@ def cross_validate(
     ranker : is not changed: a clone of it is fitted per fold
         A ranker of rankforce, or an estimator of LightGBM, XGBoost, CatBoost or scikit-learn, fitted on the main label
         (weights are not handed on to it).
-    data : Dataset, or folds
-        A Dataset is dealt into ``folds`` parts of whole queries by ``seed``. Folds are (train, test) or (train,
-        validation, test), as ``rf.read_folds`` gives them.
+    data : Dataset, shared data, or folds
+        A Dataset, or what ``rf.shared`` gives, is dealt into ``folds`` parts of whole queries by ``seed``. Folds are
+        (train, test) or (train, validation, test), as ``rf.read_folds`` gives them.
     measures : one or several measures
     validation_share : float
         This share of each training part's queries is held out as validation data, for early stopping. Folds that
@@ -141,28 +145,32 @@ def cross_validate(
     OrNone(FunctionOf(1, "a function from the number of a fold to callbacks,")).check("callbacks", callbacks)
     request = Request.of(measures, seed=seed, **policies)
     measures = list(request.measures) if isinstance(measures, Iterator) else measures
-    parts = _folds_of(data, folds, seed, validation_share)
-    one_data = isinstance(data, Dataset)
+    parts = dealt_folds(data, folds, seed, validation_share)
+    one_data = isinstance(data, (Dataset, SpreadData))
     count = folds if one_data else (len(data) if isinstance(data, Sequence) else 0)
+    check_learns_from(trained, data)
     _check_tests(request, data)
     evaluations, rankers, scores, tests = [], [], [], []
     with Progress("cross-validation", count, "folds", progress) as bar:
         for number, (train, validation, test) in enumerate(parts, start=1):
-            request.on(test)
+            judged = bare_data(test)
+            request.on(judged)
+            check_learns_from(trained, train)
             fold_ranker = trained.silent()
             fold_callbacks = () if callbacks is None else callbacks(number)
             fit_on(fold_ranker, train, validation, fold_callbacks)
             scores.append(fold_ranker.predict(test))
-            evaluations.append(evaluate(scores[-1], test, measures, seed=seed, **policies))
-            tests.append(_without_features(test))
+            evaluations.append(evaluate(scores[-1], judged, measures, seed=seed, **policies))
+            tests.append(_without_features(judged))
+            if one_data:
+                _let_go(train, validation)
             if keep_rankers:
                 rankers.append(fold_ranker.estimator if isinstance(fold_ranker, ForeignRanker) else fold_ranker)
             bar.advance(number, dict(evaluations[-1].mean))
     if not tests:
         raise DataError("cross-validation needs at least one fold")
     if one_data:
-        assert isinstance(data, Dataset)
-        pooled = data
+        pooled = bare_data(data)
         by_query = dict(
             zip(
                 np.concatenate([test.query_ids for test in tests]).tolist(),
@@ -170,10 +178,10 @@ def cross_validate(
                 strict=True,
             )
         )
-        fold_of = np.array([by_query[query] for query in data.query_ids.tolist()])
-        all_scores = np.empty(data.n_documents)
+        fold_of = np.array([by_query[query] for query in pooled.query_ids.tolist()])
+        all_scores = np.empty(pooled.n_documents)
         for number, fold_scores in enumerate(scores, start=1):
-            all_scores[fold_of[data.row_queries] == number] = fold_scores
+            all_scores[fold_of[pooled.row_queries] == number] = fold_scores
     else:
         pooled = _pooled(tests)
         fold_of = np.repeat(np.arange(1, len(tests) + 1), [test.n_queries for test in tests])
@@ -182,7 +190,20 @@ def cross_validate(
     return CrossValidation(whole, tuple(evaluations), fold_of, all_scores, tuple(rankers))
 
 
-def fit_on(ranker: Any, train: Dataset, validation: Dataset | None, callbacks: Sequence[Any] = ()) -> None:
+def check_learns_from(ranker: Any, data: Any) -> None:
+    """Raise if the documents are in other processes and the ranker learns in one."""
+    if isinstance(data, SpreadData):
+        check_takes_spread(ranker, name_of(ranker.estimator if isinstance(ranker, ForeignRanker) else ranker))
+
+
+def _let_go(*parts: Any) -> None:
+    """Let the processes give up what they hold of training data: the next fold needs the memory."""
+    for part in parts:
+        if isinstance(part, SpreadData):
+            part.close()
+
+
+def fit_on(ranker: Any, train: Any, validation: Any, callbacks: Sequence[Any] = ()) -> None:
     """Fit a ranker, handing on validation data and callbacks where it takes them."""
     takes = inspect.signature(ranker.fit).parameters
     check_early_stopping(ranker, validation is not None)
@@ -213,9 +234,10 @@ def check_ranker(ranker: Any) -> None:
         raise SettingsError(f"a ranker is needed, for example rf.LambdaMART(), not {shown(ranker)}")
 
 
-def _folds_of(data: Any, folds: int, seed: int, validation_share: float | None) -> Iterator[Fold]:
+def dealt_folds(data: Any, folds: int, seed: int, validation_share: float | None) -> Iterator[Fold]:
+    """The folds of a cross-validation, each when it is asked for."""
     check_number("validation_share", validation_share, 0.0, 0.9, above=True, optional=True)
-    given = data.folds(folds, seed=seed) if isinstance(data, Dataset) else _listed(data)
+    given = data.folds(folds, seed=seed) if isinstance(data, (Dataset, SpreadData)) else _listed(data)
     return (_fold(one, seed, validation_share) for one in given)
 
 
@@ -233,7 +255,7 @@ def _fold(given: Any, seed: int, validation_share: float | None) -> Fold:
     if not isinstance(given, tuple) or len(given) not in (2, 3):
         raise DataError(f"{WANTED_FOLDS}, not {type(given).__name__}")
     for part in given:
-        if part is not None:
+        if part is not None and not isinstance(part, SpreadData):
             check_dataset(part)
     train, validation, test = given if len(given) == 3 else (given[0], None, given[1])
     if validation is None and validation_share is not None:
@@ -243,13 +265,13 @@ def _fold(given: Any, seed: int, validation_share: float | None) -> Fold:
 
 def _check_tests(request: Request, data: Any) -> None:
     """Raise where measures or policies do not fit the data, or test parts that are known already cannot be pooled."""
-    if isinstance(data, Dataset):
-        request.on(data)
+    if isinstance(data, (Dataset, SpreadData)):
+        request.on(bare_data(data))
         return
     if isinstance(data, FoldFiles):
         tests = data.tests()
     elif isinstance(data, Sequence):
-        tests = (_fold(fold, 0, None).test for fold in data)
+        tests = (bare_data(_fold(fold, 0, None).test) for fold in data)
     else:
         return
     labels = []

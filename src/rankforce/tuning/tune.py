@@ -16,7 +16,8 @@ from rankforce.console.progress import Progress
 from rankforce.console.result_tables import Cell, ResultTable, Tabular
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
-from rankforce.errors import DataError, RankforceError, SettingsError
+from rankforce.data.spread import SpreadData, bare_data
+from rankforce.errors import ClusterError, DataError, RankforceError, SettingsError
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.request import Request
 from rankforce.kinds import check_choice, check_number, check_switches
@@ -26,7 +27,14 @@ from rankforce.models.provenance import NOT_KEPT, plain
 from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.training.base_models import base_of, written_base
 from rankforce.training.own_code import OwnCode
-from rankforce.tuning.cross_validation import check_early_stopping, check_ranker, cross_validate, fit_on
+from rankforce.tuning.cross_validation import (
+    check_early_stopping,
+    check_learns_from,
+    check_ranker,
+    cross_validate,
+    dealt_folds,
+    fit_on,
+)
 from rankforce.tuning.journal import Journal
 from rankforce.tuning.proposals import Watching, proposals_of
 from rankforce.tuning.space import Choices, Space, key_of
@@ -132,10 +140,10 @@ class Tuning(Tabular):
 
 def tune(
     ranker: Any,
-    data: Dataset,
+    data: Dataset | SpreadData,
     space: Mapping[str, Any],
     *,
-    validation: Dataset | None = None,
+    validation: Dataset | SpreadData | None = None,
     folds: int = 5,
     validation_share: float | None = None,
     measure: str | Measure | None = None,
@@ -152,10 +160,10 @@ def tune(
     Parameters
     ----------
     ranker : the settings that are not searched; it is not changed
-    data : Dataset to learn from
+    data : Dataset to learn from, or what ``rf.shared`` gives: every trial is then trained by all workers
     space : mapping of setting to what to try
         A list of values, ``(low, high)``, or ``(low, high, "log")``; whole numbers if both ends are.
-    validation : Dataset
+    validation : Dataset, shared data
         The value of a trial is the measure on this; it is also what early stopping watches. Without it the value is
         that of a cross-validation over ``folds`` parts of whole queries (``validation_share`` as there).
     measure : what decides; default: what the ranker watches
@@ -172,11 +180,8 @@ def tune(
     Same data, space and seed: same trials (Optuna: in one go). Ctrl-C ends the search after the current trial.
     """
     check_ranker(ranker)
-    for name, documents in (("data", data), ("validation", validation)):
-        if not isinstance(documents, Dataset) and not (name == "validation" and documents is None):
-            raise DataError(
-                f"{name} must be a Dataset: rf.Dataset(X, y, qid=...) or rf.read(path), not {documents!r:.80}"
-            )
+    _check_data(data, validation)
+    check_learns_from(ranker, data)
     check_choice("method", method, METHODS)
     check_switches(refit=refit, progress=progress)
     check_number("trials", trials, 1, whole=True, optional=True)
@@ -187,6 +192,8 @@ def tune(
         )
     seed = checked_seed(seed)
     search_space = Space(space, ranker)
+    if isinstance(data, SpreadData):
+        _check_shared(search_space, processes)
     target = _measure(measure, ranker, search_space)
     trying = _Trying(ranker, data, validation, folds, validation_share, target, seed)
     trying.check(search_space)
@@ -241,14 +248,35 @@ def _tried(
             yield Trial.of_record(records[key_of(settings)], number, settings)
 
 
+def _check_data(data: Any, validation: Any) -> None:
+    for name, documents in (("data", data), ("validation", validation)):
+        if not isinstance(documents, (Dataset, SpreadData)) and not (name == "validation" and documents is None):
+            raise DataError(
+                f"{name} must be a Dataset: rf.Dataset(X, y, qid=...) or rf.read(path), not {documents!r:.80}"
+            )
+    if isinstance(validation, SpreadData) and not isinstance(data, SpreadData):
+        raise DataError("the validation data is shared by several processes and the data is not: share both or none")
+
+
+def _check_shared(space: Space, processes: int) -> None:
+    """Raise for what cannot be searched where documents are in several processes."""
+    if processes > 1:
+        raise SettingsError(
+            "a trial on shared data is trained by all who have it, one trial after the other: give ",
+            Argument("processes", 1),
+        )
+    if "max_bins" in space.parts:
+        raise SettingsError("shared data is cut into bins when it is shared: max_bins cannot be searched there")
+
+
 class _Trying:
     """How one combination of settings is valued."""
 
     def __init__(
         self,
         ranker: Any,
-        data: Dataset,
-        validation: Dataset | None,
+        data: Any,
+        validation: Any,
         folds: int,
         validation_share: float | None,
         measure: Measure,
@@ -264,17 +292,19 @@ class _Trying:
         self.ranker, self.data, self.validation = ranker, data, validation
         self.folds, self.validation_share, self.measure, self.seed = folds, validation_share, measure, seed
         self.last_failure: tuple[Any, ...] = ()  # what the error of the last trial that failed said
+        self._parts: list[Any] = []  # of shared data: what was found of a fold is kept from trial to trial
         self.chosen_by = "on the validation data" if validation is not None else f"over {folds} folds"
 
     def check(self, space: Space) -> None:
         """Raise what every trial would, before the first one."""
-        judged = self.data if self.validation is None else self.validation
+        judged = bare_data(self.data if self.validation is None else self.validation)
         known = Request.of(self.measure).on(judged)[0]
         if not known.normalisers.any():
             raise SettingsError(f"{self.measure} has no value: every query is blank to it")
         if self.validation is None:
             check_number("validation_share", self.validation_share, 0.0, 0.9, above=True, optional=True)
-            self.data.folds(self.folds, seed=self.seed)
+            parts = dealt_folds(self.data, self.folds, self.seed, self.validation_share)
+            self._parts = list(parts) if isinstance(self.data, SpreadData) else []
         if "early_stopping" not in space.parts:
             check_early_stopping(self.ranker, self.validation is not None or self.validation_share is not None)
 
@@ -302,6 +332,8 @@ class _Trying:
         began = time.monotonic()
         try:
             value, iterations = self._value(settings, watching)
+        except ClusterError:  # not the fault of the settings
+            raise
         except RankforceError as error:
             seconds = time.monotonic() - began
             self.last_failure = error.args

@@ -12,7 +12,12 @@ from rankforce.cli import options, output
 
 def cross_validate(
     data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="A data file, or a folder with Fold1/train.txt, vali.txt, test.txt.")
+        list[str],
+        typer.Argument(
+            metavar="DATA",
+            help="A data file, or a folder with Fold1/train.txt, vali.txt, test.txt; on a cluster data files, or a "
+            "folder of them.",
+        ),
     ],
     folds: Annotated[int, typer.Option(metavar="N", help="Folds of whole queries, for a data file.")] = 5,
     validation_share: Annotated[
@@ -29,6 +34,8 @@ def cross_validate(
     blank: options.Blank = None,
     convention: options.Convention = None,
     per_query: options.PerQuery = None,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
     seed: options.Seed = 0,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
@@ -43,35 +50,37 @@ def cross_validate(
     Each fold is ranked by a ranker that learned from the others; the values of all queries are pooled.
     """
     import rankforce as rf
+    from rankforce.cli.clusters import cluster_client, learning_data, only_file
     from rankforce.cli.own_measures import import_measures
-    from rankforce.cli.reading import note_origins, read_data, reading_options
+    from rankforce.cli.reading import note_origins, reading_options
     from rankforce.cli.settings import read_settings
     from rankforce.cli.writing import check_output, write_per_query
     from rankforce.evaluation.request import Request
     from rankforce.rankers.catalogue import ranker_class
     from rankforce.stores.format import is_store
 
-    check_output(per_query, data)
+    check_output(per_query, *data)
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     policies: dict[str, Any] = {"ties": ties, "blank": blank, "convention": convention}
     Request.of(measure or ["NDCG@10"], **policies)
     model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
     documents: Any
-    if data.is_dir() and not is_store(str(data)):
-        documents = rf.read_folds(data, on_read=note_origins, **reading_options(read, categorical))
-    else:
-        documents = read_data(data, read, categorical=categorical)
-    result = rf.cross_validate(
-        model,
-        documents,
-        measure or ["NDCG@10"],
-        folds=folds,
-        seed=seed,
-        validation_share=validation_share,
-        progress=not quiet,
-        **policies,
-    )
+    with cluster_client(cluster, workers, threads) as client:
+        if client is None and Path(data[0]).is_dir() and not is_store(data[0]):
+            documents = rf.read_folds(only_file(data), on_read=note_origins, **reading_options(read, categorical))
+        else:
+            documents, _ = learning_data(client, model, data, None, read, categorical)
+        result = rf.cross_validate(
+            model,
+            documents,
+            measure or ["NDCG@10"],
+            folds=folds,
+            seed=seed,
+            validation_share=validation_share,
+            progress=not quiet,
+            **policies,
+        )
     if per_query is not None:
         write_per_query(per_query, result.evaluation, fold=result.fold_of)
     if json:

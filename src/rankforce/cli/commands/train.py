@@ -161,18 +161,8 @@ def train(
             help="Go on from the checkpoint if there is one, begin anew, or insist on one.",
         ),
     ] = "auto",
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Train on a Dask cluster, whose workers read the files: tcp://scheduler:8786.",
-            show_default=False,
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Train on a Dask cluster of N processes here.", show_default=False),
-    ] = None,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any setting of the ranker; repeatable.", show_default=False),
@@ -190,7 +180,7 @@ def train(
     Ctrl-C stops after the current tree or epoch and keeps what was learned.
     """
     import rankforce as rf
-    from rankforce.cli.clusters import cluster_client, refuse_on_cluster
+    from rankforce.cli.clusters import cluster_client, learning_data, refuse_on_cluster
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.settings import read_option, read_settings
     from rankforce.cli.writing import check_output
@@ -240,43 +230,14 @@ def train(
         model = rf.Bagging(model, n_models=bag, seed=seed, progress=not quiet)
     checkpoints = _checkpoints(model, checkpoint, checkpoint_every, resume)
     with cluster_client(cluster, workers, threads) as client:
-        documents, held_out = _data(client, model, data, validation, read, categorical)
         refuse_on_cluster(client, refit=refit, preferences=preferences, bag=bag)
+        documents, held_out = learning_data(client, model, data, validation, read, categorical)
         learned_from = _preferences(model, documents, preferences, preference_share, refit)
         model.fit(documents, validation=held_out, **checkpoints, **learned_from)
         if refit:
             model = model.refit(documents, held_out)
         model.save(out)
         _show_outcome(model, out, documents, json)
-
-
-def _data(
-    client: Any,
-    model: Any,
-    files: Sequence[str],
-    validation: str | None,
-    read: list[str] | None,
-    categorical: list[str] | None,
-) -> tuple[Any, Any]:
-    """Training and validation data: here, or on a cluster."""
-    from rankforce.cli.clusters import share
-    from rankforce.cli.reading import read_data, reading_options
-
-    if client is None:
-        if len(files) > 1:
-            raise SettingsError(
-                "several files are trained on together on a cluster, --workers N, or as a store: rankforce bin FILES "
-                "-o STORE"
-            )
-        held_out = None if validation is None else read_data(validation, read, categorical=categorical)
-        return read_data(files[0], read, categorical=categorical), held_out
-    if categorical:
-        raise SettingsError(
-            "on a cluster files are read in blocks, whose features are numbers: leave --categorical out"
-        )
-    options = reading_options(read)
-    train = share(client, files, options, max_bins=getattr(model, "max_bins", 255))
-    return train, None if validation is None else share(client, [validation], options, like=train)
 
 
 def _checkpoints(model: Any, path: Path | None, every: int, resume: str) -> dict[str, Any]:

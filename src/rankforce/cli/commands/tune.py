@@ -12,7 +12,13 @@ from rankforce.cli import options, output
 
 
 def tune(
-    data: Annotated[str, typer.Argument(metavar="TRAIN", help="Training data: LETOR text, Parquet or CSV.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRAIN",
+            help="Training data: LETOR text, Parquet or CSV; on a cluster several files, or a folder.",
+        ),
+    ],
     tried: Annotated[
         list[str] | None,
         typer.Option(
@@ -57,6 +63,8 @@ def tune(
     processes: Annotated[
         int, typer.Option(metavar="N", help="So many trials at once, by processes that share a store.", min=1, max=256)
     ] = 1,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="MODEL.json", help="Write the best model here.", show_default=False),
@@ -82,15 +90,15 @@ def tune(
     an interrupted search goes on where it was.
     """
     import rankforce as rf
+    from rankforce.cli.clusters import cluster_client, learning_data, refuse_on_cluster
     from rankforce.cli.own_measures import import_measures
-    from rankforce.cli.reading import read_data
     from rankforce.cli.search_space import read_space
     from rankforce.cli.settings import read_settings
     from rankforce.cli.writing import check_output
     from rankforce.rankers.catalogue import ranker_class
 
-    check_output(out, data, validation, space, journal)
-    check_output(journal, data, validation, space)
+    check_output(out, *data, validation, space, journal)
+    check_output(journal, *data, validation, space)
     if refit and (out is None or (validation is None and validation_share is None)):
         raise rf.SettingsError(
             "--refit goes with --out FILE and with --validation or --validation-share: without data held out, the "
@@ -100,24 +108,25 @@ def tune(
     kind: Any = ranker_class(ranker)
     base = kind(**({"seed": seed, "threads": threads, "progress": not quiet} | read_settings(settings or (), kind)))
     search_space = read_space(tried or (), space, kind)
-    held_out = None if validation is None else read_data(validation, read, categorical=categorical)
-    documents = read_data(data, read, categorical=categorical)
-    result = rf.tune(
-        base,
-        documents,
-        search_space,
-        validation=held_out,
-        folds=folds,
-        validation_share=validation_share,
-        measure=measure,
-        method=method,
-        trials=trials,
-        seed=seed,
-        journal=journal,
-        processes=processes,
-        refit=out is not None,
-        progress=not quiet,
-    )
+    with cluster_client(cluster, workers, threads) as client:
+        refuse_on_cluster(client, refit=refit)
+        documents, held_out = learning_data(client, base, data, validation, read, categorical)
+        result = rf.tune(
+            base,
+            documents,
+            search_space,
+            validation=held_out,
+            folds=folds,
+            validation_share=validation_share,
+            measure=measure,
+            method=method,
+            trials=trials,
+            seed=seed,
+            journal=journal,
+            processes=processes,
+            refit=out is not None,
+            progress=not quiet,
+        )
     if refit:
         result = dataclasses.replace(result, ranker=result.refit(*filter(None, (documents, held_out))))
     if out is not None:
@@ -139,5 +148,4 @@ def tune(
     if form == "text":
         output.show("", f"best: {best_settings}; {result.measure} {result.value:.4f}")
     if out is not None:
-        again = ", fitted again on all data" if refit else ""
-        output.show(f"{out}: {kind.__name__} with these settings{again}")
+        output.show(f"{out}: {kind.__name__} with these settings{', fitted again on all data' if refit else ''}")
