@@ -133,7 +133,7 @@ def ingest(
     taken: frozenset[int] = frozenset()
     if len(strays):
         if not shuffle:
-            _refuse_strays(client, source, overview, strays)
+            _refuse_strays(client, source, overview, strays, timeout)
         everything = rows > MOST_STRAYS * overview.documents
         taken = frozenset(pieces)
         strays = np.unique(overview.queries()[0]) if everything else strays
@@ -235,12 +235,12 @@ def _bring_together(
             contents[number], summaries[number] = new[number], summary
 
 
-def _refuse_strays(client: Any, source: PieceSource, overview: Overview, strays: np.ndarray) -> None:
+def _refuse_strays(client: Any, source: PieceSource, overview: Overview, strays: np.ndarray, timeout: float) -> None:
     first, second = [
         piece for piece, summary in zip(source.pieces, overview.summaries, strict=True) if strays[0] in summary.hashes
     ][:2]
     content = source.contents.get(first.number)
-    name = client.submit(name_of_query, first, content, int(strays[0]), pure=False).result()
+    (name,) = gathered_from(client, [client.submit(name_of_query, first, content, int(strays[0]), pure=False)], timeout)
     raise DataError(
         f"query {name} is in {first.name} and in {second.name}, and {len(strays) - 1:,} more are in several pieces: ",
         Argument("shuffle", True),
