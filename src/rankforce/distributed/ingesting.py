@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from rankforce.binning.binning import Binning
+from rankforce.data.categories import Categories
 from rankforce.data.dataset import Dataset
 from rankforce.data.distributions import KnownData
 from rankforce.distributed.edges import find_edges
 from rankforce.distributed.pieces import FilePiece, HeldPiece, Piece, PieceSource, source_of
+from rankforce.distributed.settling import settle_columns
 from rankforce.distributed.shards import Facts
 from rankforce.distributed.strays import MOST_STRAYS, assembled, name_of_query, stray_queries, taken_out
 from rankforce.distributed.surveying import (
@@ -124,7 +126,8 @@ def ingest(
             source.contents[number] = (
                 client.submit(_held, part, pure=False) if isinstance(part, Dataset) else client.compute(part)
             )
-    surveyed, overview, limits = _survey(client, source, rows, timeout)
+    listed = None if like is None else like.layout.kind.categories
+    surveyed, overview, limits = _survey(client, source, rows, listed, timeout)
     layout = overview.layout if like is None else _like(overview.layout, like.layout)
     pieces = {piece.number: piece for piece in source.pieces}
     summaries = dict(zip(pieces, overview.summaries, strict=True))
@@ -148,12 +151,14 @@ def ingest(
     return Ingested(pieces, contents, summaries, layout, binning, most, known, ranges, strays, taken)
 
 
-def _held(part: Dataset) -> Dataset:
-    """On a worker: a part of a data set of the client's. Not scattered: what is lost then is lost for good."""
+def _held(part: Any) -> Any:
+    """On a worker: what the client has. Not scattered: what is lost then is lost for good."""
     return part
 
 
-def _survey(client: Any, source: PieceSource, rows: float, timeout: float) -> tuple[list[Any], Overview, Any]:
+def _survey(
+    client: Any, source: PieceSource, rows: float, like: Categories | None, timeout: float
+) -> tuple[list[Any], Overview, Any]:
     """(what is left on the workers, by piece; what all tell; up to which words rows are sampled)."""
     limits = kept_limits(rows)
     while True:
@@ -164,6 +169,10 @@ def _survey(client: Any, source: PieceSource, rows: float, timeout: float) -> tu
             ]
             told = [client.submit(operator.itemgetter(0), one, pure=False) for one in surveyed]
         summaries = gathered_from(client, told, timeout)
+        if any(one is None for one in summaries):  # of columns that hold no numbers
+            columns = client.submit(_held, settle_columns(client, source.pieces, like, timeout), pure=False)
+            source.contents.update({piece.number: columns for piece in source.pieces})
+            continue
         overview = Overview.of(source.pieces, summaries)
         wanted = sample_limits(overview)
         if all(kept >= last for kept, last in zip(limits, wanted, strict=True)):
