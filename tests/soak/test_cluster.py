@@ -75,11 +75,11 @@ def test_random_kills(batch, files, tmp_path):
             held_out = HELD_OUT if stage != "columns" else None
             if held_out is None:
                 settings["early_stopping"] = None
+            alone = learned(rf.LambdaMART(**settings), given, validation=held_out)  # first: it compiles the kernels
             with within(300):
                 train = rf.shared(DATA if folder is None else folder, client)
                 together = learned(rf.LambdaMART(**settings), train, validation=held_out)
             print("  lost:", train.last_run["losses"], flush=True)
-            alone = learned(rf.LambdaMART(**settings), given, validation=held_out)
             assert file_of(together, tmp_path) == file_of(alone, tmp_path), said
 
 
