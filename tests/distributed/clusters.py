@@ -13,9 +13,9 @@ pytest.importorskip("distributed", reason="pip install 'rankforce[cluster]'")
 
 import dask
 
-from distributed import Client, LocalCluster, Security
+from distributed import Client, LocalCluster, Queue, Security
 
-__all__ = ["Security", "cluster_of", "dask", "file_of", "learned", "within"]
+__all__ = ["Queue", "Security", "cluster_of", "dask", "file_of", "learned", "within"]
 
 
 @contextlib.contextmanager

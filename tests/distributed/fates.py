@@ -10,10 +10,12 @@ import os
 import signal
 
 STAGES = {
+    "columns": ("rankforce.distributed.settling", "CategoryTally.take"),
     "survey": ("rankforce.distributed.surveying", "PieceSurvey.take"),
     "edges": ("rankforce.distributed.edges", "_runs"),
     "strays": ("rankforce.distributed.strays", "Dataset.concat"),
     "load": ("rankforce.distributed.shards", "Loading.take"),
+    "introduction": ("rankforce.distributed.taking_part", "traits"),
     "meeting": ("rankforce.distributed.taking_part", "Peers"),
     "sum": ("rankforce.distributed.peers", "Peers.add"),
     "watched": ("rankforce.training.monitor", "Monitor.record"),

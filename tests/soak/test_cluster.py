@@ -9,6 +9,7 @@ import pytest
 from tests.distributed import fates
 from tests.distributed.clusters import cluster_of, file_of, learned, within
 from tests.distributed.settings_at_random import random_settings
+from tests.stores.test_stores import shuffled
 from tests.test_collective import DATA, HELD_OUT
 
 import rankforce as rf
@@ -18,11 +19,46 @@ pytestmark = [pytest.mark.soak, pytest.mark.cluster, pytest.mark.compiled_only]
 
 KILLS = 200
 PER_CLUSTER = 20  # nannies start workers anew; a fresh cluster now and then keeps one bad start from spoiling all
-LATEST = {"survey": 3, "edges": 12, "load": 4, "meeting": 1, "sum": 150, "watched": 5, "tree": 5, "ending": 1}
+LATEST = {
+    "columns": 4,
+    "survey": 3,
+    "edges": 12,
+    "strays": 4,
+    "load": 4,
+    "introduction": 1,
+    "meeting": 1,
+    "sum": 150,
+    "watched": 5,
+    "tree": 5,
+    "ending": 1,
+}
+
+
+def test_all_stages_are_drawn():
+    assert LATEST.keys() == fates.STAGES.keys()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Two folders: rows all over the place, and a column of text."""
+    mixed, texts = (tmp_path_factory.mktemp(name) for name in ("mixed", "texts"))
+    data = shuffled(DATA)
+    for number, rows in enumerate(np.array_split(np.arange(data.n_documents), 5)):
+        data._take_rows(rows).write(mixed / f"part{number}.parquet")
+    frame = DATA.to_pandas()
+    frame["brand"] = np.array(["hat", "shoe", "coat"])[np.arange(len(frame)) % 3]
+    for number, rows in enumerate(np.array_split(np.arange(len(frame)), 5)):
+        frame.iloc[rows].to_csv(texts / f"part{number}.csv", index=False)
+    return {"strays": mixed, "columns": texts}
+
+
+def one_machine(folder):
+    parts = [rf.read(path) for path in sorted(folder.iterdir())]
+    return rf.Dataset.concat(parts, same_query="merge")
 
 
 @pytest.mark.parametrize("batch", range(KILLS // PER_CLUSTER))
-def test_random_kills(batch, tmp_path):
+def test_random_kills(batch, files, tmp_path):
     random = np.random.default_rng(batch)
     with cluster_of(3, processes=True) as client:
         for number in range(PER_CLUSTER):
@@ -33,10 +69,17 @@ def test_random_kills(batch, tmp_path):
             victim = sorted(alive_workers(client))[int(random.integers(2))]
             client.run(fates.arm, stage, after, signal.SIGKILL, workers=[victim])
             said = f"batch {batch}, kill {number}: {stage} {after}, {settings}"
+            print(said, flush=True)
+            folder = files.get(stage)
+            given = DATA if folder is None else one_machine(folder)
+            held_out = HELD_OUT if stage != "columns" else None
+            if held_out is None:
+                settings["early_stopping"] = None
+            alone = learned(rf.LambdaMART(**settings), given, validation=held_out)  # first: it compiles the kernels
             with within(300):
-                train = rf.shared(DATA, client)
-                together = learned(rf.LambdaMART(**settings), train, validation=HELD_OUT)
-            alone = learned(rf.LambdaMART(**settings), DATA, validation=HELD_OUT)
+                train = rf.shared(DATA if folder is None else folder, client)
+                together = learned(rf.LambdaMART(**settings), train, validation=held_out)
+            print("  lost:", train.last_run["losses"], flush=True)
             assert file_of(together, tmp_path) == file_of(alone, tmp_path), said
 
 

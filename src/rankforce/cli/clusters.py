@@ -79,11 +79,7 @@ def learning_data(
         held_out = None if validation is None else read_data(validation, read, categorical=categorical)
         return read_data(file, read, categorical=categorical), held_out
     check_takes_spread(model, type(model).__name__)
-    if categorical:
-        raise SettingsError(
-            "on a cluster files are read in blocks, whose features are numbers: leave --categorical out"
-        )
-    options = reading_options(read)
+    options = reading_options(read, categorical)
     train = share(client, files, options, max_bins=getattr(model, "max_bins", 255))
     return train, None if validation is None else share(client, [validation], options, like=train)
 

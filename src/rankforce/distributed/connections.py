@@ -20,6 +20,7 @@ from rankforce.errors import PeerLostError
 
 _HELLO = struct.Struct("!16si")  # the run, the rank
 RUN_SIZE = 16  # bytes of a run's name
+ATTEMPT = 5.0  # seconds after which a member is called again
 LOST_HOST = 30  # seconds after which a host that acknowledges nothing is lost
 CHUNK = 2**20  # bytes handed to TLS at a time
 
@@ -49,7 +50,14 @@ class Listener:
         self.socket = socket.create_server((host, port), family=family, backlog=128, reuse_port=False)
         self.address = Address((host, int(self.socket.getsockname()[1])))
 
+    @property
+    def closed(self) -> bool:
+        return self.socket.fileno() < 0
+
     def close(self) -> None:
+        """Also wakes the thread that waits here for a member to call."""
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
 
 
@@ -67,7 +75,7 @@ def connect(
     made: dict[int, socket.socket] = {}
     try:
         for other in range(rank):
-            made[other] = _call(addresses[other], rank, run, deadline, secrecy)
+            made[other] = _call(listener, addresses[other], rank, run, deadline, secrecy)
         while len(made) < len(addresses) - 1:
             accepted = _answer(listener, run, deadline, secrecy, len(addresses) - 1 - len(made))
             if accepted is not None:
@@ -85,16 +93,20 @@ def connect(
     return made
 
 
-def _call(address: Address, rank: int, run: bytes, deadline: float, secrecy: Secrecy | None) -> socket.socket:
+def _call(
+    listener: Listener, address: Address, rank: int, run: bytes, deadline: float, secrecy: Secrecy | None
+) -> socket.socket:
+    """Refused means gone: a member listens before its address is told. Who is called off itself stops calling."""
     connection: socket.socket | None = None
     while connection is None:
         try:
-            connection = socket.create_connection(address, timeout=max(0.1, deadline - time.monotonic()))
-        except OSError as error:  # it may not listen yet
-            if time.monotonic() > deadline:
+            connection = socket.create_connection(address, timeout=min(ATTEMPT, max(0.1, deadline - time.monotonic())))
+        except OSError as error:
+            if isinstance(error, ConnectionRefusedError) or time.monotonic() > deadline or listener.closed:
                 raise PeerLostError(f"nobody answers at {address}: {error}") from error
             time.sleep(0.05)
     try:
+        connection.settimeout(max(0.1, deadline - time.monotonic()))  # TLS waits until it is answered
         if secrecy is not None:
             connection = secrecy.client.wrap_socket(connection, server_hostname=address[0])
         connection.sendall(_HELLO.pack(run, rank))
@@ -108,8 +120,8 @@ def _answer(
     listener: Listener, run: bytes, deadline: float, secrecy: Secrecy | None, missing: int
 ) -> tuple[int, socket.socket] | None:
     """The rank of a member that calls, and its connection; None if it was somebody else."""
-    listener.socket.settimeout(max(0.01, deadline - time.monotonic()))
     try:
+        listener.socket.settimeout(max(0.01, deadline - time.monotonic()))
         connection, _ = listener.socket.accept()
     except OSError as error:
         raise PeerLostError(f"{missing} of the other members did not connect to {listener.address}") from error

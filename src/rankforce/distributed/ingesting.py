@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from rankforce.binning.binning import Binning
+from rankforce.data.categories import Categories
 from rankforce.data.dataset import Dataset
 from rankforce.data.distributions import KnownData
 from rankforce.distributed.edges import find_edges
 from rankforce.distributed.pieces import FilePiece, HeldPiece, Piece, PieceSource, source_of
+from rankforce.distributed.settling import settle_columns
 from rankforce.distributed.shards import Facts
 from rankforce.distributed.strays import MOST_STRAYS, assembled, name_of_query, stray_queries, taken_out
 from rankforce.distributed.surveying import (
@@ -120,7 +122,8 @@ def ingest(
             source.contents[number] = (
                 client.submit(_held, part, pure=False) if isinstance(part, Dataset) else client.compute(part)
             )
-    surveyed, overview, limits = _survey(client, source, rows, timeout)
+    listed = None if like is None else like.layout.kind.categories
+    surveyed, overview, limits = _survey(client, source, rows, listed, timeout)
     layout = overview.layout if like is None else layout_like(overview.layout, like.layout)
     pieces = {piece.number: piece for piece in source.pieces}
     summaries = dict(zip(pieces, overview.summaries, strict=True))
@@ -129,7 +132,7 @@ def ingest(
     taken: frozenset[int] = frozenset()
     if len(strays):
         if not shuffle:
-            _refuse_strays(client, source, overview, strays)
+            _refuse_strays(client, source, overview, strays, timeout)
         everything = rows > MOST_STRAYS * overview.documents
         taken = frozenset(pieces)
         strays = np.unique(overview.queries()[0]) if everything else strays
@@ -147,18 +150,20 @@ def ingest(
 def cut(client: Any, found: Ingested, timeout: float) -> Ingested:
     """The same queries with thresholds, and what models keep of the data: from a survey of these queries alone."""
     source = PieceSource(list(found.original_pieces().values()), found.contents)
-    surveyed, overview, limits = _survey(client, source, found.documents, timeout)
+    surveyed, overview, limits = _survey(client, source, found.documents, found.layout.kind.categories, timeout)
     binning, known = find_edges(client, surveyed, overview, limits, found.max_bins, timeout)
     ranges = overview.lows, overview.highs, overview.missing_shares
     return dataclasses.replace(found, binning=binning, known_data=known, ranges=ranges)
 
 
-def _held(part: Dataset) -> Dataset:
-    """On a worker: a part of a data set of the client's. Not scattered: what is lost then is lost for good."""
+def _held(part: Any) -> Any:
+    """On a worker: what the client has. Not scattered: what is lost then is lost for good."""
     return part
 
 
-def _survey(client: Any, source: PieceSource, rows: float, timeout: float) -> tuple[list[Any], Overview, Any]:
+def _survey(
+    client: Any, source: PieceSource, rows: float, like: Categories | None, timeout: float
+) -> tuple[list[Any], Overview, Any]:
     """(what is left on the workers, by piece; what all tell; up to which words rows are sampled)."""
     limits = kept_limits(rows)
     while True:
@@ -169,6 +174,10 @@ def _survey(client: Any, source: PieceSource, rows: float, timeout: float) -> tu
             ]
             told = [client.submit(operator.itemgetter(0), one, pure=False) for one in surveyed]
         summaries = gathered_from(client, told, timeout)
+        if any(one is None for one in summaries):  # of columns that hold no numbers
+            columns = client.submit(_held, settle_columns(client, source.pieces, like, timeout), pure=False)
+            source.contents.update({piece.number: columns for piece in source.pieces})
+            continue
         overview = Overview.of(source.pieces, summaries)
         wanted = sample_limits(overview)
         if all(kept >= last for kept, last in zip(limits, wanted, strict=True)):
@@ -240,12 +249,12 @@ def _bring_together(
             contents[number], summaries[number] = new[number], summary
 
 
-def _refuse_strays(client: Any, source: PieceSource, overview: Overview, strays: np.ndarray) -> None:
+def _refuse_strays(client: Any, source: PieceSource, overview: Overview, strays: np.ndarray, timeout: float) -> None:
     first, second = [
         piece for piece, summary in zip(source.pieces, overview.summaries, strict=True) if strays[0] in summary.hashes
     ][:2]
     content = source.contents.get(first.number)
-    name = client.submit(name_of_query, first, content, int(strays[0]), pure=False).result()
+    (name,) = gathered_from(client, [client.submit(name_of_query, first, content, int(strays[0]), pure=False)], timeout)
     raise DataError(
         f"query {name} is in {first.name} and in {second.name}, and {len(strays) - 1:,} more are in several pieces: ",
         Argument("shuffle", True),

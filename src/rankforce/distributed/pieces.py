@@ -1,7 +1,8 @@
 """The pieces that data on a cluster comes in: files, row groups, partitions of a frame, parts of a data set.
 
 A piece is a description that any worker can read blocks of rows from, again and again: what a worker held that is gone
-is read by another one. What is no file has a *content*, which Dask keeps and computes anew if it is lost.
+is read by another one. What is no file has a *content*, which Dask keeps and computes anew if it is lost. A file whose
+columns do not all hold numbers has one, too: what these columns are.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import abc
 import dataclasses
 import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,12 @@ import numpy as np
 
 from rankforce.data.blocks import BlockSize, SourceFile, paths_of
 from rankforce.data.dataset import Dataset
-from rankforce.data.files import TABLES, file_blocks
+from rankforce.data.files import TABLES, file_blocks, is_table
 from rankforce.data.frames import is_frame
 from rankforce.data.seen_columns import NotNumbersError, SeenColumns
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.files.streams import file_name
 from rankforce.kinds import shown
-from rankforce.remedies import ReadOption
 from rankforce.stores.binned_dataset import BinnedDataset
 from rankforce.stores.format import is_store
 
@@ -34,6 +34,10 @@ ENDINGS = (*TABLES, ".txt", ".txt.gz", ".letor", ".letor.gz", ".svm", ".svm.gz",
 ROW_GROUP_BYTES = 256 * 2**20  # a Parquet file is cut into pieces of about so much
 PIECES_PER_WORKER = 4
 _PARTS = {"label": "y", "weight": "weights", "query_weight": "query_weights", "document": "document_ids"}
+
+
+class UnsettledColumnsError(Exception):
+    """A file has columns that hold no numbers, and nobody has said yet what they are."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,38 +72,45 @@ class FilePiece(Piece):
 
     @property
     def absent(self) -> float | None:
-        if self.source.path.lower().endswith(TABLES):
+        if is_table(self.source.path):
             return None
         return {"zero": 0.0, "missing": float("nan")}.get(self.options.get("absent", "zero"))
 
     def blocks(self, content: Any) -> Iterator[Dataset]:
+        """``content``: what columns are that hold no numbers (``settling.SettledColumns``), where there are some."""
+        seen = SeenColumns() if content is None else SeenColumns(set(content.texts))
+        try:
+            for block in self.blocks_as_read(seen):
+                if content is None and (seen.columns or block.categories):
+                    raise UnsettledColumnsError(self.name)
+                yield block if content is None else content.of(block)
+        except NotNumbersError:
+            if content is None:
+                raise UnsettledColumnsError(self.name) from None
+            raise DataError(f"{self.name} was changed since it was looked at: begin again") from None
+
+    def blocks_as_read(self, seen: SeenColumns) -> Iterator[Dataset]:
+        """The same, where columns that hold no numbers have a list of entries in every block."""
         if SourceFile.of(self.source.path) != self.source:
             raise DataError(f"{self.source.path} was changed since it was looked at: begin again")
-        seen = SeenColumns()
         if self.row_groups is None:
             found: Iterator[tuple[Dataset, int]] = file_blocks(self.source.path, BLOCK, seen, **self.options)
         else:
             from rankforce.data.tables.table_blocks import table_blocks
 
             found = table_blocks(self.source.path, BLOCK, seen, row_groups=self.row_groups, **self.options)
-        try:
-            for block, _ in found:
-                self._refuse_texts([*seen.columns.values(), *block.categories])
-                yield block
-        except NotNumbersError as error:
-            self._refuse_texts(sorted(error.columns))
+        for block, _ in found:
+            if block.categories and not is_table(self.source.path):
+                self._refuse_categories(next(iter(block.categories)))
+            yield block
 
-    def _refuse_texts(self, columns: Sequence[str]) -> None:
-        """What texts become is known when all of them were seen, and a worker sees some."""
-        if columns:
-            raise FileFormatError(
-                f"column {columns[0]!r} does not hold numbers alone, and files are shared with features that do",
-                path=self.source.path,
-                remedy=(
-                    "read the data and share the Dataset, or leave the column out: ",
-                    ReadOption("ignore", [columns[0]]),
-                ),
-            )
+    def _refuse_categories(self, feature: str) -> None:
+        """Of numbered features, which a block may not name and which are something nevertheless."""
+        raise FileFormatError(
+            f"feature {feature} was declared as categories, which is not shared from LETOR text",
+            path=self.source.path,
+            remedy="read the data and share the Dataset, or write it to Parquet files",
+        )
 
 
 @dataclasses.dataclass(frozen=True)

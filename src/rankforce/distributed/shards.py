@@ -132,22 +132,50 @@ class Shard:
 
     def __init__(self, plan: ShardPlan) -> None:
         self.plan = plan
-        self.pieces: set[int] = set()
-        self._parts: list[dict[str, np.ndarray]] = []
+        self.digests: dict[int, list[bytes]] = {}  # of the queries of each piece
+        self._apart: dict[int, dict[str, np.ndarray]] = {}
+        self._together: dict[str, np.ndarray] = {}
+        self._sizes: dict[int, tuple[int, int]] = {}  # queries and documents of the pieces that are together, in order
 
-    def add(self, number: int, arrays: dict[str, np.ndarray]) -> None:
-        self.pieces.add(number)
-        self._parts.append(arrays)
+    @property
+    def pieces(self) -> set[int]:
+        return set(self.digests)
+
+    def add(self, number: int, arrays: dict[str, np.ndarray], digests: list[bytes]) -> None:
+        """A piece that was read; nothing if it is there: two tasks may have read it at once."""
+        if number not in self.digests:
+            self.digests[number] = digests
+            self._apart[number] = arrays
+
+    def keep(self, pieces: Sequence[int]) -> None:
+        """Give up all other pieces: they have gone to another worker."""
+        gone = self.pieces.difference(pieces)
+        for number in gone:
+            del self.digests[number]
+            self._apart.pop(number, None)
+        if gone & self._sizes.keys():
+            numbers, (queries, documents) = list(self._sizes), np.array(list(self._sizes.values())).T
+            stays = ~np.isin(numbers, list(gone))
+            of_queries, of_documents = np.repeat(stays, queries), np.repeat(stays, documents)
+            for name, values in self._together.items():
+                self._together[name] = values[of_queries if name in OF_QUERIES else of_documents]
+            self._sizes = {number: sizes for number, sizes in self._sizes.items() if number not in gone}
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything, piece after piece; parts are given up as they are copied."""
-        if not self._parts:
-            self._parts.append(_nothing(self.plan))
-        if len(self._parts) > 1:
-            names = list(self._parts[0])
-            joined = {name: _joined(name, [part.pop(name) for part in self._parts]) for name in names}
-            self._parts = [joined]
-        return self._parts[0]
+        parts = [self._together] if self._sizes else []
+        for number, part in self._apart.items():
+            self._sizes[number] = len(part["sizes"]), len(part[MATRIX])
+            parts.append(part)
+        if not parts:
+            return _nothing(self.plan)
+        if len(parts) > 1:
+            names = list(parts[0])
+            self._together = {name: _joined(name, [part.pop(name) for part in parts]) for name in names}
+        else:
+            self._together = parts[0]
+        self._apart = {}
+        return self._together
 
     def dataset(self, facts: Facts | None) -> Dataset:
         """As a ranker is fitted on it."""
@@ -258,8 +286,9 @@ def load_piece(
 ) -> list[bytes]:
     """On a worker: read the queries of a piece into its shard; returns their digests."""
     with _loading:
-        if piece.number in _shard(worker, plan).pieces:
-            return []
+        known = _shard(worker, plan).digests.get(piece.number)
+    if known is not None:
+        return known
     loading = Loading(plan, summary, strays)
     with using_collective(ALONE):
         try:
@@ -273,7 +302,7 @@ def load_piece(
         except DataError as error:
             raise named(piece, error) from None
     with _loading:
-        _shard(worker, plan).add(piece.number, arrays)
+        _shard(worker, plan).add(piece.number, arrays, digests)
     return digests
 
 
@@ -284,12 +313,13 @@ def _of_store(piece: StorePiece) -> dict[str, np.ndarray]:
 
 
 def shard_of(worker: str, plan: ShardPlan, pieces: Sequence[int]) -> Shard:
-    """The shard of this worker, which must have exactly these pieces."""
+    """The shard of this worker, which must have these pieces, and gives up others."""
     with _loading:
         shard = _shard(worker, plan)
-        if shard.pieces != set(pieces):
+        if not shard.pieces.issuperset(pieces):
             del _register[worker, plan.token]
             raise ShardLostError(f"worker {worker} lacks pieces of {plan.token}")
+        shard.keep(pieces)
         return shard
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
+import time
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ from rankforce.distributed.ingesting import Ingested, ingest
 from rankforce.distributed.resampling import DivisibleData
 from rankforce.distributed.scoring import joined, score_piece
 from rankforce.distributed.shards import Facts, Form, ShardPlan, forget, load_piece, token_of
-from rankforce.distributed.tasks import gathered_from, quietly, settled
+from rankforce.distributed.tasks import Limits, Lost, asked, gathered_from, quietly, settled
 from rankforce.distributed.views import cut_like
 from rankforce.errors import DataError, SettingsError, missing_dependency
 from rankforce.files.atomic_writes import check_replaceable
@@ -47,6 +47,7 @@ class LoadedForm:
         self.plan = ShardPlan(token_of(data.token, form), form, found.layout, found.binning if form == "bins" else None)
         self.owners: dict[int, str] = {}
         self.limits: dict[str, int] = {}
+        self.seconds_per_document = 0.0  # that loading took, last time
         self._loaded: dict[int, str] = {}  # as owners, once it is there
         self._digests: dict[int, list[bytes]] = {}
         self._facts: Facts | None = None
@@ -55,27 +56,29 @@ class LoadedForm:
     def documents_of_pieces(self) -> dict[int, int]:
         return self._data.ingested.documents_of_pieces()
 
-    def load(self) -> list[str]:
+    def load(self) -> list[Lost]:
         """Read every piece where it belongs; returns the workers that were lost on the way."""
         wanted = {piece: worker for piece, worker in self.owners.items() if self._loaded.get(piece) != worker}
-        futures: dict[str, Any] = {}
-        lost: list[str] = []
+        limits = Limits(self._data.options["timeout"], self._data.options["silence"])
+        documents = self.documents_of_pieces()
+        lost: list[Lost] = []
         while wanted:  # one piece at a time for each worker
-            futures, batch = {}, {}
-            for piece, worker in sorted(wanted.items()):
-                if worker not in batch:
-                    batch[worker] = piece
-                    futures[worker] = self._load(piece, worker)
-            digests, gone = settled(self._client, futures)
+            batch = {worker: piece for piece, worker in sorted(wanted.items(), reverse=True)}
+            begun = time.monotonic()
+            digests, gone = settled(
+                self._client, {worker: self._load(piece, worker) for worker, piece in batch.items()}, limits
+            )
+            self.seconds_per_document = (time.monotonic() - begun) / max(documents[piece] for piece in batch.values())
             for worker, found in digests.items():
                 piece = batch[worker]
                 self._loaded[piece] = worker
                 self._digests.setdefault(piece, found)
             lost += gone
+            away = {one.worker for one in gone}
             wanted = {
                 piece: worker
                 for piece, worker in wanted.items()
-                if worker not in gone and self._loaded.get(piece) != worker
+                if worker not in away and self._loaded.get(piece) != worker
             }
         return lost
 
@@ -297,15 +300,8 @@ def _same(ranking: Any) -> Any:
 def _forget(client_of: Any, token: str) -> None:
     """Ask all workers to give up shards, and do not wait: garbage is collected anywhere, even where Dask works."""
     client = client_of()
-    if client is None or client.status != "running":
-        return
-
-    async def ask() -> None:
-        with contextlib.suppress(Exception):  # the cluster is closing: it forgets everything
-            await client._run(forget, token, on_error="ignore")
-
-    with contextlib.suppress(RuntimeError):
-        client.loop.add_callback(ask)
+    if client is not None:
+        asked(client, forget, token)
 
 
 def shared(

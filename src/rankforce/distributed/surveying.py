@@ -20,7 +20,7 @@ from rankforce.collective import ALONE, using_collective
 from rankforce.data import distributions
 from rankforce.data.categories import Categories
 from rankforce.data.dataset import Dataset
-from rankforce.distributed.pieces import Piece
+from rankforce.distributed.pieces import Piece, UnsettledColumnsError
 from rankforce.errors import DataError
 from rankforce.stores.survey import QUERY_NUMBERS, Survey
 
@@ -108,9 +108,9 @@ class PieceKind:
 
 
 class Surveyed(NamedTuple):
-    """What the survey of a piece leaves on its worker."""
+    """What the survey of a piece leaves on its worker; no summary where its columns have to be settled first."""
 
-    summary: Summary
+    summary: Summary | None
     for_edges: KeptRows
     for_distributions: KeptRows
 
@@ -169,6 +169,8 @@ def survey_piece(piece: Piece, content: Any, limits: tuple[np.uint64, np.uint64]
         try:
             for block in piece.blocks(content):
                 survey.take(block)
+        except UnsettledColumnsError:
+            return Surveyed(None, survey.for_edges, survey.for_distributions)
         except DataError as error:
             raise named(piece, error) from None
     return Surveyed(survey.summary(), survey.for_edges, survey.for_distributions)

@@ -22,7 +22,7 @@ import numpy as np
 from rankforce.collective import using_collective
 from rankforce.distributed.connections import Address, Listener, Secrecy
 from rankforce.distributed.peers import Peers
-from rankforce.distributed.reporting import Messenger
+from rankforce.distributed.reporting import Messenger, RegroupingError
 from rankforce.distributed.shards import Facts, ShardLostError, ShardPlan, shard_of
 from rankforce.errors import PeerLostError, RankforceError
 from rankforce.models.provenance import versions
@@ -73,9 +73,9 @@ def introduce(run: bytes, port: int) -> Introduction:
     return Introduction(worker.address, str(worker.name), (host, taken), worker.state.nthreads, traits())
 
 
-def dismiss(run: bytes | None) -> None:
-    """On a worker: close the sockets of a run that will not be, or (None) of all."""
-    own = _worker().address
+def dismiss(run: bytes | None, dask_worker: Any = None) -> None:
+    """On a worker: close the sockets of a run that will not be, or (None) of all; who waits at one gives up."""
+    own = (dask_worker or _worker()).address
     for key in [key for key in _listeners if key[0] == own and run in (None, key[1])]:
         _listeners.pop(key).close()
 
@@ -145,9 +145,12 @@ class Assignment:
 
 @dataclasses.dataclass(frozen=True)
 class MemberOutcome:
-    """How it ended for a member: it has the model, or the trees so far and whom it lost, or an error of its own."""
+    """How it ended for a member: it has the model, or the trees so far and whom it lost, or an error of its own.
 
-    ending: Literal["done", "lost", "failed"]
+    The first member may have been told to regroup: the others lose it then.
+    """
+
+    ending: Literal["done", "lost", "regrouping", "failed"]
     fitted: dict[str, Any] | None = None
     kept: Unfinished | None = None
     reason: str = ""
@@ -164,7 +167,7 @@ def take_part(assignment: Assignment) -> MemberOutcome:
     """On a worker: the whole training, as one of its members."""
     worker = _worker()
     peers: Peers | None = None
-    listener = _listeners.pop((worker.address, assignment.run), None)
+    listener = _listeners.get((worker.address, assignment.run))  # stays there: ``dismiss`` may end the meeting
     if listener is None:
         return MemberOutcome("lost", kept=assignment.kept, reason=f"{worker.address} does not listen any more")
     try:
@@ -181,7 +184,7 @@ def take_part(assignment: Assignment) -> MemberOutcome:
         begun = time.perf_counter()
         ranker = assignment.ranker
         with using_collective(peers), _checkpoint(assignment) as kept:
-            messenger = Messenger(assignment.topic, assignment.asks, kept.get("checkpoint"))
+            messenger = Messenger(assignment.topic, assignment.run.hex(), assignment.asks, kept.get("checkpoint"))
             ranker.fit(train(), validation=held_out and held_out(), callbacks=[messenger], **kept, **assignment.inputs)
             content = kept["checkpoint"].read_bytes() if assignment.checkpoint and assignment.rank == 0 else None
         fitted = {name: value for name, value in vars(ranker).items() if name not in ranker.get_params(deep=False)}
@@ -193,12 +196,14 @@ def take_part(assignment: Assignment) -> MemberOutcome:
         return MemberOutcome("lost", kept=assignment.kept, reason=str(error), lacking=True)
     except PeerLostError as error:
         kept_now = error.unfinished or assignment.kept
-        return MemberOutcome("lost", kept=kept_now, reason=str(error), silent=error.silent)
+        ending: Literal["lost", "regrouping"] = "regrouping" if isinstance(error, RegroupingError) else "lost"
+        return MemberOutcome(ending, kept=kept_now, reason=str(error), silent=error.silent)
     except Exception as error:
         if not isinstance(error, RankforceError):
             error.add_note(f"on worker {worker.address}:\n{traceback.format_exc()}")
         return MemberOutcome("failed", error=error, reason=str(error))
     finally:
+        _listeners.pop((worker.address, assignment.run), None)
         listener.close()
         if peers is not None:
             peers.close()  # whoever waits for this member is told
@@ -211,6 +216,8 @@ def _checkpoint(assignment: Assignment) -> Iterator[dict[str, Any]]:
         yield {}
         return
     name, every, resume = assignment.checkpoint or ("kept.json", NEVER, "always")
+    if assignment.kept is not None and assignment.kept.steps:  # of this training, whatever became of an earlier one
+        resume = "always"
     with tempfile.TemporaryDirectory(prefix="rankforce-") as folder:
         path = Path(folder) / name
         if assignment.kept is not None:

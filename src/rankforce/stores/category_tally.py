@@ -73,6 +73,17 @@ class CategoryTally:
         numbers[known] = np.append(self._table, UNKNOWN)[places]
         return numbers
 
+    def add(self, other: CategoryTally) -> None:
+        """What another tally has met, as if it had come here next."""
+        places = np.array([self._number(one) for one in other.categories], dtype=np.int64)
+        self.counts = np.concatenate([self.counts, np.zeros(len(self.categories) - len(self.counts), np.int64)])
+        self.counts[places] += other.counts
+        self.unknown += other.unknown
+        lists = {self._list, other._list} - {None}
+        self._alike = self._alike and other._alike and len(lists) <= 1
+        self._list = other._list or self._list
+        self._table = np.array([self._number(one) for one in self._list or ()], dtype=np.int64)
+
     def _number(self, category: Category) -> int:
         text = str(category)
         number = self._code_of.setdefault(text, len(self.categories))

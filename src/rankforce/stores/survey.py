@@ -161,7 +161,7 @@ class Survey:
             elif place >= block.n_features and not np.isnan(column).all():
                 column[:] = self.tallies[name].numbers(np.zeros_like(column), (int(column[0]),), feature)
             elif not np.isnan(column).all():
-                raise _mixed(name)
+                raise mixed(name)
         if self.places is not None:
             features = features[:, self.places]
         return block.replace(features=features, feature_names=self.feature_names, categories=self.categories)
@@ -214,11 +214,11 @@ class Survey:
         tally, how = self.tallies.get(name), seen.unsettled.get(name)
         if tally is None:
             if like and not np.isnan(self.lows[self._names_met.index(name)]):
-                raise _unlike(name, "numbers", "categories")
+                raise unlike(name, "numbers", "categories")
             return None
         if like is not None and not like:
             if how is None or not how.texts:
-                raise _unlike(name, "categories", "numbers")
+                raise unlike(name, "categories", "numbers")
             how = dataclasses.replace(how, find=False)
         return tally.settled(how, like)
 
@@ -269,14 +269,14 @@ class Survey:
             listed = block.categories.get(name)
             if listed is None:
                 if name in self.tallies and not np.isnan(features[:, place]).all():
-                    raise _mixed(name)
+                    raise mixed(name)
                 continue
             if name not in self.tallies:
                 self.tallies[name] = CategoryTally(name)
                 if place >= known_features:
                     self._tally_absent(name, self.documents)
                 elif not np.isnan(self.lows[place]):
-                    raise _mixed(name)
+                    raise mixed(name)
             features[:, place] = self.tallies[name].take(features[:, place], listed)
         for name in self.feature_names[block.n_features :]:
             if name in self.tallies:
@@ -338,12 +338,14 @@ class Survey:
         np.ascontiguousarray(values).tofile(self._files[name])
 
 
-def _mixed(name: str) -> DataError:
+def mixed(name: str) -> DataError:
+    """The error where a feature is categories here and numbers there."""
     return DataError(
         f"feature {name!r} holds categories in some blocks of rows, and numbers in others; say what it is: ",
         ReadOption("categorical", [name]),
     )
 
 
-def _unlike(name: str, held: str, wanted: str) -> DataError:
+def unlike(name: str, held: str, wanted: str) -> DataError:
+    """The error where a feature is something else than in the data that this is to be like."""
     return DataError(f"feature {name!r} holds {held} in the data and {wanted} in the store; ", AS_DECLARED)
