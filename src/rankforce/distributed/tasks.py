@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rankforce.errors import ClusterError
+from rankforce.errors import ClusterError, RankforceError
 
 LOOK_AGAIN = 0.5  # seconds after which it is asked which workers there are
 ANSWER = 120.0  # seconds that the scheduler has to say so
