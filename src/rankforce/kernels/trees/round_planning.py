@@ -139,7 +139,7 @@ def adopt(columns: Any, rules: Any, rounds: Any) -> Any:
 
 @uncounted_subroutine
 def make_splits(columns: Any, rules: Any, tree: Any, rounds: Any) -> Any:
-    """Split the leaf that gains most (of equal ones the lower) while that was done ahead; return whether that is all."""
+    """Split the leaf that gains most (of equal ones the lower) while that was done ahead; return whether it was all."""
     plan, node_of = tree.plan, rounds.node_of
     nodes, gain, bounds = rounds.nodes.leaves, rounds.nodes.leaf_gain, rounds.nodes.bounds
     while plan[N_LEAVES] < len(tree.leaves):
