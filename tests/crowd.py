@@ -80,12 +80,12 @@ class Member:
         self.calls += 1
         crowd.offered[self.rank] = (operation, shape, value)
         crowd.meeting.wait()
-        offered = list(crowd.offered)
+        offered = [(*one[:2], np.array(one[2]) if operation != "gather" else one[2]) for one in crowd.offered]
         calls = {one[:2] for one in offered}
-        crowd.meeting.wait()  # nobody offers the next value before all have read this one
+        crowd.meeting.wait()  # nobody offers the next value, or writes over this one, before all have read it
         assert len(calls) == 1, f"members took different branches: {calls}"
         crowd.calls += self.rank == 0
-        return [np.array(one[2]) if operation != "gather" else one[2] for one in offered]
+        return [one[2] for one in offered]
 
 
 class Crowd:

@@ -14,8 +14,10 @@ from rankforce.binning.binned import Binned
 from rankforce.collective import using_collective
 from rankforce.distributed.connections import Listener
 from rankforce.distributed.peers import _HEADER, Peers
+from rankforce.kernels.trees import round_planning
 from rankforce.kernels.trees.histograms import REGION
-from rankforce.trees import shared_growth
+from rankforce.kernels.trees.rounds import BOTH, FAILED, GIVEN, LOOK, N_JOBS, RECOUNT, ROOT, SPLIT, TASK
+from rankforce.trees import leaf_rounds
 from rankforce.trees.grower import Grower
 
 FEATURES = 8  # a byte each
@@ -32,10 +34,10 @@ def part(rank, members):
     return DATA.take_queries(share), np.isin(DATA.row_queries, share)
 
 
-def grown(data, rows, curvatures=CURVATURES, before=contextlib.nullcontext, **settings):
+def grown(data, rows, curvatures=CURVATURES, before=contextlib.nullcontext, forces=FORCES, **settings):
     """The tree, with what says where documents went."""
     grower = Grower(Binned.of(data, 255, "fast"), **settings)
-    given = FORCES[rows], None if curvatures is None else curvatures[rows]
+    given = forces[rows], None if curvatures is None else curvatures[rows]
     with before():
         tree = grower.grow(*given).structure
     return {name: np.asarray(values).tolist() for name, values in vars(tree).items()}
@@ -61,17 +63,56 @@ def test_a_tree_of_several_is_that_of_one(settings, growth, members):
         assert str(tree) == str(alone)  # NaN is NaN
 
 
-def test_a_side_of_too_few_documents_is_thrown_away(monkeypatch):
-    """What was guessed is taken back: the numbers of documents are known only after the histogram was built."""
-    counted = []
-    usual = shared_growth.LeafwiseGrowth._commit_counted
-    monkeypatch.setattr(
-        shared_growth.LeafwiseGrowth,
-        "_commit_counted",
-        lambda self, *counts: counted.append(counts) or usual(self, *counts),
-    )
-    test_a_tree_of_several_is_that_of_one(SETTINGS[1], "leafwise", 2)
-    assert counted
+@contextlib.contextmanager
+def watched(monkeypatch):
+    """What was done in the rounds of all members: (leaves so far, the jobs, whether histograms were given up)."""
+    seen = []
+    usual = leaf_rounds.LeafwiseGrowth._scan_round
+
+    def scan(self):
+        rounds = self.rounds
+        jobs = rounds.jobs[: rounds.nodes.plan[N_JOBS]].copy()
+        found = usual(self)
+        failed = rounds.jobs[: len(jobs), TASK] == FAILED
+        seen.append((self.growing.n_leaves, jobs, failed))
+        return found
+
+    monkeypatch.setattr(leaf_rounds.LeafwiseGrowth, "_scan_round", scan)
+    yield seen
+
+
+def test_whatever_happens_in_rounds_trees_are_those_of_one(monkeypatch):
+    """Leaves are split ahead, some in vain; sides turn out to be too small, are counted, and others have their turn."""
+    tasks, split, failed, turned, both = set(), 0, 0, 0, 0
+    with watched(monkeypatch) as seen:
+        for seed in (*range(8), 63):  # where one that was thought to be the last was not
+            random = np.random.default_rng(seed)
+            forces = random.normal(size=DATA.n_documents)
+            heavy = random.random(DATA.n_documents) < random.choice([0.03, 0.3])
+            curvatures = np.where(heavy, 50.0, 0.01) * random.random(DATA.n_documents)
+            settings = {
+                "n_leaves": int(random.integers(2, 40)),
+                "min_documents": int(random.choice([1, 5, 15, 40])),
+                "max_depth": random.choice([None, 4, 7]),
+                "min_gain": float(random.choice([0.0, 0.5])),
+                "histogram_bytes": int(random.choice([1, 6 * 8 * 264 * FEATURES, 2**30])),
+            }
+            given = {"forces": forces, "curvatures": curvatures, **settings}
+            alone = grown(DATA, EVERYTHING, **given)
+            seen.clear()
+            for tree in Crowd(2).run(lambda rank, given=given: grown(*part(rank, 2), **given)):
+                assert str(tree) == str(alone), settings
+            for leaves, jobs, lost in seen:
+                tasks.update(jobs[:, TASK].tolist())
+                failed += lost.sum()
+                split += ((jobs[:, TASK] == SPLIT) & ~lost).sum()
+                both += ((jobs[:, TASK] == SPLIT) & (jobs[:, GIVEN] == BOTH)).sum()
+                assert leaves <= settings["n_leaves"]
+            turned += 2 * len(alone["feature"])
+    assert tasks == {ROOT, SPLIT, LOOK, RECOUNT}
+    assert failed > 0
+    assert both > 0  # a histogram had been given up
+    assert turned < split < 1.5 * turned
 
 
 def exchanged(members, **settings):
@@ -119,23 +160,66 @@ class Wire:
         self.bytes += 8 * numbers * (self.members - 1) // self.members + self.rounds * _HEADER.size
 
 
+HOPE = round_planning.HOPE
+
+
+def rounds_of(gains, children, leaves):
+    """The splits of each round but the first, by number, of a tree of so many leaves; said slowly.
+
+    ``gains`` and ``children`` are those of a larger tree, whose splits were made in this order: what is split ahead in
+    vain is in it. The last that can be split needs no histograms.
+    """
+    made, ahead, rounds = 0, set(), []
+    while True:
+        open_nodes = {0} if made == 0 else {c for n in range(made) for c in children[n] if c >= made}
+        while made in ahead and made < leaves - 1:
+            made += 1
+            open_nodes = {c for n in range(made) for c in children[n] if c >= made}
+        if made == leaves - 1:
+            return rounds
+        hoped = [(-gains[node], node) for node in open_nodes]
+        chosen, known, before, least = [], 0, 0, np.inf
+        for _ in range(leaves - 1 - made):
+            if not hoped:
+                break
+            gain, node = min(hoped)
+            hoped.remove((gain, node))
+            if node is not None:
+                if -gain < least:  # whatever gains as much might have its turn before
+                    least, before = -gain, known
+                known += 1
+            if node in ahead:
+                hoped += [(-gains[c], c) for c in children[node] if c >= 0]
+                continue
+            if node is not None:
+                chosen.append((node, before + 1 < leaves - 1 - made))
+            hoped += [(HOPE * gain, None)] * 2
+        ahead.update(node for node, _ in chosen)
+        rounds.append(chosen)
+
+
 @pytest.mark.parametrize("rounds", [1, 2])
-def test_messages_and_bytes_of_a_leafwise_tree(rounds):
-    """2·L − 1 calls for L leaves, beside three for the scale of the forces."""
-    wire, leaves, histogram = Wire(rounds), 6, FEATURES * REGION
+@pytest.mark.parametrize("leaves", [2, 6, 14])
+def test_messages_and_bytes_of_a_leafwise_tree(rounds, leaves):
+    """Two calls per round, beside three for the scale of the forces; and as many histograms as splits, but the last."""
+    wire, settings = Wire(rounds), {"growth": "leafwise", "min_documents": 1, "l2": 50.0}
+    larger = grown(DATA, EVERYTHING, EVEN, n_leaves=4 * leaves, **settings)
+    children = list(zip(larger["left"], larger["right"], strict=True))
+    values = int(Binned.of(DATA, 255, "fast").packing.size.sum())  # those that bytes take: bins, and missing
     wire.add(3)  # the largest force and curvature, and whether one is negative
     wire.add(2)  # sums of their sizes
     wire.add(2)  # how many vanished
-    wire.scatter_add(histogram)
-    wire.add(6 * wire.members)  # the best split of each owner
-    for _ in range(leaves - 2):
-        wire.scatter_add(histogram + 2 * wire.members)  # with how many went left, and were missing, for each owner
-        wire.add(2 * 6 * wire.members)
-    wire.add(2)
-    assert wire.calls == 3 + 2 * leaves - 1
-    for tree, calls, sent in exchanged(wire.members, growth="leafwise", n_leaves=leaves, min_documents=1, l2=50.0):
+    wire.scatter_add(values + 2 * wire.members)  # the root, with the sum of its entries
+    wire.add(5 * wire.members)  # the best split of each owner
+    planned = rounds_of(larger["gain"], children, leaves)
+    for chosen in planned:
+        histograms = sum(needed for _, needed in chosen)
+        wire.scatter_add(histograms * values + 2 * len(chosen) * wire.members)  # and how many went left
+        if histograms:
+            wire.add(2 * histograms * 5 * wire.members)
+    assert wire.calls <= 3 + 2 * leaves - 1
+    for tree, calls, sent in exchanged(wire.members, n_leaves=leaves, **settings):
         assert len(tree["leaf_value"]) == leaves
-        assert min(tree["leaf_documents"]) >= 2  # all could have been split
         assert (calls, sent) == (wire.calls, wire.bytes)
 
 
@@ -148,7 +232,7 @@ def test_messages_and_bytes_of_a_symmetric_tree(rounds):
     for level in range(levels):
         counts = 2 * 2 ** (level - 1) if level else 0  # left and missing of each leaf that was split
         wire.scatter_add(max(1, 2 ** (level - 1)) * histogram + counts * wire.members)
-        wire.add((6 + 4 * 2**level) * wire.members)  # and what every leaf gains
+        wire.add((4 + 4 * 2**level) * wire.members)  # and what every leaf gains
     wire.add(2 * 2 ** (levels - 1))
     assert wire.calls == 3 + 2 * levels + 1
     for tree, calls, sent in exchanged(wire.members, growth="symmetric", n_leaves=2**levels, min_documents=1):

@@ -70,6 +70,7 @@ class Peers:
         self._connections = connect(listener, addresses, rank, run, timeout=timeout, secrecy=secrecy)
         self._exchange = Exchange(self._connections, self._addresses, rank, silence)
         self._power = 1 << (self.size.bit_length() - 1)  # members that take part in doubling
+        self._arrived = np.empty(0, dtype=np.int64)
         self.calls = 0
         self.bytes_sent = 0
 
@@ -167,7 +168,7 @@ class Peers:
         partner = self.rank - power if beyond else self.rank + power
         folded = beyond or partner < self.size
         if folded:
-            whole = None if beyond else np.empty_like(own)
+            whole = None if beyond else self._room(len(own))
             self._one_way(SCATTER, 0, partner, own if beyond else None, whole)
             if whole is not None:
                 own += whole
@@ -183,9 +184,10 @@ class Peers:
                 break
             middle = (first + last) // 2
             kept, given = ((first, middle), (middle, last))[:: 1 if self.rank & step == 0 else -1]
-            outgoing, sums = np.concatenate(parts(*given)), parts(*kept)
-            incoming = np.empty(sum(map(len, sums)), dtype=np.int64)
-            self._swap(SCATTER, number, self.rank ^ step, _view(outgoing), self.rank ^ step, _view(incoming))
+            outgoing, sums = parts(*given), parts(*kept)
+            incoming = self._room(sum(map(len, sums)))
+            out = np.concatenate(outgoing) if len(outgoing[1]) else outgoing[0]
+            self._swap(SCATTER, number, self.rank ^ step, _view(out), self.rank ^ step, _view(incoming))
             sums[0] += incoming[: len(sums[0])]
             sums[1] += incoming[len(sums[0]) :]
             first, last, step = *kept, step // 2
@@ -193,18 +195,20 @@ class Peers:
             theirs = own[edges[max(self.rank, partner)] : edges[max(self.rank, partner) + 1]]
             self._one_way(SCATTER, 1, partner, None if beyond else theirs, theirs if beyond else None)
 
+    def _room(self, size: int) -> np.ndarray:
+        """Where what arrives is put, until it is added: memory that is asked for anew would be cleared first."""
+        if len(self._arrived) < size:
+            self._arrived = np.empty(size, dtype=np.int64)
+        return self._arrived[:size]
+
     # ------------------------------------------------------------------------------------------------------- messages
 
     def _swap(
         self, operation: int, number: int, to: int, outgoing: memoryview, source: int, incoming: memoryview
     ) -> None:
-        wanted = _HEADER.pack(self.calls, operation, number, len(incoming))
-        header = bytearray(_HEADER.size)
         mine = _HEADER.pack(self.calls, operation, number, len(outgoing))
-        self._exchange(to, memoryview(mine), source, memoryview(header))
-        self._check(header, wanted, source)
-        self._exchange(to, outgoing, source, incoming)
-        self.bytes_sent += len(mine) + len(outgoing)
+        wanted = _HEADER.pack(self.calls, operation, number, len(incoming))
+        self._send(to, mine, outgoing, source, wanted, incoming)
 
     def _one_way(
         self, operation: int, number: int, partner: int, out: np.ndarray | None, into: np.ndarray | None
@@ -212,17 +216,19 @@ class Peers:
         """An array from one of two members to the other; both tell what they want."""
         array = out if out is not None else into
         assert array is not None
-        header = bytearray(_HEADER.size)
         mine = _HEADER.pack(self.calls, operation, number, array.nbytes)
-        self._exchange(partner, memoryview(mine), partner, memoryview(header))
-        self._check(header, mine, partner)
-        nothing = memoryview(b"")
-        outgoing = nothing if out is None else _view(out)
-        self._exchange(partner, outgoing, partner, nothing if into is None else _view(into))
+        nothing = memoryview(bytearray())
+        outgoing, incoming = (nothing if one is None else _view(one) for one in (out, into))
+        self._send(partner, mine, outgoing, partner, mine, incoming)
+
+    def _send(
+        self, to: int, mine: bytes, outgoing: memoryview, source: int, wanted: bytes, incoming: memoryview
+    ) -> None:
+        self._exchange(to, memoryview(mine), outgoing, source, incoming, lambda came: self._check(came, wanted, source))
         self.bytes_sent += len(mine) + len(outgoing)
 
-    def _check(self, found: bytearray, wanted: bytes, other: int) -> None:
-        if bytes(found) == wanted:
+    def _check(self, found: bytes, wanted: bytes, other: int) -> None:
+        if found == wanted:
             return
         theirs, ours = _HEADER.unpack(found), _HEADER.unpack(wanted)
         raise DisagreementError(
@@ -244,7 +250,7 @@ def _check_dtype(values: np.ndarray) -> None:
 
 
 def _view(array: np.ndarray) -> memoryview:
-    return array.data.cast("B") if array.size else memoryview(b"")
+    return array.data.cast("B") if array.size else memoryview(bytearray())
 
 
 def _in_words(header: tuple[int, ...]) -> str:

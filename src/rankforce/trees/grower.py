@@ -11,7 +11,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.binning.binned import WORD, Binned
 from rankforce.binning.packing import BYTE_VALUES
-from rankforce.collective import highest, total
+from rankforce.collective import alone, highest, total
 from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.trees.growth_state import (
     CURSORS,
@@ -56,6 +56,7 @@ from rankforce.trees.category_splits import (
 from rankforce.trees.grown import Grown
 from rankforce.trees.histogram_pool import HISTOGRAM_BYTES, HistogramPool
 from rankforce.trees.layout import HistogramLayout
+from rankforce.trees.leaf_rounds import RoundBuffers
 from rankforce.trees.phases import GrowingTree
 from rankforce.trees.quantised import Scales, quantise
 from rankforce.trees.tree import Tree
@@ -177,15 +178,23 @@ class Grower:
             self._pool = HistogramPool.leafwise(self._layout, leaves, self._threads, histogram_bytes)
         else:
             self._pool = HistogramPool.symmetric(self._layout, leaves, check, self._threads, histogram_bytes)
+        self._leaves = rows = leaves
+        self._rounds: RoundBuffers | None = None
+        if growth == "leafwise" and not alone():
+            categories = len(binning.category_bins) > 0
+            self._rounds = RoundBuffers.of(
+                self._layout, binned.packing.byte, leaves, self._pool, categories, self._threads
+            )
+            rows = self._rounds.n_nodes
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
         self._every_document = np.arange(n, dtype=dtypes.INDEX)
         self._documents = np.empty(n, dtype=dtypes.INDEX)
         self._scratch = np.empty(n, dtype=dtypes.INDEX)
-        self._best_worth = np.empty((leaves, width))
-        self._best_bin = np.empty((leaves, width), dtype=np.int32)
-        self._best_missing = np.empty((leaves, width), dtype=np.uint8)
-        self._verified = np.empty((leaves, width), dtype=np.uint8)
-        self._best_sets = best_sets(binning, leaves if growth == "leafwise" else 1)
+        self._best_worth = np.empty((rows, width))
+        self._best_bin = np.empty((rows, width), dtype=np.int32)
+        self._best_missing = np.empty((rows, width), dtype=np.uint8)
+        self._verified = np.empty((rows, width), dtype=np.uint8)
+        self._best_sets = best_sets(binning, rows if growth == "leafwise" else 1)
 
     def grow(
         self,
@@ -254,7 +263,7 @@ class Grower:
         self, rows: np.ndarray | None = None, features: np.ndarray | None = None, n_leaves: int | None = None
     ) -> Work:
         """A root of these documents and features, as in ``grow``, on which nothing was done yet."""
-        binned, leaves = self.binned, self._best_worth.shape[0]
+        binned, leaves = self.binned, self._leaves
         if n_leaves is not None:
             if _whole(n_leaves, "n_leaves", 1) > self.n_leaves:
                 raise SettingsError(f"n_leaves={n_leaves} of one tree is more than this grower was made for")
@@ -347,6 +356,7 @@ class Grower:
                 queue=np.zeros(leaves, np.int64),
                 taken=np.zeros(threads * CURSORS, np.int64),
             ),
+            rounds=self._rounds,
         )
 
 

@@ -60,6 +60,10 @@ class HistogramLayout:
         leads[np.unique(packing.byte, return_index=True)[1]] = 1
         return cls(starts, values[packing.byte], share[packing.byte], leads, n_bytes * REGION, end)
 
+    @property
+    def n_bytes(self) -> int:
+        return self.byte_entries // REGION
+
 
 def _lines(entries: int) -> int:
     """The entries of as many cache lines as these need, made odd."""

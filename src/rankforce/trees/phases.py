@@ -35,6 +35,7 @@ from rankforce.kernels.trees.growth_state import (
 from rankforce.kernels.trees.histograms import REGION, WORD
 from rankforce.kernels.trees.leaf_table import NO_LEAF, SLOT
 from rankforce.threads import thread_count, together, using_threads
+from rankforce.trees.leaf_rounds import RoundBuffers
 from rankforce.trees.shared_growth import shared_growth
 
 PHASES = ("build", "scan", "choose", "deal", "commit")
@@ -42,7 +43,7 @@ PHASES = ("build", "scan", "choose", "deal", "commit")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class GrowingTree:
-    """What a kernel needs to grow one tree, on at most ``threads`` threads.
+    """What a kernel needs to grow one tree, on at most ``threads`` threads; ``rounds`` if members grow it leaf by leaf.
 
     ``grow`` is how trees are grown. ``steps`` does the same from Python, a phase at a time: between two phases somebody
     may look, measure, or add what other processes have found: histograms after BUILD (``take_built``, ``put_built``),
@@ -59,6 +60,7 @@ class GrowingTree:
     space: ScanSpace
     best: BestSplits
     tree: TreeTable
+    rounds: RoundBuffers | None = None
 
     @property
     def bundles(self) -> tuple[Any, ...]:

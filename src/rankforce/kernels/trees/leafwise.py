@@ -70,12 +70,12 @@ LEAFWISE_PLACES = COMMON_PLACES + 3
 
 
 @uncounted_subroutine
-def _can_split(leaf: Any, rules: Any, leaves: Any) -> Any:
+def can_split(leaf: Any, rules: Any, leaves: Any) -> Any:
     return leaves[leaf, SIZE] >= 2 * rules.min_documents and leaves[leaf, DEPTH] < rules.max_depth
 
 
 @uncounted_subroutine
-def _scan_column(
+def scan_column(
     leaf: Any, j: Any, total: Any, counted: Any, columns: Any, rules: Any, histogram: Any, counts: Any, bounds: Any,
     sums: Any, worths: Any, worth_bits: Any, size: Any, best: Any,
 ) -> Any:  # fmt: skip
@@ -144,13 +144,13 @@ def _scan_columns(
         for turn in range(2 if sibling >= 0 else 1):
             leaf = built if turn == 0 else sibling
             histogram = own if turn == 0 else rest
-            if not _can_split(leaf, rules, leaves):
+            if not can_split(leaf, rules, leaves):
                 continue
             if not known:
                 leaves[leaf, TOTAL] = sum_of_bins(histogram, starts[j], sizes[j])
             best.worth[leaf, j] = NO_SPLIT
             if columns.usable[j] == 1:
-                _scan_column(
+                scan_column(
                     leaf, j, leaves[leaf, TOTAL], counting, columns, rules, histogram, made, bounds,
                     sums, worths, worth_bits, leaves[leaf, SIZE], best,
                 )  # fmt: skip
@@ -209,7 +209,7 @@ def _choose(n_words: Any, columns: Any, rules: Any, histograms: Any, best: Any, 
     if plan[LAST_WORD] > 0 and plan[REBUILDING] == 0:
         for turn in range(2):
             leaf = tree.queue[0] if turn == 0 else plan[SIBLING]
-            if leaf >= 0 and _can_split(leaf, rules, leaves):
+            if leaf >= 0 and can_split(leaf, rules, leaves):
                 _choose_feature(leaf, rules, best, tree)
     chosen = 0
     for leaf in range(1, plan[N_LEAVES]):
@@ -285,7 +285,7 @@ def _commit(
     leaves[small, SLOT] = other if other < len(histograms.sums) else NO_SLOT
     if other + 1 == len(leaves):
         plan[NEXT] = DONE
-    elif _can_split(small, rules, leaves) or _can_split(large, rules, leaves):
+    elif can_split(small, rules, leaves) or can_split(large, rules, leaves):
         _plan_build(small, large, SUMS, 0, 0, n_words, tree)
         if leaves[small, SLOT] == NO_SLOT:
             leaves[small, SLOT] = _take_slot(leaf, other, leaves, leaf_gain, other + 1)

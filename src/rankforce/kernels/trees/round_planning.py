@@ -1,0 +1,327 @@
+"""What is split in a round, and which of the splits made ahead have their turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rankforce.compiling.jit import uncounted_subroutine
+from rankforce.kernels.trees.category_order import SET_WORDS
+from rankforce.kernels.trees.category_splits import note_set
+from rankforce.kernels.trees.growth_state import KIND, N_LEAVES, SUMS
+from rankforce.kernels.trees.histograms import WORD
+from rankforce.kernels.trees.leaf_table import (
+    BEGIN,
+    COUNT,
+    DEPTH,
+    FAILURES,
+    FEATURE,
+    HERE,
+    LEFT_TOTAL,
+    NO_SLOT,
+    ROUNDING,
+    SIZE,
+    SLOT,
+    START,
+    TOTAL,
+    WHOLE,
+    write_split,
+)
+from rankforce.kernels.trees.leafwise import CLOSED, PATIENCE
+from rankforce.kernels.trees.rounds import (
+    AT_BIN,
+    AT_SET,
+    BIN,
+    BOTH,
+    BUILT_NODE,
+    BUILT_SLOT,
+    BUSY,
+    CHILD,
+    COLUMN,
+    COUNTED,
+    ENTRY,
+    FIRST_BYTE,
+    FIRST_CHILD,
+    FLAGS,
+    FROM,
+    GIVEN,
+    LAST_BYTE,
+    LEFT,
+    LEFT_SIDE,
+    LOOK,
+    MADE,
+    MISSING,
+    N_BUILT,
+    N_ENTRIES,
+    N_FREE,
+    N_JOBS,
+    N_MISSING,
+    N_RECORDS,
+    NEITHER,
+    NO_CHILD,
+    NO_NODE,
+    NODE,
+    RECOUNT,
+    REST,
+    RIGHT_SIDE,
+    ROOT,
+    SPLIT,
+    TASK,
+    TO,
+    TO_LEFT,
+    UNSEEN,
+    VERIFIED,
+    WAS_VERIFIED,
+    WORTH,
+    free_slot,
+    pop,
+    push,
+    take_slot,
+)
+from rankforce.kernels.trees.splits import NO_SPLIT, leaf_worth
+
+# A split is thought to leave this share of its gain to each of its sides, when it is guessed which leaves will be split
+# at all. Only how long a tree takes depends on it: with less, there are more rounds; with more, more is split in vain.
+HOPE = 0.7
+
+
+# ------------------------------------------------------------------------------------------------ what owners have told
+
+
+@uncounted_subroutine
+def _take_over_set(node: Any, record: Any, categories: Any) -> Any:
+    if categories is not None:
+        number = categories.number[record[COLUMN]]
+        if number >= 0:
+            for word in range(SET_WORDS):
+                categories.sets[node, number, word] = record[AT_SET + word]
+
+
+@uncounted_subroutine
+def adopt(columns: Any, rules: Any, rounds: Any) -> Any:
+    """Of the splits that owners have told of each node take the best, of equal ones that on the lower column."""
+    table, records, length = rounds.nodes, rounds.records, rounds.record
+    nodes, gain = table.leaves, table.leaf_gain
+    n_records = table.plan[N_RECORDS]
+    for place in range(n_records):
+        node = rounds.scanned[place]
+        most = NO_SPLIT
+        best = np.int64(-1)
+        for member in range(len(rounds.edges) - 1):
+            start = (member * n_records + place) * length
+            column = records[start + COLUMN]
+            if column < 0:
+                continue
+            worth = rounds.worths[start + WORTH]
+            if best < 0 or worth > most or (worth == most and column < records[best + COLUMN]):
+                most = worth
+                best = start
+        gain[node] = CLOSED
+        if best >= 0:
+            record = records[best : best + length]
+            nodes[node, FEATURE] = record[COLUMN]
+            nodes[node, BIN] = record[AT_BIN]
+            nodes[node, MISSING] = record[FLAGS] & TO_LEFT
+            nodes[node, VERIFIED] = record[FLAGS] // WAS_VERIFIED
+            nodes[node, LEFT_TOTAL] = record[LEFT]
+            _take_over_set(node, record, columns.categories)
+            q = float(nodes[node, TOTAL] >> rules.shift)
+            r = nodes[node, TOTAL] & ((1 << rules.shift) - 1)
+            whole, _ = leaf_worth(q, r, rules.l2, rules.bounded, table.bounds[node, 0], table.bounds[node, 1])
+            if most - whole > ROUNDING * abs(most):
+                gain[node] = most - whole
+        if gain[node] == CLOSED:
+            free_slot(nodes[node, SLOT], rounds.owners)
+            nodes[node, SLOT] = NO_SLOT
+    table.plan[N_RECORDS] = 0
+
+
+@uncounted_subroutine
+def make_splits(columns: Any, rules: Any, tree: Any, rounds: Any) -> Any:
+    """Split the leaf that gains most (of equal ones the lower) while that was done ahead; return whether it was all."""
+    plan, node_of = tree.plan, rounds.node_of
+    nodes, gain, bounds = rounds.nodes.leaves, rounds.nodes.leaf_gain, rounds.nodes.bounds
+    while plan[N_LEAVES] < len(tree.leaves):
+        leaf = 0
+        for other in range(1, plan[N_LEAVES]):
+            if gain[node_of[other]] > gain[node_of[leaf]]:
+                leaf = other
+        node, other = node_of[leaf], plan[N_LEAVES]
+        if gain[node] == CLOSED or gain[node] <= rules.min_gain:
+            return True
+        child = nodes[node, FIRST_CHILD]
+        if child == NO_CHILD or (nodes[node, UNSEEN] == 1 and other + 1 < len(tree.leaves)):
+            return False
+        n_left = nodes[child, SIZE]
+        missing_left = nodes[node, MISSING] == 1 if nodes[node, N_MISSING] > 0 else 2 * n_left >= nodes[node, SIZE]
+        feature = nodes[node, FEATURE]
+        write_split(
+            leaf, other, feature, nodes[node, BIN], missing_left, n_left, nodes[child, HERE], tree.leaves, tree.splits
+        )
+        note_set(other - 1, node, feature, columns.categories)
+        tree.split_gain[other - 1] = gain[node]
+        node_of[leaf] = child
+        node_of[other] = child + 1
+        for end in range(2):
+            tree.bounds[leaf, end] = bounds[child, end]
+            tree.bounds[other, end] = bounds[child + 1, end]
+        plan[N_LEAVES] = other + 1
+    return True
+
+
+# ----------------------------------------------------------------------------------------------------- the next round
+
+
+@uncounted_subroutine
+def _note_built(slot: Any, first_byte: Any, last_byte: Any, node: Any, rounds: Any) -> Any:
+    plan = rounds.nodes.plan
+    entry = rounds.built[plan[N_BUILT]]
+    entry[BUILT_SLOT] = slot
+    entry[FIRST_BYTE] = first_byte
+    entry[LAST_BYTE] = last_byte
+    entry[BUILT_NODE] = node
+    plan[N_BUILT] += 1
+
+
+@uncounted_subroutine
+def _plan_recount(node: Any, job: Any, n_words: Any, columns: Any, rounds: Any) -> Any:
+    """Too few documents on one side: count those of its feature's bins, and of the neighbours in the row.
+
+    After some failures those of all features.
+    """
+    nodes = rounds.nodes.leaves
+    everything = nodes[node, FAILURES] > PATIENCE
+    word = columns.byte[nodes[node, FEATURE]] // WORD
+    job[TASK] = RECOUNT
+    job[FROM] = 0 if everything else word
+    job[TO] = n_words if everything else word + 1
+    job[MADE] = take_slot(rounds)
+    _note_built(job[MADE], job[FROM] * WORD, job[TO] * WORD, NO_NODE, rounds)
+    if nodes[node, SLOT] == NO_SLOT:  # its sums are wanted, too
+        nodes[node, SLOT] = take_slot(rounds)
+        rounds.owners[nodes[node, SLOT]] = node
+        _note_built(nodes[node, SLOT], 0, n_words * WORD, node, rounds)
+
+
+@uncounted_subroutine
+def _plan_both(child: Any, job: Any, n_words: Any, rounds: Any) -> Any:
+    """Histograms of both children, where there is none that one could be subtracted from."""
+    nodes = rounds.nodes.leaves
+    job[GIVEN] = BOTH
+    job[MADE] = take_slot(rounds)
+    job[REST] = take_slot(rounds)
+    nodes[child, SLOT] = job[MADE]
+    nodes[child + 1, SLOT] = job[REST]
+    _note_built(job[MADE], 0, n_words * WORD, child, rounds)
+    _note_built(job[REST], 0, n_words * WORD, child + 1, rounds)
+
+
+@uncounted_subroutine
+def _plan_split(node: Any, job: Any, last: Any, n_words: Any, rules: Any, rounds: Any) -> Any:
+    """``last``: when its turn comes, none is left for its children."""
+    table = rounds.nodes
+    nodes, plan = table.leaves, table.plan
+    plan[N_FREE] -= 1
+    child = rounds.pairs[plan[N_FREE]]
+    job[TASK] = SPLIT
+    job[CHILD] = child
+    nodes[node, BEGIN] = nodes[node, START]
+    nodes[node, COUNT] = nodes[node, HERE]
+    nodes[node, WHOLE] = nodes[node, SIZE]
+    nodes[child, SLOT] = NO_SLOT
+    nodes[child + 1, SLOT] = NO_SLOT
+    job[MADE] = NO_SLOT
+    job[REST] = NO_SLOT
+    too_small = nodes[node, DEPTH] + 1 >= rules.max_depth or nodes[node, SIZE] < 3 * rules.min_documents
+    nodes[node, UNSEEN] = 1 if last and not too_small else 0
+    if last or too_small:  # no child will be split
+        job[GIVEN] = NEITHER
+        return
+    if nodes[node, SLOT] == NO_SLOT:
+        _plan_both(child, job, n_words, rounds)
+        return
+    job[MADE] = take_slot(rounds)
+    # The smaller side, as Σr has it: any is right, since siblings are subtracted in integers.
+    mask = (1 << rules.shift) - 1
+    smaller_left = 2 * (nodes[node, LEFT_TOTAL] & mask) < nodes[node, TOTAL] & mask
+    job[GIVEN] = LEFT_SIDE if smaller_left else RIGHT_SIDE
+    job[REST] = nodes[node, SLOT]
+    nodes[child + job[GIVEN], SLOT] = job[MADE]
+    _note_built(job[MADE], 0, n_words * WORD, child + job[GIVEN], rounds)
+
+
+@uncounted_subroutine
+def plan_root(n_words: Any, rounds: Any) -> Any:
+    """The first round: the histogram of the root alone."""
+    job = rounds.jobs[0]
+    job[NODE] = 0
+    job[TASK] = ROOT
+    job[MADE] = take_slot(rounds)
+    rounds.nodes.leaves[0, SLOT] = job[MADE]
+    rounds.nodes.plan[N_JOBS] = 1
+    rounds.nodes.plan[N_BUILT] = 0
+    rounds.nodes.plan[KIND] = SUMS
+    _note_built(job[MADE], 0, n_words * WORD, 0, rounds)
+    job[ENTRY] = 0
+    job[N_ENTRIES] = 1
+
+
+@uncounted_subroutine
+def plan_round(n_words: Any, columns: Any, rules: Any, tree: Any, rounds: Any) -> Any:
+    """Choose the leaves of a round: go on as the tree will grow, as far as that is known, and hope where it is not.
+
+    The first is the leaf whose turn it is. The last that can have its turn needs no histograms of its children, unless
+    one before it turns out to leave too few documents. There are always nodes enough for what must be split.
+    """
+    table, heap_gain, heap_node = rounds.nodes, rounds.heap_gain, rounds.heap_node
+    nodes, gain, plan = table.leaves, table.leaf_gain, table.plan
+    left = len(tree.leaves) - tree.plan[N_LEAVES]
+    size = 0
+    for leaf in range(tree.plan[N_LEAVES]):
+        node = rounds.node_of[leaf]
+        if gain[node] > rules.min_gain:
+            size = push(gain[node], node, size, heap_gain, heap_node)
+    n_jobs = 0
+    plan[N_BUILT] = 0
+    turns = 0
+    known = 0  # nodes that have their turn before, whatever is found
+    before = 0  # the same without those that gain no more
+    least = heap_gain[0]
+    while size > 0 and turns < left and n_jobs < len(rounds.jobs) and plan[N_BUILT] + 2 <= len(rounds.built):
+        most, node = heap_gain[0], heap_node[0]
+        size = pop(size, heap_gain, heap_node)
+        turns += 1
+        if node != NO_NODE:
+            if most < least:
+                least = most
+                before = known
+            known += 1
+        last = before + 1 >= left
+        if node != NO_NODE and nodes[node, FIRST_CHILD] != NO_CHILD and (nodes[node, UNSEEN] == 0 or last):
+            for child in range(nodes[node, FIRST_CHILD], nodes[node, FIRST_CHILD] + 2):
+                if gain[child] > rules.min_gain:
+                    size = push(gain[child], child, size, heap_gain, heap_node)
+            continue
+        if node != NO_NODE:
+            is_split, recount = nodes[node, FIRST_CHILD] != NO_CHILD, nodes[node, COUNTED] == 1
+            if n_jobs > 0 and not is_split and not recount and plan[N_FREE] <= left:
+                break
+            job = rounds.jobs[n_jobs]
+            n_jobs += 1
+            job[NODE] = node
+            job[ENTRY] = plan[N_BUILT]
+            nodes[node, BUSY] = 1
+            if is_split:
+                job[TASK] = LOOK
+                job[CHILD] = nodes[node, FIRST_CHILD]
+                _plan_both(job[CHILD], job, n_words, rounds)
+            elif recount:
+                _plan_recount(node, job, n_words, columns, rounds)
+            else:
+                _plan_split(node, job, last, n_words, rules, rounds)
+            job[N_ENTRIES] = plan[N_BUILT] - job[ENTRY]
+        if most * HOPE > rules.min_gain:
+            size = push(most * HOPE, NO_NODE, size, heap_gain, heap_node)
+            size = push(most * HOPE, NO_NODE, size, heap_gain, heap_node)
+    plan[N_JOBS] = n_jobs
