@@ -75,7 +75,7 @@ def test_the_dearest_range_is_taken_first():
     starts = np.arange(0, 101 * 100, 100)
     costs = np.concatenate([[0], np.cumsum([1.0] * 90 + [99.0] + [1.0] * 9)])
     taken = []
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=120)
 
     def work(first, last):
         taken.append(costs[last] - costs[first])
@@ -117,7 +117,7 @@ def test_ranges_become_smaller():
 @pytest.mark.compiled_only
 def test_the_caller_works_beside_its_helpers():
     """Two pieces that wait for each other: each has a thread of its own, and one of them is the caller's."""
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=120)
     names = set()
 
     def work(first, last):
@@ -142,7 +142,7 @@ def test_few_documents_are_one_range():
 @pytest.mark.parametrize("caller", [True, False])
 def test_an_error_of_the_caller_or_a_helper_is_raised(caller):
     me = threading.current_thread()
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=120)
 
     def work(first, last):
         both.wait()

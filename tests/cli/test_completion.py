@@ -118,7 +118,7 @@ def test_bash_gets_the_rest_of_its_word(tmp_path: Path, line: str, reply: str) -
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [bash, "--norc", "-c", f"compopt() {{ :; }}\n{code}"],
-        capture_output=True, text=True, timeout=60, cwd=tmp_path, env=os.environ | {"PATH": path},
+        capture_output=True, text=True, timeout=120, cwd=tmp_path, env=os.environ | {"PATH": path},
     )  # fmt: skip
     assert (done.stdout.split(), done.stderr) == (reply.split(), "")
 

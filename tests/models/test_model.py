@@ -137,12 +137,12 @@ def test_a_tree_knows_its_leaves() -> None:
 def test_many_features_are_matched_in_a_moment() -> None:
     names = [f"feature {number}" for number in range(30_000)]
     base = echo(names[::-1], names[7])
-    begun = time.perf_counter()
+    begun = time.process_time()
     model = TreeEnsemble.from_trees([], names, base_model=base)
     part = model.part_for(base, np.arange(30_000, dtype=np.float32)[None, :])
     data = Dataset(np.zeros((1, 30_000), dtype=np.float32), qid=[1], feature_names=names)
     assert data.take_features(names[::-1]).feature_names == tuple(names[::-1])
     with pytest.raises(DataError, match="two features of the model are named 'feature 29999'"):
         echo([*names, names[-1]], names[7])
-    assert time.perf_counter() - begun < 2.0  # a look through all names for each of them took half a minute
+    assert time.process_time() - begun < 10.0  # a look through all names for each of them took half a minute
     assert part[0, :2].tolist() == [29_999.0, 29_998.0]

@@ -321,15 +321,18 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     assert os.listdir(tmp_path) == ["model.json"]
 
 
-def test_a_large_model_loads_fast(tmp_path: Path) -> None:
+def test_a_large_model_loads_about_as_fast_as_its_json(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     random_ensemble(1, [31] * 1000, features=136).save(path)
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
+    ours, plain = [], []
+    for _ in range(3):  # in turns, in time of the processor: the machine may be busy
+        start = time.process_time()
         load(path)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.5
+        loaded = time.process_time()
+        json.loads(path.read_bytes())
+        ours.append(loaded - start)
+        plain.append(time.process_time() - loaded)
+    assert min(ours) < 10.0 * min(plain)
 
 
 WITHOUT_COMPILER = """

@@ -124,7 +124,7 @@ def test_the_files_are_watched(start, file, said):
     client.service.shelf.watch(0.01)
     new = make_model(2)
     new.save(file)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while scores(client) != new.predict(MATRIX).tolist():
         assert time.monotonic() < deadline
         time.sleep(0.01)

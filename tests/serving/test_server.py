@@ -48,7 +48,7 @@ class Server:
         self.lines.extend(text.rstrip("\n") for text in self.process.stderr)
 
     def connection(self):
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
 
     def ask(self, method="POST", path="/score", body=BODY, connection=None, **headers):
         if connection is None:
@@ -78,7 +78,7 @@ def serve():
     for server in servers:
         if server.process.poll() is None:
             server.process.kill()
-        server.process.wait(timeout=20)
+        server.process.wait(timeout=120)
         with contextlib.suppress(ValueError):
             server.process.stderr.close()
 
@@ -110,7 +110,7 @@ def test_reload_under_load_a_token_and_a_graceful_end(serve, file, tmp_path):
     for model in models[1:]:
         before = len(server.lines)
         model.save(file)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while not any("reloaded" in line for line in server.lines[before:]):
             assert time.monotonic() < deadline, server.lines
             time.sleep(0.01)
@@ -144,10 +144,10 @@ def end_while_a_request_runs(server, bearer):
     running.endheaders(BODY[:10])
     time.sleep(0.1)  # it has been taken up
     server.process.send_signal(signal.SIGTERM)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while True:  # until the port is shut
         try:
-            socket.create_connection(("127.0.0.1", server.port), timeout=5).close()
+            socket.create_connection(("127.0.0.1", server.port), timeout=120).close()
         except OSError:
             break
         assert time.monotonic() < deadline
@@ -158,7 +158,7 @@ def end_while_a_request_runs(server, bearer):
     assert reply.status == 200
     assert json.loads(reply.read())["scores"]
     running.close()
-    assert server.process.wait(timeout=20) == 0
+    assert server.process.wait(timeout=120) == 0
     time.sleep(0.05)
     assert server.lines[-1] == "rankforce: stopped"
 
@@ -173,7 +173,7 @@ def test_bodies_that_are_too_large_or_broken_leave_the_server_alive(serve, file)
     assert statuses <= {413, None}
     assert server.ask(**bearer)[0] == 413  # four rows
     for raw in (b"\x16\x03\x01 hello\r\n\r\n", b"POST /score HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n"):
-        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=120) as connection:
             connection.sendall(raw)
             assert connection.recv(100).startswith(b"HTTP/1.1 400")
     gone = server.connection()
@@ -183,7 +183,7 @@ def test_bodies_that_are_too_large_or_broken_leave_the_server_alive(serve, file)
     gone.close()  # in the middle of a body
     assert server.ask("GET", "/health", None)[0] == 200
     server.process.send_signal(signal.SIGINT)
-    assert server.process.wait(timeout=20) == 130
+    assert server.process.wait(timeout=120) == 130
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def run(threads, rounds, pause, leave_out=()):
 def test_every_round_sees_the_one_before(threads, rounds, pause):
     meeting, shared, met, running = run(threads, rounds, pause)
     for thread in running:
-        thread.join(60)
+        thread.join(120)
     np.testing.assert_array_equal(shared, np.arange(rounds + 1))
     assert met == [rounds] * threads
     assert meeting[ASLEEP] == 0
@@ -57,13 +57,16 @@ def test_every_round_sees_the_one_before(threads, rounds, pause):
 
 def test_who_waits_long_sleeps_and_takes_no_time():
     meeting, _, met, running = run(2, 4, 0, leave_out=[1])
-    time.sleep(0.05)
+    deadline = time.monotonic() + 120
+    while meeting[ASLEEP] == 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     begun = time.process_time_ns()
     time.sleep(0.3)
     busy = time.process_time_ns() - begun
     assert meeting[ASLEEP] == 1
     meeting[ABANDONED] = 1
-    running[0].join(20)
+    running[0].join(120)
     assert met[0] == 0
     assert busy < 0.15e9  # half of what one processor had
 
@@ -74,7 +77,7 @@ def test_a_thread_that_never_comes_ends_the_wait():
     assert all(thread.is_alive() for thread in running)
     meeting[ABANDONED] = 1
     for thread in running:
-        thread.join(20)
+        thread.join(120)
         assert not thread.is_alive()
     assert met[:2] == [0, 0]
 
@@ -89,6 +92,7 @@ def test_where_the_system_cannot_wake_threads_they_sleep_for_a_moment(monkeypatc
         while counters[0] == known and turns < 100_000:
             wait(counters, 0, known)
             turns += 1
+            counters[1] = turns
         wake(counters, 0)
         return turns
 
@@ -100,7 +104,10 @@ def test_where_the_system_cannot_wake_threads_they_sleep_for_a_moment(monkeypatc
     turns = []
     waiting = threading.Thread(target=lambda: turns.append(compiled(counters, 0)))
     waiting.start()
-    time.sleep(0.02)
+    deadline = time.monotonic() + 120
+    while counters[1] == 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
     counters[0] = 1
-    waiting.join(20)
+    waiting.join(120)
     assert 0 < turns[0] < 100_000
