@@ -216,10 +216,10 @@ def test_search_works_from_a_folder_without_a_network(site: Path) -> None:
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.goto((site / "start.html").as_uri())
-        page.wait_for_function("document.documentElement.classList.contains('js')", timeout=60_000)
+        page.wait_for_function("document.documentElement.classList.contains('js')", timeout=180_000)
         page.locator(".md-search__button").click()
-        page.get_by_placeholder("Search").fill("effective pairs", timeout=60_000)
-        page.get_by_text("How many pairs pull?").first.wait_for(timeout=60_000)
+        page.get_by_placeholder("Search").fill("effective pairs", timeout=180_000)
+        page.get_by_text("How many pairs pull?").first.wait_for(timeout=180_000)
         browser.close()
     assert problems == []
     assert [one for one in requests if not one.startswith("file:")] == []

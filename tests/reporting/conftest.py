@@ -103,7 +103,7 @@ class OpenedReport:
 
     def wait(self) -> None:
         """Until all charts are drawn."""
-        self.page.wait_for_selector("html[data-ready=true]", state="attached", timeout=60_000)
+        self.page.wait_for_selector("html[data-ready=true]", state="attached", timeout=180_000)
 
     def text(self, selector: str) -> str:
         return str(self.page.locator(selector).inner_text())

@@ -66,7 +66,7 @@ rf.bin(slow, sys.argv[1] + "/a.bins")
         os.kill(working.pid, signal.SIGKILL)
     finally:
         working.kill()
-        working.wait(30)
+        working.wait(120)
         working.stdout.close()
     time.sleep(0.01)
     assert not (tmp_path / "a.bins").exists()
