@@ -34,6 +34,7 @@ from rankforce.distributed.tasks import (
     Lost,
     Patience,
     asked,
+    of_dask,
     pinned,
     settled,
     throw_out,
@@ -89,9 +90,14 @@ class Driver:
 
     def fit(self) -> dict[str, Any]:
         """What a fitted ranker has."""
-        with _lock(self.client), self._listening:
-            fitted = self._runs()
-        if self._listening.error is not None:  # also of the last checkpoint
+        try:
+            with _lock(self.client), self._listening:
+                fitted = self._runs()
+        except Exception as error:
+            if of_dask(error):
+                raise ClusterError(f"the cluster could not be reached: {error}") from error
+            raise
+        if self._listening.error is not None:  # of the last checkpoint
             raise self._listening.error
         return fitted
 

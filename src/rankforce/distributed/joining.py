@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rankforce.distributed.placing import dealt, joining_pays
 from rankforce.distributed.taking_part import traits
-from rankforce.distributed.tasks import fetched, is_able, pinned
+from rankforce.distributed.tasks import cancelled, fetched, is_able, pinned
 
 
 class Prospect(NamedTuple):
@@ -59,7 +59,7 @@ class Joining:
 
     def close(self) -> None:
         """The run has ended: nobody waits for an answer."""
-        self._client.cancel(list(self._tasks.values()), force=True)
+        cancelled(self._client, list(self._tasks.values()))
 
     def _alike_ones(self, alive: Mapping[str, Any]) -> list[str]:
         new = [name for name, one in alive.items() if name not in self._known and is_able(one)]

@@ -154,10 +154,11 @@ class Listening:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._client.unsubscribe_topic(self._topic)
+        with contextlib.suppress(Exception):  # the scheduler is gone, and all queues with it
+            self._client.unsubscribe_topic(self._topic)
         self._messages.put(None)
         self._thread.join()
-        with contextlib.suppress(Exception):  # the scheduler is gone, and all queues with it
+        with contextlib.suppress(Exception):
             for queue_of_run in self._queues.values():
                 queue_of_run.close()
         self._bar.__exit__(kind, value, trace)
@@ -201,7 +202,7 @@ class Listening:
 
     def write_last(self, content: bytes) -> None:
         """The checkpoint of the end, after all that were sent before it."""
-        self._messages.put({"checkpoint": content})
+        self._messages.put({"run": self._run, "checkpoint": content})
 
     def _hear(self, event: tuple[float, Mapping[str, Any]]) -> None:
         self._messages.put(event[1])
@@ -213,8 +214,8 @@ class Listening:
             except BaseException as error:  # of a callback: it is raised by ``fit``
                 self.error = self.error or error
                 answer = "stop"
-            answers = self._queues.get(told.get("run", ""))
-            if answers is None:
+            answers = self._queues.get(told["run"])
+            if answers is None or "number" not in told:
                 continue
             try:
                 answers.put(answer)
@@ -223,9 +224,11 @@ class Listening:
                 return
 
     def _heard(self, told: Mapping[str, Any]) -> str:
+        if told["run"] != self._run:  # it was given up
+            return "stop"
         if "checkpoint" in told:
             self._write(told["checkpoint"])
-        if told.get("run") != self._run:  # of a run that was given up, or no tree
+        if "number" not in told:
             return "stop"
         number, values = told["number"], dict(told["values"])
         self._number = number

@@ -37,7 +37,7 @@ def alive_workers(client: Any) -> dict[str, Any]:
         raise ClusterError("the client has been closed")
     try:
         return dict(client.sync(client.scheduler.identity, callback_timeout=ANSWER)["workers"])
-    except OSError as error:  # timeouts are some
+    except Exception as error:  # no connection, no answer in time, a client that was closed meanwhile
         raise ClusterError(f"the scheduler does not answer: {error or type(error).__name__}") from error
 
 
@@ -125,14 +125,14 @@ def gathered_from(client: Any, futures: Sequence[Any], timeout: float) -> list[A
                 throw_out(client, worker)
         return list(fetch.result())
     except (Exception, concurrent.futures.CancelledError) as error:
-        if isinstance(error, RankforceError) or not _of_dask(error):
+        if isinstance(error, RankforceError) or not of_dask(error):
             raise
         failed = next((one for one in futures if one.status in ("error", "cancelled", "lost")), None)
         what = "" if failed is None else f" ({failed.key.rpartition('-')[0].partition('-')[0]})"
         raise ClusterError(f"workers died again and again while they worked on one task{what}: {error}") from None
     finally:
         if not fetch.done():
-            client.cancel(list(futures))
+            cancelled(client, list(futures))
 
 
 def fetched(client: Any, futures: list[Any]) -> concurrent.futures.Future[list[Any]]:
@@ -153,6 +153,13 @@ def throw_out(client: Any, worker: str) -> None:
         client.sync(
             client.scheduler.unregister, address=worker, stimulus_id="rankforce-hangs", callback_timeout=LOOK_AGAIN * 20
         )
+
+
+def cancelled(client: Any, futures: list[Any]) -> None:
+    """Let nobody work on these any more; without a cluster nobody does."""
+    with contextlib.suppress(Exception):
+        if futures:
+            client.cancel(futures, force=True)
 
 
 def pinned(worker: str) -> dict[str, Any]:
@@ -245,10 +252,9 @@ def settled(
             for one in leave:
                 if one.worker in pending:
                     lost.append(one)
-                    client.cancel([pending.pop(one.worker)], force=True)
+                    cancelled(client, [pending.pop(one.worker)])
     finally:
-        if pending:
-            client.cancel(list(pending.values()), force=True)
+        cancelled(client, list(pending.values()))
     return results, lost
 
 
@@ -265,7 +271,7 @@ def _take_ended(
         try:
             results[worker] = fetch.result()[0]
         except (Exception, concurrent.futures.CancelledError) as error:
-            if not _of_dask(error):
+            if not of_dask(error):
                 raise
             lost.append(Lost(worker, f"could not run its task ({type(error).__name__})"))
         del pending[worker]
@@ -287,7 +293,7 @@ def _wait(pending: Mapping[str, Any], fetches: Mapping[str, Any]) -> None:
         time.sleep(0.01)
 
 
-def _of_dask(error: BaseException) -> bool:
+def of_dask(error: BaseException) -> bool:
     """Whether a task could not be run, as opposed to having failed."""
     if isinstance(error, (concurrent.futures.CancelledError, asyncio.CancelledError)):
         return True

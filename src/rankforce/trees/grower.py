@@ -297,15 +297,6 @@ class Grower:
         cells = (binned.rows if columns is None else columns).reshape(-1)
         row_stride, column_stride = (binned.rows.shape[1], 0) if columns is None else (1, binned.n_documents)
         words = binned.rows.view(np.uint32)
-        plan = np.zeros(max(LEAFWISE_PLACES, LEVEL_PLACES), dtype=np.int64)
-        plan[[N_LEAVES, N_QUEUED, LAST_WORD, HELPING, IN_PARTS]] = 1, 1, self._words, 1, NO_LEAF
-        plan[KIND] = SUMS if leafwise or not self._check_documents else SUMS_AND_COUNTS
-        if leafwise:
-            plan[SIBLING] = NO_LEAF
-        else:
-            plan[FRESH] = 1
-            plan[SUMMING] = len(binned.binning.category_bins) > 0 and len(pool.sums) == 1
-            work.state[0, OTHER] = NOT_SPLIT
         at_once = 4 if leafwise else leaves  # leaves whose documents are dealt; no two threads count in one cache line
         return GrowingTree(
             kernel=grow_tree if leafwise else grow_symmetric_tree,
@@ -352,12 +343,25 @@ class Grower:
                 work.bounds,
                 work.splits,
                 work.gain,
-                plan,
+                self._first_plan(work),
                 queue=np.zeros(leaves, np.int64),
                 taken=np.zeros(threads * CURSORS, np.int64),
             ),
             rounds=self._rounds,
         )
+
+    def _first_plan(self, work: Work) -> np.ndarray:
+        """What is done first: the histogram of the root."""
+        plan = np.zeros(max(LEAFWISE_PLACES, LEVEL_PLACES), dtype=np.int64)
+        plan[[N_LEAVES, N_QUEUED, LAST_WORD, HELPING, IN_PARTS]] = 1, 1, self._words, 1, NO_LEAF
+        plan[KIND] = SUMS if self.growth == "leafwise" or not self._check_documents else SUMS_AND_COUNTS
+        if self.growth == "leafwise":
+            plan[SIBLING] = NO_LEAF
+        else:
+            plan[FRESH] = 1
+            plan[SUMMING] = len(self.binned.binning.category_bins) > 0 and len(self._pool.sums) == 1
+            work.state[0, OTHER] = NOT_SPLIT
+        return plan
 
 
 def _whole(value: int, name: str, least: int) -> int:
