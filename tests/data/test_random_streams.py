@@ -34,6 +34,7 @@ QUERY_HASHES = {  # whoever reads them and draws nothing
     "trees/grower.py": "passed on to the rounding, which begins with a stream",
     "trees/quantised.py": "passed on beside a word of a stream",
     "distributed/ingesting.py": "which queries a store has",
+    "distributed/views.py": "which queries are chosen",
     "evaluation/ties.py": "parts of a draw that the next lines make",
 }
 LARGE_NUMBERS = {  # multipliers and masks of 64 bits: where numbers could be scrambled

@@ -143,11 +143,14 @@ def test_parts_with_categories(client, tmp_path):
 
 
 def test_a_part_that_is_held_is_the_same(client):
+    before = set(client.futures)
     shared = rf.shared(PLAIN, client)
     train, test = shared.split(0.5, 0.5)
     assert shared.split(0.5, 0.5) == (train, test)
     assert shared.split(0.5, 0.5, seed=1)[0] is not train
     learned(ranker(), train, validation=test)
+    left = client.futures.keys() - before
+    assert not [key for key in left if key.startswith(("survey_piece", "column_parts"))]  # rows, on the workers
     thresholds = train.ingested
     train.close()
     assert shared.split(0.5, 0.5)[0].ingested is thresholds

@@ -93,9 +93,12 @@ def find_edges(
     max_bins: int | None,
     timeout: float,
 ) -> tuple[Binning | None, KnownData]:
-    """Where all features are cut (None: they are, already), and what models keep of the data."""
+    """Where all features are cut (None: they are, already), and what models keep of the data.
+
+    Workers give up what surveys left there, at once: the client may collect its garbage much later.
+    """
     n_features = len(overview.layout.feature_names)
-    cut = []
+    cut, told = [], list(surveyed)
     for first in range(0, n_features, COLUMNS_AT_A_TIME):
         last = min(first + COLUMNS_AT_A_TIME, n_features)
         parts = [
@@ -104,7 +107,10 @@ def find_edges(
             if summary.documents
         ]
         cut.append(client.submit(cut_columns, parts, max_bins, pure=False))
+        told += parts
     found = gathered_from(client, cut, timeout)
+    for one in (*told, *cut):
+        one.release()
     queries = len(np.unique(overview.queries()[0]))
     features = tuple(itertools.chain.from_iterable(one for _, one in found))
     binning = None

@@ -48,7 +48,7 @@ class DivisibleData(SpreadData):
 
     @property
     def n_queries(self) -> int:
-        return len(self.query_hashes)
+        return len(self.query_sizes)
 
     @cached_property
     def _queries(self) -> tuple[np.ndarray, np.ndarray]:
