@@ -289,6 +289,7 @@ class Grower:
             plan[FRESH] = 1
             plan[SUMMING] = len(binned.binning.category_bins) > 0 and len(pool.sums) == 1
             work.state[0, OTHER] = NOT_SPLIT
+        queue, taken = np.zeros(leaves, dtype=np.int64), np.zeros(threads * CURSORS, dtype=np.int64)
         at_once = 4 if leafwise else leaves  # leaves whose documents are dealt; no two threads count in one cache line
         return GrowingTree(
             kernel=grow_tree if leafwise else grow_symmetric_tree,
@@ -329,16 +330,7 @@ class Grower:
             ),
             space=ScanSpace(np.zeros((threads, 2, BYTE_VALUES), dtype=np.int64), pool.gains, pool.gains.view(np.int64)),
             best=BestSplits(self._best_worth, self._best_bin, self._best_missing, self._verified),
-            tree=TreeTable(
-                work.state,
-                np.zeros(leaves),
-                work.bounds,
-                work.splits,
-                work.gain,
-                plan,
-                queue=np.zeros(leaves, np.int64),
-                taken=np.zeros(threads * CURSORS, np.int64),
-            ),
+            tree=TreeTable(work.state, np.zeros(leaves), work.bounds, work.splits, work.gain, plan, queue, taken),
         )
 
 
