@@ -44,6 +44,7 @@ NOT_WARMED = {
     "add_reference_contributions": "explanations",
     "add_scores_without": "importance of features",
     "add_forces_by_rank": "measures without columns, pairs by rank or drawn, very wide score ranges",
+    "add_forces_by_tiles": "queries of thousands of documents",
     "add_forces_nearby": "λ-functions between near ranks",
     "add_listwise_forces": "listwise λ-functions",
     "best_splits": "XRank",

@@ -44,12 +44,7 @@ class GiantQueries:
         batches = list(self._batches())
         for batch in batches:
             tiles, space = self._all_at_once if len(batches) == 1 else self._prepared(batch)
-            taken = np.zeros(TAKEN_SIZE, dtype=np.int64)
-            together(
-                lambda thread, threads, meeting, taken=taken, tiles=tiles, space=space: work(
-                    thread, threads, meeting, taken, tiles, space
-                )
-            )
+            _share(tiles, space, work)
 
     @cached_property
     def _all_at_once(self) -> tuple[Tiles, TileSums]:
@@ -99,6 +94,11 @@ class GiantQueries:
         sum_starts = np.concatenate([[0], np.cumsum(widths)[:-1]])
         arrays = (batch, starts, first, last, giant, tile_starts, sum_starts)
         return Tiles(*(np.asarray(one, dtype=np.int64) for one in arrays))
+
+
+def _share(tiles: Tiles, space: TileSums, work: Callable[..., Any]) -> None:
+    taken = np.zeros(TAKEN_SIZE, dtype=np.int64)
+    together(lambda thread, threads, meeting: work(thread, threads, meeting, taken, tiles, space))
 
 
 def _cuts(pairs: np.ndarray) -> list[int]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankforce.models.set_tables import SetPlaces
     from rankforce.models.tree_ensemble import TreeEnsemble
 
-LEAVES_PER_DOCUMENT = 8  # documents up to a tree's leaves / 8 are scored faster side by side than by the block
+LEAVES_PER_DOCUMENT = 10  # documents up to a tree's leaves / 10 are scored faster side by side than by the block
 LARGE_TREE = 400  # leaves; above this walking is faster than all tests of the tree
 BUNDLE_TESTS = 4096  # tests (48 kB) that stay in the second-level cache while blocks of documents pass through
 _MATRIX = np.dtype(dtypes.FEATURE)
