@@ -13,7 +13,7 @@ from tests.distributed.clusters import cluster_of, dask, file_of, learned, withi
 from tests.test_collective import DATA, HELD_OUT
 
 import rankforce as rf
-from rankforce.distributed.tasks import alive_workers
+from rankforce.distributed.tasks import ClusterError, alive_workers
 
 pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
 
@@ -111,3 +111,17 @@ rf.LambdaMART(n_trees=100_000, learning_rate=0.001, progress=False).fit(train, c
     with within(170):  # the lease of the client that is gone ends, and its tasks with it
         together, _ = fit(client)
     assert file_of(together, tmp_path) == alone
+
+
+@SOAK
+def test_the_scheduler_goes():
+    """The one that must stay: what is left is a clear error, once Dask has tried to reach it again."""
+    timeouts = {"connect": "3s", "tcp": "3s"}
+    with dask.config.set({"distributed.comm.timeouts": timeouts}), cluster_of(2) as client:
+        train = rf.shared(DATA, client)
+
+        def end(iteration):
+            client.cluster.sync(client.cluster.scheduler.close)
+
+        with pytest.raises(ClusterError, match="scheduler does not answer"):
+            learned(ranker(early_stopping=None), train, callbacks=[end])

@@ -46,7 +46,7 @@ def files(tmp_path_factory):
     data = shuffled(DATA)
     for number, rows in enumerate(np.array_split(np.arange(data.n_documents), 5)):
         data._take_rows(rows).write(mixed / f"part{number}.parquet")
-    frame = DATA.to_pandas()
+    frame = DATA.to_pandas().drop(columns=["weight", "query_weight"])
     frame["brand"] = np.array(["hat", "shoe", "coat"])[np.arange(len(frame)) % 3]
     for number, rows in enumerate(np.array_split(np.arange(len(frame)), 5)):
         frame.iloc[rows].to_csv(texts / f"part{number}.csv", index=False)
