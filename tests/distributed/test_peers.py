@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from rankforce.collective import exact_total, union, using_collective
+from rankforce.distributed import connections
 from rankforce.distributed.connections import Listener, Secrecy
 from rankforce.distributed.peers import SHORT, DisagreementError, Peers
 from rankforce.errors import PeerLostError
@@ -236,3 +237,49 @@ def test_plain_talk_is_refused_by_tls(secrecy):
 
     results = crowd(2, lambda peers: peers.add(np.ones(1, dtype=np.int64)).tolist(), secrecy=secrecy, disturb=disturb)
     assert results == [[2]] * 2
+
+
+def families(peers):
+    peers.add(np.ones(3, dtype=np.int64))
+    return {connection.family for connection in peers._connections.values()}
+
+
+NEAR = pytest.mark.skipif(not connections.CAN_BE_NEAR, reason="Unix sockets without files are Linux's")
+
+
+@NEAR
+def test_members_of_one_machine_talk_through_unix_sockets():
+    strangers = []
+
+    def disturb(addresses):
+        for address in addresses:
+            stranger = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            stranger.connect(connections._near_name(address))
+            stranger.sendall(b"f" * 16 + b"\0\0\0\1")
+            strangers.append(stranger)
+
+    assert crowd(3, families, disturb=disturb) == [{socket.AF_UNIX}] * 3
+    for stranger in strangers:
+        stranger.close()
+
+
+@NEAR
+def test_with_tls_there_are_no_unix_sockets(secrecy):
+    assert crowd(2, families, secrecy=secrecy) == [{socket.AF_INET}] * 2
+
+
+@NEAR
+def test_whoever_has_taken_the_name_hears_nothing(monkeypatch):
+    """Not the run's name, which would let it in, if it is another user's; members meet all the same."""
+    monkeypatch.setattr(connections, "_is_own_user", lambda connection: False)
+    assert crowd(2, families) == [{socket.AF_INET}] * 2
+
+
+@pytest.mark.parametrize("length", [0, 1, 5 * SOME])
+def test_without_unix_sockets(length, monkeypatch):
+    monkeypatch.setattr(connections, "CAN_BE_NEAR", False)
+    arrays = np.arange(3 * length).reshape(3, length)
+    for result in crowd(3, lambda peers: (peers.add(arrays[peers.rank]), families(peers))):
+        assert not isinstance(result, Exception), result
+        np.testing.assert_array_equal(result[0], arrays.sum(axis=0))
+        assert result[1] == {socket.AF_INET}

@@ -84,6 +84,9 @@ from rankforce.kernels.trees.splits import NO_SPLIT, leaf_worth
 # A split is thought to leave this share of its gain to each of its sides, when it is guessed which leaves will be split
 # at all. Only how long a tree takes depends on it: with less, there are more rounds; with more, more is split in vain.
 HOPE = 0.7
+# A leaf of fewer than so many times ``min_documents`` is often split in vain, since one side has too few: documents are
+# dealt and counted in one round, and histograms are built in the next.
+DOUBTFUL = 32
 
 
 # ------------------------------------------------------------------------------------------------ what owners have told
@@ -205,11 +208,17 @@ def _plan_recount(node: Any, job: Any, n_words: Any, columns: Any, rounds: Any) 
 
 
 @uncounted_subroutine
-def _plan_both(child: Any, job: Any, n_words: Any, rounds: Any) -> Any:
-    """Histograms of both children, where there is none that one could be subtracted from."""
-    nodes = rounds.nodes.leaves
-    job[GIVEN] = BOTH
+def _plan_histograms(node: Any, side: Any, job: Any, n_words: Any, rounds: Any) -> Any:
+    """The histogram of one of the job's children, the other's being what remains of the node's; else those of both."""
+    nodes, child = rounds.nodes.leaves, job[CHILD]
     job[MADE] = take_slot(rounds)
+    if nodes[node, SLOT] != NO_SLOT:
+        job[GIVEN] = side
+        job[REST] = nodes[node, SLOT]
+        nodes[child + side, SLOT] = job[MADE]
+        _note_built(job[MADE], 0, n_words * WORD, child + side, rounds)
+        return
+    job[GIVEN] = BOTH
     job[REST] = take_slot(rounds)
     nodes[child, SLOT] = job[MADE]
     nodes[child + 1, SLOT] = job[REST]
@@ -219,7 +228,10 @@ def _plan_both(child: Any, job: Any, n_words: Any, rounds: Any) -> Any:
 
 @uncounted_subroutine
 def _plan_split(node: Any, job: Any, last: Any, n_words: Any, rules: Any, rounds: Any) -> Any:
-    """``last``: when its turn comes, none is left for its children."""
+    """Deal its documents, and build histograms unless that is in doubt, or no child will be split.
+
+    ``last``: when its turn comes, none is left for its children.
+    """
     table = rounds.nodes
     nodes, plan = table.leaves, table.plan
     plan[N_FREE] -= 1
@@ -233,22 +245,17 @@ def _plan_split(node: Any, job: Any, last: Any, n_words: Any, rules: Any, rounds
     nodes[child + 1, SLOT] = NO_SLOT
     job[MADE] = NO_SLOT
     job[REST] = NO_SLOT
-    too_small = nodes[node, DEPTH] + 1 >= rules.max_depth or nodes[node, SIZE] < 3 * rules.min_documents
-    nodes[node, UNSEEN] = 1 if last and not too_small else 0
-    if last or too_small:  # no child will be split
+    least = rules.min_documents
+    too_small = nodes[node, DEPTH] + 1 >= rules.max_depth or nodes[node, SIZE] < 3 * least
+    doubtful = rules.check_documents and nodes[node, VERIFIED] == 0 and nodes[node, SIZE] < DOUBTFUL * least
+    nodes[node, UNSEEN] = 1 if (last or doubtful) and not too_small else 0
+    if last or doubtful or too_small:
         job[GIVEN] = NEITHER
         return
-    if nodes[node, SLOT] == NO_SLOT:
-        _plan_both(child, job, n_words, rounds)
-        return
-    job[MADE] = take_slot(rounds)
     # The smaller side, as Σr has it: any is right, since siblings are subtracted in integers.
     mask = (1 << rules.shift) - 1
     smaller_left = 2 * (nodes[node, LEFT_TOTAL] & mask) < nodes[node, TOTAL] & mask
-    job[GIVEN] = LEFT_SIDE if smaller_left else RIGHT_SIDE
-    job[REST] = nodes[node, SLOT]
-    nodes[child + job[GIVEN], SLOT] = job[MADE]
-    _note_built(job[MADE], 0, n_words * WORD, child + job[GIVEN], rounds)
+    _plan_histograms(node, LEFT_SIDE if smaller_left else RIGHT_SIDE, job, n_words, rounds)
 
 
 @uncounted_subroutine
@@ -313,9 +320,11 @@ def plan_round(n_words: Any, columns: Any, rules: Any, tree: Any, rounds: Any) -
             job[ENTRY] = plan[N_BUILT]
             nodes[node, BUSY] = 1
             if is_split:
+                child = nodes[node, FIRST_CHILD]
                 job[TASK] = LOOK
-                job[CHILD] = nodes[node, FIRST_CHILD]
-                _plan_both(job[CHILD], job, n_words, rounds)
+                job[CHILD] = child
+                smaller = LEFT_SIDE if nodes[child, SIZE] < nodes[child + 1, SIZE] else RIGHT_SIDE
+                _plan_histograms(node, smaller, job, n_words, rounds)
             elif recount:
                 _plan_recount(node, job, n_words, columns, rounds)
             else:

@@ -71,9 +71,10 @@ from rankforce.kernels.trees.splits import NO_SPLIT
 
 @uncounted_subroutine
 def _hand_over(job: Any, rules: Any, rounds: Any) -> Any:
-    """The histograms of a job become those of the children, which are searched for splits if they can be split."""
+    """The histograms of a job become those of its children, which are searched for splits if they can be split."""
     table = rounds.nodes
     nodes, left = table.leaves, job[CHILD]
+    nodes[job[NODE], SLOT] = NO_SLOT
     given = left if job[GIVEN] == BOTH else left + job[GIVEN]
     other = 2 * left + 1 - given
     nodes[given, SLOT] = job[MADE]
@@ -126,18 +127,19 @@ def _settle_split(place: Any, n_left: Any, n_missing: Any, columns: Any, rules: 
         nodes[child, BUSY] = 0
         table.leaf_gain[child] = CLOSED
         splittable |= can_split(child, rules, nodes)
+    if splittable and job[GIVEN] != NEITHER:
+        _hand_over(job, rules, rounds)
+        return
+    nodes[left, SLOT] = NO_SLOT
+    nodes[right, SLOT] = NO_SLOT
+    free_slot(job[MADE], owners)
+    if job[GIVEN] == BOTH:
+        free_slot(job[REST], owners)
+    job[GIVEN] = NEITHER
     if not splittable:
         nodes[node, UNSEEN] = 0
-    if job[GIVEN] == NEITHER or not splittable:
-        if job[GIVEN] != NEITHER:
-            free_slot(job[MADE], owners)
-        free_slot(job[REST] if job[GIVEN] == BOTH else nodes[node, SLOT], owners)
-        job[GIVEN] = NEITHER
-        nodes[left, SLOT] = NO_SLOT
-        nodes[right, SLOT] = NO_SLOT
-    else:
-        _hand_over(job, rules, rounds)
-    nodes[node, SLOT] = NO_SLOT
+        free_slot(nodes[node, SLOT], owners)
+        nodes[node, SLOT] = NO_SLOT
 
 
 @uncounted_subroutine
