@@ -48,7 +48,7 @@ def asked(client: Any, monkeypatch: Any) -> list[Any]:
 def test_the_same_file(run: Any, asked: list[Any], files: list[Path], tmp_path: Path) -> None:
     rf.Dataset.concat([rf.read(path) for path in files]).write(tmp_path / "whole.parquet")
     options = ("--trees", 4, "--leaves", 4, "--early-stopping", 3, "--validation", files[1], "--quiet", "--json")
-    with within(120):
+    with within(900):
         together = run("train", *files, "--out", tmp_path / "together.json", "--workers", 2, *options)
         alone = run("train", tmp_path / "whole.parquet", "--out", tmp_path / "alone.json", *options)
     assert together.code == alone.code == 0, together.err + alone.err
@@ -66,7 +66,7 @@ def test_the_same_cross_validation(run: Any, asked: list[Any], files: list[Path]
     rf.Dataset.concat([rf.read(path) for path in files]).write(tmp_path / "whole.parquet")
     options = ("--folds", 2, "--set", "n_trees=3", "--set", "n_leaves=4", "--set", "early_stopping=2")
     options += ("--validation-share", 0.3, "-m", "NDCG@5", "-m", "MAP", "--quiet", "--json")
-    with within(120):
+    with within(900):
         together = run("cross-validate", *files, "--workers", 2, *options)
         alone = run("cross-validate", tmp_path / "whole.parquet", *options)
     assert together.code == alone.code == 0, together.err + alone.err
@@ -84,7 +84,7 @@ def test_the_same_search(run: Any, asked: list[Any], files: list[Path], tmp_path
     rf.Dataset.concat([rf.read(path) for path in files]).write(tmp_path / "whole.parquet")
     options = ("--try", "n_leaves=2,5", "--method", "grid", "--set", "n_trees=3", "--quiet", "--json")
     options += ("--validation", files[1], "--out", tmp_path / "model.json")
-    with within(120):
+    with within(900):
         together = run("tune", *files, "--workers", 2, "--journal", tmp_path / "there", *options)
         there = (tmp_path / "model.json").read_bytes()
         alone = run("tune", tmp_path / "whole.parquet", *options)

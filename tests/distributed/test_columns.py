@@ -22,7 +22,7 @@ def client():
 
 @pytest.fixture(autouse=True)
 def in_time():
-    with within(300):
+    with within(900):
         yield
 
 

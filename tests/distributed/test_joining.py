@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
 
 @pytest.fixture(autouse=True)
 def in_time():
-    with within(300):
+    with within(900):
         yield
 
 

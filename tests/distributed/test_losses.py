@@ -39,7 +39,7 @@ def alone(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def in_time():
-    with within(180):
+    with within(900):
         yield
 
 
@@ -106,9 +106,9 @@ def leave(iteration):
 rf.LambdaMART(n_trees=100_000, learning_rate=0.001, progress=False).fit(train, callbacks=[leave])
 """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    left = subprocess.run([sys.executable, "-c", code], timeout=150, env=environment, check=False)
+    left = subprocess.run([sys.executable, "-c", code], timeout=600, env=environment, check=False)
     assert left.returncode == 7
-    with within(170):  # the lease of the client that is gone ends, and its tasks with it
+    with within(900):  # the lease of the client that is gone ends, and its tasks with it
         together, _ = fit(client)
     assert file_of(together, tmp_path) == alone
 

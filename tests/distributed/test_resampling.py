@@ -26,7 +26,7 @@ def client():
 
 @pytest.fixture(autouse=True)
 def in_time():
-    with within(300):
+    with within(900):
         yield
 
 

@@ -32,7 +32,7 @@ LONG = Limits(600.0, 600.0)
 
 @pytest.fixture(autouse=True)
 def in_time():
-    with within(180):
+    with within(900):
         yield
 
 

@@ -121,7 +121,7 @@ def exchanged(members, **settings):
     addresses = [listener.address for listener in listeners]
 
     def take_part(rank):
-        peers = Peers(listeners[rank], addresses, rank, b"0123456789abcdef", timeout=30, silence=60)
+        peers = Peers(listeners[rank], addresses, rank, b"0123456789abcdef", timeout=300, silence=300)
         start = []
 
         @contextlib.contextmanager
