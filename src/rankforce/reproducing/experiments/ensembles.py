@@ -12,7 +12,7 @@ from rankforce.reproducing.drawing import difference_bars, legend, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.measuring import NDCGS, measured
 from rankforce.reproducing.papers import OVERVIEW
-from rankforce.reproducing.real_data import LIGHTGBM, MQ2008, MSLR
+from rankforce.reproducing.real_data import LIGHTGBM, MSLR
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, significant
 
@@ -30,7 +30,7 @@ class Ensembles(Experiment):
     data = "generated with the kinds of features of web data: the challenge's is not public"
     paper_size = {"queries": "19,944 in the challenge's training set", "features": "519"}
     remarks = "the winning ensemble mixed measures and settings; here ten rankers see different queries."
-    real = (MSLR, MQ2008, LIGHTGBM)
+    real = (MSLR, LIGHTGBM)
     figsize = (6.0, 3.2)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=(40, 1, 40), documents=(6, 12), features=8, trees=4, models=2),

@@ -11,7 +11,7 @@ from rankforce.reproducing.drawing import bars, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.measuring import measured
 from rankforce.reproducing.papers import LOCAL_OPTIMALITY
-from rankforce.reproducing.real_data import LIGHTGBM, MSLR
+from rankforce.reproducing.real_data import LIGHTGBM
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, best_of
 from rankforce.reproducing.trained_nets import MEASURES
@@ -48,7 +48,7 @@ class LambdaFunctions(Experiment):
         "two layers, Adam; the rate and the epoch are chosen on validation queries and reported on others, where the "
         "paper reports on the validation queries. Four further λ-functions are shown beside."
     )
-    real = (MSLR, LIGHTGBM)
+    real = (LIGHTGBM,)
     figsize = (8.0, 3.4)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.05, queries=(20, 20, 40), documents=(6, 12), features=8, epochs=2,

@@ -16,7 +16,7 @@ from rankforce.reproducing.drawing import curves, legend, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.measuring import measured
 from rankforce.reproducing.papers import WEB_SEARCH
-from rankforce.reproducing.real_data import LIGHTGBM, MQ2008, MSLR
+from rankforce.reproducing.real_data import LIGHTGBM, MSLR
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, alike, each_seed, significant
 
@@ -36,7 +36,7 @@ class OptimalCombiner(Experiment):
     )
     data = "generated with the kinds of features of web data; weights are chosen on validation queries"
     paper_size = {"queries": "not said"}
-    real = (MSLR, MQ2008, LIGHTGBM)
+    real = (MSLR, LIGHTGBM)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.05, queries=(30, 30, 40), documents=(6, 12), features=8, trees=5, epochs=2,
                      grid=21),
