@@ -98,14 +98,16 @@ def _real_data(run: ReproducedRun) -> list[str]:
         blocks += [
             f"**On real data, {name}: {run.verdict_of(name)}.** {REAL[name].description}.",
             _claims(run.outcomes_of(name)),
-            *_value_tables(tables),
+            *_value_tables(tables, over="folds"),
         ]
     if run.absent:
         blocks.append(f"**Real data that was not at hand:** {', '.join(run.absent)}. Nothing stands in for it.")
     return blocks
 
 
-def _value_tables(tables: Sequence[tuple[str, Rows]], published: Sequence[Row] = ()) -> list[str]:
+def _value_tables(
+    tables: Sequence[tuple[str, Rows]], published: Sequence[Row] = (), *, over: str = "seeds"
+) -> list[str]:
     """Arms by measures: the mean over seeds, and where the paper has a number, that number beside it."""
     blocks = []
     for title, rows in tables:
@@ -118,7 +120,7 @@ def _value_tables(tables: Sequence[tuple[str, Rows]], published: Sequence[Row] =
             values = [known.mean(arm=arm, measure=measure) for measure in measures]
             if not all(map(math.isnan, values)):
                 lines.append([f"*paper: {arm}*", *map(_number, values)])
-        table = _markdown(("mean over seeds", *measures), lines)
+        table = _markdown((f"mean over {over}", *measures), lines)
         blocks.append(f"*{title}*\n\n{table}" if title else table)
     return blocks
 

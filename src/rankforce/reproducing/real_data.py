@@ -86,8 +86,8 @@ REAL: Mapping[str, RealData] = {
     ),
     MSLR_CLICKS: RealData(
         "mslr-sample",
-        "the same; clicks for the query are the label of equal queries, clicks for any query that of similar ones, "
-        "and neither is a feature",
+        "the MSLR sample with 133 features: clicks for the query are the label of equal queries, clicks for any query "
+        "that of similar ones, and neither is a feature",
         mslr_click_folds,
     ),
     LIGHTGBM: RealData(

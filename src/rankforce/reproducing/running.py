@@ -132,7 +132,8 @@ def run_experiment(
     kept = folder / "rows"
     kept.mkdir(parents=True, exist_ok=True)
     stamp = _stamp(experiment, size)
-    present, absent = [], []
+    present: list[str] = []
+    absent: list[str] = []
     for name in experiment.real if size_name != TINY else ():
         folds = [Part(name, number, real=True) for number in range(FOLDS)]
         here = all(_kept(kept / one.file_name, stamp) for one in folds) or (not kept_only and at_hand(name))

@@ -118,12 +118,12 @@ class TrainTestMeasures(Experiment):
         return [("rows: trained for, columns: tested by", rows.where(kind="mean"))]
 
 
-def matched(name: str, table: str = "", **where: str) -> Claim:
+def matched(name: str, table: str = "", **where: Any) -> Claim:
     others = [one for one in MEASURES if one != name]
     return best_of(f"tested by {name}, training for it is best{table}", name, others, name, **where)
 
 
-def other_for_mrr(table: str = "", **where: str) -> Claim:
+def other_for_mrr(table: str = "", **where: Any) -> Claim:
     statement = f"tested by MRR, training for NDCG is better than for MRR{table}"
     return significant(statement, "NDCG", "MRR", ["MRR"], **where)
 

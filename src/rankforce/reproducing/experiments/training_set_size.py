@@ -43,7 +43,10 @@ class TrainingSetSize(Experiment):
     )
     data = f"{DATA}; grades alone"
     paper_size = PAPER_SIZE | {"shares of the training data": "several"}
-    remarks = "one schedule, linear from 0.25, with the centre μ = 1, better than 0 on a draw that is not reported."
+    remarks = (
+        "one schedule, linear from 0.25, with the centre μ = 1, better than 0 on a draw that is not reported. In the "
+        "tests a test query counts once for every share."
+    )
     real = (MSLR, MQ2008)
     figsize = (8.5, 3.0)
     revised = (
