@@ -180,8 +180,9 @@ def ending(runs: list[ReproducedRun]) -> str:
     machines = ", ".join(dict.fromkeys(run.machine for run in runs))
     total = Spent(sum(run.spent.clock for run in runs), sum(run.spent.processor for run in runs))
     return (
-        f"\n## The machine\n\n{machines}; other programs ran beside. All quick runs together, each after the other: "
-        f"{total.clock / 60:.0f} minutes by the clock, {total.processor / 60:.0f} minutes of the processor.\n"
+        f"\n## The machine\n\n{machines}. Many other programs ran beside, so that the clock tells little. All parts of "
+        f"all quick runs add up to {total.clock / 60:.0f} minutes by the clock and to {total.processor / 60:.0f} "
+        "minutes of the processor.\n"
     )
 
 

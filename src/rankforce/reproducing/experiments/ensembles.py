@@ -35,7 +35,7 @@ class Ensembles(Experiment):
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=(40, 1, 40), documents=(6, 12), features=8, trees=4, models=2),
         "quick": Size(
-            seeds=3, minutes=0.12, queries=(300, 1, 1500), documents=(20, 48), features=40, trees=60, models=10
+            seeds=3, minutes=0.5, queries=(300, 1, 1500), documents=(20, 48), features=40, trees=60, models=10
         ),
         "full": Size(
             seeds=3, minutes=120, queries=(10_000, 1, 5000), documents=(20, 48), features=136, trees=500, models=10

@@ -56,7 +56,7 @@ class GradedClicks(Experiment):
     figsize = (8.0, 3.2)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.05, shares=(0.1, 0.3), **TINY),
-        "quick": Size(seeds=3, minutes=0.25, shares=SHARES_OF_CLICKS, queries=(300, 500, 2000), documents=40, trees=100,
+        "quick": Size(seeds=3, minutes=0.7, shares=SHARES_OF_CLICKS, queries=(300, 500, 2000), documents=40, trees=100,
                       leaves=15, least=30, rate=0.2),
         "full": Size(seeds=5, minutes=900, shares=SHARES_OF_CLICKS, **FULL),
     }  # fmt: skip

@@ -53,7 +53,7 @@ class LambdaFunctions(Experiment):
     sizes = {
         "tiny": Size(seeds=1, minutes=0.05, queries=(20, 20, 40), documents=(6, 12), features=8, epochs=2,
                      rates=(0.01,), more=False),
-        "quick": Size(seeds=3, minutes=1.04, queries=(300, 300, 1500), documents=(20, 60), features=40, epochs=25,
+        "quick": Size(seeds=3, minutes=2, queries=(300, 300, 1500), documents=(20, 60), features=40, epochs=25,
                       rates=(0.001, 0.003, 0.01), more=True),
         "full": Size(seeds=3, minutes=300, queries=(5000, 5000, 5000), documents=(100, 217), features=420, epochs=100,
                      rates=(0.0003, 0.001, 0.003), more=True),

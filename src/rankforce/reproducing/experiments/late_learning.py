@@ -36,7 +36,7 @@ class LateLearning(Experiment):
     figsize = (8.5, 3.2)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, **TINY),
-        "quick": Size(seeds=2, minutes=0.14, queries=(250, 200, 10), documents=150, trees=150, leaves=30, least=300,
+        "quick": Size(seeds=2, minutes=0.15, queries=(250, 200, 10), documents=150, trees=150, leaves=30, least=300,
                       rate=0.2),
         "full": Size(seeds=3, minutes=90, **FULL | {"queries": (5000, 2000, 10), "documents": 175, "trees": 500}),
     }  # fmt: skip

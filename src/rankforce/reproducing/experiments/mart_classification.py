@@ -36,7 +36,7 @@ class MARTClassification(Experiment):
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, queries=(30, 20, 40), documents=(6, 12), features=8, trees=4, leaves=5,
                      least=5, epochs=2),
-        "quick": Size(seeds=3, minutes=0.21, queries=(300, 200, 1500), documents=(20, 48), features=30, trees=60,
+        "quick": Size(seeds=3, minutes=0.45, queries=(300, 200, 1500), documents=(20, 48), features=30, trees=60,
                       leaves=15, least=20, epochs=30),
         "full": Size(seeds=3, minutes=240, queries=(16_000, 2000, 10_000), documents=(20, 48), features=136, trees=500,
                      leaves=30, least=100, epochs=60),

@@ -40,7 +40,7 @@ class OptimalCombiner(Experiment):
     sizes = {
         "tiny": Size(seeds=1, minutes=0.05, queries=(30, 30, 40), documents=(6, 12), features=8, trees=5, epochs=2,
                      grid=21),
-        "quick": Size(seeds=3, minutes=0.04, queries=(300, 300, 1500), documents=(20, 48), features=30, trees=60,
+        "quick": Size(seeds=3, minutes=0.12, queries=(300, 300, 1500), documents=(20, 48), features=30, trees=60,
                       epochs=20, grid=201),
         "full": Size(seeds=5, minutes=60, queries=(5000, 2000, 10_000), documents=(20, 48), features=136, trees=300,
                      epochs=60, grid=1001),

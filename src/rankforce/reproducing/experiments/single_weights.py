@@ -12,7 +12,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.diagnostics.optimality import Changes, directions_needed, local_optimality
 from rankforce.models.net import Net
 from rankforce.reproducing.data_sets import artificial_queries, web_like_queries
-from rankforce.reproducing.drawing import colour, panel
+from rankforce.reproducing.drawing import colour, legend, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.net_comparison import HIDDEN
 from rankforce.reproducing.papers import LOCAL_OPTIMALITY
@@ -49,7 +49,7 @@ class SingleWeights(Experiment):
     figsize = (8.0, 6.0)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, queries=30, documents=10, features=4, epochs=2, batches=2, epsilon=0.3),
-        "quick": Size(seeds=2, minutes=0.6, queries=600, documents=25, features=15, epochs=15, batches=100,
+        "quick": Size(seeds=2, minutes=0.9, queries=600, documents=25, features=15, epochs=15, batches=100,
                       epsilon=0.05),
         "full": Size(seeds=1, minutes=900, queries=10_000, documents=50, features=300, epochs=50, batches=600,
                      epsilon=0.01),
@@ -99,7 +99,9 @@ class SingleWeights(Experiment):
                     for row in first.where(part=part, layers=layers, measure=name):
                         for heights in row["drawn"]:
                             axes.plot(row["steps"], heights, color=colour(number), linewidth=0.7)
-                        axes.plot([0], [row["at"]], "o", color=colour(number), markersize=3)
+                        axes.plot([0], [row["at"]], "o", color=colour(number), markersize=3, label=part)
+                if (layers, name) == ("two layers", "NDCG"):
+                    legend(axes, loc="center")
 
     def size_in_words(self, size: Size) -> Mapping[str, str]:
         return {

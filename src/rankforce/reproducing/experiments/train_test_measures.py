@@ -43,7 +43,7 @@ class TrainTestMeasures(Experiment):
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, queries=(20, 40, 20, 40), documents=(6, 12), features=8, epochs=2,
                      rates=(0.01,)),
-        "quick": Size(seeds=3, minutes=0.31, queries=(300, 660, 300, 1500), documents=(20, 60), features=40, epochs=25,
+        "quick": Size(seeds=3, minutes=0.5, queries=(300, 660, 300, 1500), documents=(20, 60), features=40, epochs=25,
                       rates=(0.001, 0.003, 0.01)),
         "full": Size(seeds=3, minutes=600, queries=(10_000, 22_000, 5000, 10_000), documents=(100, 217), features=420,
                      epochs=100, rates=(0.0003, 0.001, 0.003)),
@@ -99,6 +99,7 @@ class TrainTestMeasures(Experiment):
             errors = [mine.mean("error", arm=arm) for arm in MEASURES]
             bars(panel(axes, f"tested by {name}"), [f"for {arm}" for arm in MEASURES], heights, errors)
             axes.set_xlim(min(heights) - 0.03, max(heights) + 0.01)
+            axes.locator_params(axis="x", nbins=3)
 
     def size_in_words(self, size: Size) -> Mapping[str, str]:
         few, many, _, test = size.queries

@@ -56,7 +56,7 @@ class TrainingSetSize(Experiment):
     )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, shares=(0.5, 1.0), **TINY),
-        "quick": Size(seeds=3, minutes=0.17, shares=(0.1, 0.3, 1.0), queries=(500, 1, 2000), documents=40, trees=100,
+        "quick": Size(seeds=3, minutes=0.33, shares=(0.1, 0.3, 1.0), queries=(500, 1, 2000), documents=40, trees=100,
                       leaves=15, least=20, rate=0.3),
         "full": Size(seeds=5, minutes=300, shares=(0.1, 0.2, 0.4, 0.7, 1.0), **FULL | {"least": 100}),
     }  # fmt: skip
