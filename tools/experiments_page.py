@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from tools.experiment_remarks import MISSING, WHY, WHY_REAL
+from tools.experiment_remarks import MISSING, WHY, WHY_FULL, WHY_REAL
 
 from rankforce.reproducing.catalogue import all_experiments
 from rankforce.reproducing.pages import in_seconds, page
@@ -146,7 +146,8 @@ def in_full(quick: Runs, full: Runs) -> str:
             f"{claim.statement}: {outcome.verdict} ({outcome.evidence})" for claim, outcome in run.outcomes
         )
         sizes = ", ".join(f"{what} {value}" for what, value in run.experiment.size_in_words(run.size).items())
-        notes.append(f"- **{link(name)}**, {sizes}: {evidence}")
+        why = f". What differs: {WHY_FULL[name]}" if differing_claims(run.outcomes) and name not in WHY else ""
+        notes.append(f"- **{link(name)}**, {sizes}: {evidence}{why}")
     others = f"The other {len(all_experiments()) - len(full)} were not run in full."
     return "\n".join([*lines, "", *notes, "", others, ""])
 
