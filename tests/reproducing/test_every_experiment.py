@@ -40,7 +40,12 @@ def test_an_experiment_declares_itself(name):
     assert len({claim.statement for claim in claims}) == len(claims)
 
 
-LONG = {"lambda-functions", "local-optimality", "pairs-by-lambda-function"}  # they compile for every λ-function
+LONG = {
+    "lambda-functions",
+    "local-optimality",
+    "single-weights",
+    "pairs-by-lambda-function",
+}  # they compile for every λ-function
 
 
 @pytest.mark.compiled_only

@@ -113,11 +113,47 @@ def test_results_are_a_page_a_figure_a_table_and_a_file_for_programs(tmp_path):
     assert earlier_verdict(tmp_path / "elsewhere") is None
 
 
-def test_real_data_that_is_missing_is_told(tmp_path, monkeypatch):
+class OnRealData(Counting):
+    """Every row of a fold is the number of its test queries."""
+
+    real: ClassVar = ("MSLR sample", "LightGBM's example")
+
+    def run_fold(self, fold, number, size):
+        self.runs.append(number)
+        return [{"kind": "mean", "arm": "it", "measure": "number", "value": float(fold.test.n_queries)}]
+
+
+def sample(folder, queries=12):
+    """A folder as that of the MSLR sample."""
+    (folder / "mslr-sample").mkdir()
+    lines = [f"{doc % 3} qid:{query} 1:{query} 2:{doc}" for query in range(queries) for doc in range(4)]
+    (folder / "mslr-sample" / "all.txt").write_text("\n".join(lines) + "\n")
+
+
+def test_real_data_is_run_fold_by_fold_with_a_verdict_of_its_own_and_what_is_absent_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("RANKFORCE_DATA", str(tmp_path))
-    monkeypatch.setattr(Counting, "needs_data", "mq2008")
-    with pytest.raises(RankforceError, match="RANKFORCE_DATA"):
-        run_experiment(Counting(), "quick", tmp_path, progress=False)
+    sample(tmp_path)
+    one = OnRealData()
+    found = run_experiment(one, "quick", tmp_path / "out", progress=False)
+    assert one.runs[4:] == [0, 1, 2, 3, 4]
+    assert found.rows.values().tolist() == [0.0, 0.0, 1.0, 1.0]
+    assert found.real["MSLR sample"].values().sum() == 12
+    assert (found.absent, found.verdict_of("MSLR sample")) == (("LightGBM's example",), "agrees")
+    text = page(found, "figure.svg")
+    assert "**On real data, MSLR sample: agrees.**" in text
+    assert "not at hand:** LightGBM's example" in text
+    write_results(found, tmp_path)
+    with open(tmp_path / "rows.csv", newline="") as file:
+        assert [row["data"] for row in csv.DictReader(file)] == [""] * 4 + ["MSLR sample"] * 5
+    assert found.to_dict()["real_data"][0]["claims"][0]["verdict"] == "agrees"
+    (tmp_path / "mslr-sample" / "all.txt").unlink()
+    (tmp_path / "mslr-sample").rmdir()
+    again = OnRealData()
+    kept = run_experiment(again, "quick", tmp_path / "out", progress=False)
+    assert (again.runs, list(kept.real)) == ([], ["MSLR sample"])
+    nothing = run_experiment(OnRealData(), "quick", tmp_path / "elsewhere", progress=False)
+    assert (nothing.real, nothing.absent) == ({}, OnRealData.real)
+    assert "not at hand:** MSLR sample, LightGBM's example" in page(nothing, "figure.svg")
 
 
 MODULE = """

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from rankforce.data.artificial.artificial import make_artificial
 from rankforce.data.artificial.web_like import make_web_like
 from rankforce.data.dataset import Dataset
-from rankforce.data.fold_files import read_folds
 
 VARIABLE = "RANKFORCE_DATA"  # the folder of real data
 
@@ -56,17 +55,6 @@ def real_folder(name: str) -> Path | None:
     """Where real data is: in the folder that the variable RANKFORCE_DATA names; None if it is not there."""
     folder = Path(os.environ.get(VARIABLE, "data")) / name
     return folder if folder.is_dir() else None
-
-
-def mq2008() -> list[Parts]:
-    """The five folds of LETOR's MQ2008."""
-    folder = real_folder("mq2008")
-    assert folder is not None
-    found = []
-    for fold in read_folds(folder):
-        assert fold.validation is not None
-        found.append(Parts(fold.train, fold.validation, fold.test))
-    return found
 
 
 def queries_in_words(queries: Sequence[int]) -> str:

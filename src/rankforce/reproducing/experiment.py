@@ -6,6 +6,7 @@ import abc
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from rankforce.reproducing.data_sets import Parts
 from rankforce.reproducing.papers import Paper
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim
@@ -48,7 +49,7 @@ class Experiment(abc.ABC):
     revised: ClassVar[str] = ""  # what was changed after results had been seen, and what they were before
     sizes: ClassVar[Mapping[str, Size]]  # "tiny" (for tests), "quick" and "full"
     figsize: ClassVar[tuple[float, float]] = (7.0, 3.6)
-    needs_data: ClassVar[str] = ""  # the folder of real data without which there is nothing to run
+    real: ClassVar[Sequence[str]] = ()  # data of ``real_data.REAL`` that it is also run on, where it is at hand
 
     def parts(self, size: Size) -> Sequence[str]:
         """The work of one seed in parts: each is run, and kept, by itself."""
@@ -58,9 +59,17 @@ class Experiment(abc.ABC):
     def run(self, part: str, seed: int, size: Size) -> list[Row]:
         """One part of the work of one seed."""
 
+    def run_fold(self, fold: Parts, number: int, size: Size) -> list[Row]:
+        """What ``run`` does, on one fold of real data; the number of the fold (from 0) stands for the seed."""
+        raise NotImplementedError(f"{self.name} names real data: {', '.join(self.real)}")
+
     @abc.abstractmethod
     def claims(self) -> Sequence[Claim]:
         """What the paper claims, with the rules that decide whether the rows agree."""
+
+    def claims_of_real_data(self) -> Sequence[Claim]:
+        """What is asked of the rows of one set of real data: as a rule the same."""
+        return self.claims()
 
     @abc.abstractmethod
     def draw(self, rows: Rows, figure: Any) -> None:
@@ -73,3 +82,7 @@ class Experiment(abc.ABC):
     def tables(self, rows: Rows) -> Sequence[tuple[str, Rows]]:
         """What the page shows: titles and rows of kind "mean", one table each, arms by measures."""
         return (("", rows.where(kind="mean")),)
+
+    def tables_of_real_data(self, rows: Rows) -> Sequence[tuple[str, Rows]]:
+        """As ``tables``, of the rows of one set of real data."""
+        return self.tables(rows)

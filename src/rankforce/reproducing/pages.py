@@ -12,9 +12,10 @@ from typing import Any
 
 from rankforce.files.atomic_writes import atomic_write
 from rankforce.reproducing.drawing import figure_of, save_figure
-from rankforce.reproducing.rows import Rows
-from rankforce.reproducing.rules import pooled
-from rankforce.reproducing.running import ReproducedRun
+from rankforce.reproducing.real_data import REAL
+from rankforce.reproducing.rows import Row, Rows
+from rankforce.reproducing.rules import Claim, Outcome, pooled
+from rankforce.reproducing.running import ReproducedRun, Spent
 
 
 def write_results(run: ReproducedRun, folder: Path) -> list[Path]:
@@ -23,7 +24,7 @@ def write_results(run: ReproducedRun, folder: Path) -> list[Path]:
     for name in ("figure.svg", "figure.png"):
         save_figure(figure, folder / name)
     written = {
-        "rows.csv": rows_as_csv(run.rows),
+        "rows.csv": rows_as_csv(all_rows(run)),
         "page.md": page(run, "figure.svg"),
         "result.json": json.dumps(run.to_dict(), indent=2, ensure_ascii=False) + "\n",
     }
@@ -31,6 +32,14 @@ def write_results(run: ReproducedRun, folder: Path) -> list[Path]:
         with atomic_write(folder / name) as file:
             file.write(text.encode())
     return [folder / name for name in ("page.md", "figure.svg", "figure.png", "rows.csv", "result.json")]
+
+
+def all_rows(run: ReproducedRun) -> Rows:
+    """With those of real data, which say so in a column."""
+    if not run.real:
+        return run.rows
+    found = [("", run.rows), *run.real.items()]
+    return Rows({"data": name, **row} for name, rows in found for row in rows)
 
 
 def rows_as_csv(rows: Rows) -> str:
@@ -49,20 +58,18 @@ def page(run: ReproducedRun, figure: str, *, heading: str = "#", below: str = ""
         f"`rankforce reproduce {experiment.name} --{run.size_name}` · {experiment.paper}, {experiment.place}",
         f"**The paper:** {experiment.found}",
         f"**Verdict: {run.verdict}.**",
-        _markdown(
-            ("claim", "verdict", "evidence"),
-            [(claim.statement, str(outcome.verdict), outcome.evidence) for claim, outcome in run.outcomes],
-        ),
+        _claims(run.outcomes),
         f"![{experiment.title}]({figure})",
-        *_value_tables(run),
+        *_value_tables(experiment.tables(run.rows), experiment.published),
         *_difference_table(run.rows),
         f"**Data:** {experiment.data}",
         _sizes(run),
+        *_real_data(run),
         *([f"**Done otherwise:** {experiment.remarks}"] if experiment.remarks else []),
         *([f"**Changed after a first run:** {experiment.revised}"] if experiment.revised else []),
         "Rules, which are code: "
         + " ".join(f"({number}) {claim.rule}." for number, (claim, _) in enumerate(run.outcomes, start=1)),
-        below or f"{run.seconds:.0f} seconds in all; {run.machine}.",
+        below or f"{in_seconds(run.spent)}; {run.machine}.",
     ]
     return "\n\n".join(block for block in blocks if block.strip()) + "\n"
 
@@ -74,20 +81,46 @@ def _sizes(run: ReproducedRun) -> str:
     return _markdown(("size", "paper", "here"), [*rows, ("seeds", "1", str(run.seeds))])
 
 
-def _value_tables(run: ReproducedRun) -> list[str]:
+def in_seconds(spent: Spent) -> str:
+    return f"{spent.clock:.0f} seconds, {spent.processor:.0f} of the processor"
+
+
+def _claims(outcomes: Sequence[tuple[Claim, Outcome]]) -> str:
+    rows = [(claim.statement, str(outcome.verdict), outcome.evidence) for claim, outcome in outcomes]
+    return _markdown(("claim", "verdict", "evidence"), rows)
+
+
+def _real_data(run: ReproducedRun) -> list[str]:
+    """Every set of real data with a verdict of its own, and what was not at hand."""
+    blocks = []
+    for name, rows in run.real.items():
+        tables = [(title or name, one) for title, one in run.experiment.tables_of_real_data(rows)]
+        blocks += [
+            f"**On real data, {name}: {run.verdict_of(name)}.** {REAL[name].description}.",
+            _claims(run.outcomes_of(name)),
+            *_value_tables(tables, over="folds"),
+        ]
+    if run.absent:
+        blocks.append(f"**Real data that was not at hand:** {', '.join(run.absent)}. Nothing stands in for it.")
+    return blocks
+
+
+def _value_tables(
+    tables: Sequence[tuple[str, Rows]], published: Sequence[Row] = (), *, over: str = "seeds"
+) -> list[str]:
     """Arms by measures: the mean over seeds, and where the paper has a number, that number beside it."""
     blocks = []
-    for title, rows in run.experiment.tables(run.rows):
+    for title, rows in tables:
         arms, measures = rows.distinct("arm"), rows.distinct("measure")
         if not arms:
             continue
         lines = [[arm, *(_number(rows.mean(arm=arm, measure=measure)) for measure in measures)] for arm in arms]
-        known = Rows(run.experiment.published)
+        known = Rows(published)
         for arm in known.distinct("arm") if not title else ():
             values = [known.mean(arm=arm, measure=measure) for measure in measures]
             if not all(map(math.isnan, values)):
                 lines.append([f"*paper: {arm}*", *map(_number, values)])
-        table = _markdown(("mean over seeds", *measures), lines)
+        table = _markdown((f"mean over {over}", *measures), lines)
         blocks.append(f"*{title}*\n\n{table}" if title else table)
     return blocks
 

@@ -12,16 +12,27 @@ import re
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankforce.console.progress import Progress
 from rankforce.errors import FileFormatError, SettingsError
 from rankforce.files.atomic_writes import atomic_write
 from rankforce.processors import usable_processors
-from rankforce.reproducing.data_sets import VARIABLE, real_folder
 from rankforce.reproducing.experiment import Experiment, Size
+from rankforce.reproducing.real_data import FOLDS, at_hand, folds_at_hand
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, Outcome, Verdict, together
+
+FORM = 2  # of the files of parts
+TINY = "tiny"  # the size of tests, which has no real data
+WORK = ("run", "run_fold", "parts")  # methods that decide rows
+
+
+class Spent(NamedTuple):
+    """Seconds of all parts, also of those that an earlier call ran."""
+
+    clock: float
+    processor: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +44,9 @@ class ReproducedRun:
     size: Size
     seeds: int
     rows: Rows
-    seconds: float  # of all parts, also of those that an earlier call ran
+    real: Mapping[str, Rows]  # by the name of the data
+    absent: tuple[str, ...]  # real data that was not at hand
+    spent: Spent
     machine: str
 
     @property
@@ -44,6 +57,13 @@ class ReproducedRun:
     def verdict(self) -> Verdict:
         return together([outcome.verdict for _, outcome in self.outcomes])
 
+    def outcomes_of(self, data: str) -> list[tuple[Claim, Outcome]]:
+        """On real data; its folds take the place of seeds."""
+        return [(claim, claim.judge(self.real[data])) for claim in self.experiment.claims_of_real_data()]
+
+    def verdict_of(self, data: str) -> Verdict:
+        return together([outcome.verdict for _, outcome in self.outcomes_of(data)])
+
     def to_dict(self) -> dict[str, Any]:
         experiment = self.experiment
         return {
@@ -53,19 +73,44 @@ class ReproducedRun:
             "size": self.size_name,
             "seeds": self.seeds,
             "verdict": str(self.verdict),
-            "claims": [
-                {
-                    "statement": claim.statement,
-                    "rule": claim.rule,
-                    "verdict": str(outcome.verdict),
-                    "evidence": outcome.evidence,
-                }
-                for claim, outcome in self.outcomes
+            "claims": _as_dicts(self.outcomes),
+            "real_data": [
+                {"data": data, "verdict": str(self.verdict_of(data)), "claims": _as_dicts(self.outcomes_of(data))}
+                for data in self.real
             ],
+            "absent_data": list(self.absent),
             "sizes": {"paper": dict(experiment.paper_size), "here": dict(experiment.size_in_words(self.size))},
-            "seconds": self.seconds,
+            "seconds": self.spent.clock,
+            "processor_seconds": self.spent.processor,
             "machine": self.machine,
         }
+
+
+def _as_dicts(outcomes: list[tuple[Claim, Outcome]]) -> list[dict[str, str]]:
+    return [
+        {"statement": claim.statement, "rule": claim.rule, "verdict": str(found.verdict), "evidence": found.evidence}
+        for claim, found in outcomes
+    ]
+
+
+class Part(NamedTuple):
+    """Work that is run, and kept, by itself: of a seed, or of a fold of real data."""
+
+    name: str
+    number: int  # of the seed or the fold
+    real: bool
+
+    @property
+    def file_name(self) -> str:
+        return f"{'fold' if self.real else 'seed'}-{self.number}-{_slug(self.name)}.json"
+
+    def __str__(self) -> str:
+        return f"{self.name} of {'fold' if self.real else 'seed'} {self.number}"
+
+    def work(self, experiment: Experiment, size: Size) -> list[Row]:
+        if self.real:
+            return experiment.run_fold(folds_at_hand(self.name)[self.number], self.number, size)
+        return experiment.run(self.name, self.number, size)
 
 
 def run_experiment(
@@ -79,69 +124,80 @@ def run_experiment(
 ) -> ReproducedRun:
     """Run what is missing of an experiment; rows go into ``folder/rows``, a file for every part of every seed.
 
-    With ``kept_only`` nothing is run: what is missing is an error.
+    Real data is run fold by fold; what is neither at hand nor in files is left out. With ``kept_only`` nothing is run:
+    what is missing is an error.
     """
-    if experiment.needs_data and real_folder(experiment.needs_data) is None:
-        raise SettingsError(
-            f"{experiment.name} needs the folder {experiment.needs_data}: the variable {VARIABLE} names the folder "
-            "that it lies in"
-        )
     size = experiment.sizes[size_name]
     count = size.seeds if seeds is None else seeds
     kept = folder / "rows"
     kept.mkdir(parents=True, exist_ok=True)
-    todo = [(seed, part) for seed in range(count) for part in experiment.parts(size)]
-    rows: list[Row] = []
-    seconds = 0.0
     stamp = _stamp(experiment, size)
+    present: list[str] = []
+    absent: list[str] = []
+    for name in experiment.real if size_name != TINY else ():
+        folds = [Part(name, number, real=True) for number in range(FOLDS)]
+        here = all(_kept(kept / one.file_name, stamp) for one in folds) or (not kept_only and at_hand(name))
+        (present if here else absent).append(name)
+    todo = [Part(name, seed, real=False) for seed in range(count) for name in experiment.parts(size)]
+    todo += [Part(name, number, real=True) for name in present for number in range(FOLDS)]
+    rows: dict[str, list[Row]] = {"": [], **{name: [] for name in present}}
+    spent = Spent(0.0, 0.0)
     with Progress(experiment.name, len(todo), "parts", progress) as shown:
         shown.in_words = lambda values: ", ".join(f"{name} {value:.0f}" for name, value in values.items())
-        for number, (seed, part) in enumerate(todo):
-            found = _part(
-                experiment, size, seed, part, kept / f"seed-{seed}-{_slug(part)}.json", stamp, kept_only=kept_only
-            )
-            rows += [{"seed": seed, "part": part, **row} for row in found["rows"]]
-            seconds += found["seconds"]
-            shown.advance(number + 1, {"seconds": seconds})
-    return ReproducedRun(experiment, size_name, size, count, Rows(rows), seconds, machine())
+        for number, part in enumerate(todo):
+            found = _kept(kept / part.file_name, stamp)
+            if found is None:
+                if kept_only:
+                    raise SettingsError(f"{experiment.name}: {part} has not been run, or not with this code")
+                found = _run(experiment, size, part, kept / part.file_name, stamp)
+            rows[part.name if part.real else ""] += [
+                {"seed": part.number, "part": part.name, **row} for row in found["rows"]
+            ]
+            spent = Spent(spent.clock + found["seconds"], spent.processor + found["processor"])
+            shown.advance(number + 1, {"seconds": spent.clock})
+    real = {name: Rows(rows[name]) for name in present}
+    return ReproducedRun(experiment, size_name, size, count, Rows(rows[""]), real, tuple(absent), spent, machine())
 
 
-def _part(
-    experiment: Experiment, size: Size, seed: int, part: str, path: Path, stamp: str, *, kept_only: bool = False
-) -> dict[str, Any]:
-    """A part from its file, or run and written. A file of other sizes, or of other code, does not count."""
-    if path.exists():
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if found["stamp"] == stamp:
-                return dict(found)
-        except (ValueError, KeyError, TypeError):
-            raise FileFormatError(
-                "not rows of an experiment", path=path, remedy="remove it, and its part is run again"
-            ) from None
-    if kept_only:
-        raise SettingsError(f"{experiment.name}: {part} of seed {seed} has not been run, or not with this code")
-    start = time.perf_counter()
-    rows = experiment.run(part, seed, size)
-    made = {"stamp": stamp, "seed": seed, "part": part, "seconds": time.perf_counter() - start, "rows": rows}
+def _kept(path: Path, stamp: str) -> dict[str, Any] | None:
+    """A part from its file. A file of other sizes, or of other code, does not count."""
+    if not path.exists():
+        return None
+    try:
+        found = dict(json.loads(path.read_text(encoding="utf-8")))
+        return found if found["stamp"] == stamp else None
+    except (ValueError, KeyError, TypeError):
+        raise FileFormatError(
+            "not rows of an experiment", path=path, remedy="remove it, and its part is run again"
+        ) from None
+
+
+def _run(experiment: Experiment, size: Size, part: Part, path: Path, stamp: str) -> dict[str, Any]:
+    """A part, run and written."""
+    clock, processor = time.perf_counter(), time.process_time()
+    rows = part.work(experiment, size)
+    made = {
+        "stamp": stamp, "part": str(part), "seconds": time.perf_counter() - clock,
+        "processor": time.process_time() - processor, "rows": rows,
+    }  # fmt: skip
     with atomic_write(path) as file:
         file.write(json.dumps(made, indent=0, allow_nan=True).encode())
     return made
 
 
 def _stamp(experiment: Experiment, size: Size) -> str:
-    """What decides the rows of a part: the code that ``run`` and ``parts`` use in their file; size and version."""
+    """What decides the rows of a part: the code that it uses in the experiment's file; size and version."""
     import rankforce
 
     source = inspect.getsource(inspect.getmodule(type(experiment)) or type(experiment))
     code = [ast.dump(one) for one in used_code(ast.parse(source), type(experiment).__name__)]
-    content = json.dumps([code, dict(size.numbers), rankforce.__version__], sort_keys=True, default=str)
+    content = json.dumps([FORM, code, dict(size.numbers), rankforce.__version__], sort_keys=True, default=str)
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def used_code(module: ast.Module, experiment: str) -> list[ast.stmt]:
-    """The statements of a file that its experiment's ``run`` and ``parts`` need, directly or through others: rules,
-    drawings and words may change, and rows stay what they are. Docstrings count for nothing.
+    """The statements of a file that its experiment's work needs, directly or through others: rules, drawings and words
+    may change, and rows stay what they are. Docstrings count for nothing.
     """
     named: dict[str, ast.stmt] = {}
     for statement in _without_docstrings(module).body:
@@ -156,7 +212,7 @@ def used_code(module: ast.Module, experiment: str) -> list[ast.stmt]:
     assert isinstance(whole, ast.ClassDef)
     methods = {one.name: one for one in whole.body if isinstance(one, ast.FunctionDef)}
     used: dict[str, ast.stmt] = {}
-    todo: list[ast.stmt] = [methods[name] for name in ("run", "parts") if name in methods]
+    todo: list[ast.stmt] = [methods[name] for name in WORK if name in methods]
     used |= {f"{experiment}.{one.name}": one for one in todo if isinstance(one, ast.FunctionDef)}
     while todo:
         for node in ast.walk(todo.pop()):

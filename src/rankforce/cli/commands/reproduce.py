@@ -58,6 +58,7 @@ def reproduce(
 
 def _run(experiment: Experiment, size: str, out: Path, seeds: int | None, *, quiet: bool, json: bool) -> dict[str, Any]:
     from rankforce.displayed_text import displayed_path
+    from rankforce.reproducing.data_sets import VARIABLE
     from rankforce.reproducing.pages import write_results
     from rankforce.reproducing.running import run_experiment
 
@@ -74,7 +75,10 @@ def _run(experiment: Experiment, size: str, out: Path, seeds: int | None, *, qui
             output.Table(["claim", "verdict"], claims, left=2),
             *(f"  {outcome.evidence}" for _, outcome in found.outcomes),
             f"Verdict: {found.verdict}. {displayed_path(files[0])}",
+            *(f"On real data, {name}: {found.verdict_of(name)}." for name in found.real),
         )
+        if found.absent:
+            output.note(f"left out, for {VARIABLE} names no folder that has it: {', '.join(found.absent)}")
     return found.to_dict() | {"folder": str(folder)}
 
 

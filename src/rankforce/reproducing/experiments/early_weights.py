@@ -18,7 +18,7 @@ from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, at_most, each_seed
 from rankforce.reproducing.trained_nets import MEASURES, directions_row, moved
 
-ORDER = 6
+ORDER = 7
 EPOCHS = (7, 12)
 STARTS = (*(f"epoch {epoch}" for epoch in EPOCHS), "trained for MRR")
 

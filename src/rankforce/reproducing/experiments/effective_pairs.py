@@ -18,7 +18,7 @@ from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, each_seed, over_seeds
 from rankforce.reproducing.trained_nets import MEASURES
 
-ORDER = 5
+ORDER = 6
 
 
 class EffectivePairsAgainstMRR(Experiment):

@@ -16,9 +16,11 @@ from rankforce.reproducing.boosted_objectives import (
     size_of_boosting,
 )
 from rankforce.reproducing.click_data import clicked_queries
+from rankforce.reproducing.data_sets import Parts
 from rankforce.reproducing.drawing import curves, legend, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.papers import MULTIPLE_OBJECTIVES
+from rankforce.reproducing.real_data import MSLR_CLICKS
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, each_seed
 
@@ -41,6 +43,7 @@ class ForceAgreementOfTiers(Experiment):
     ]
     data = DATA
     paper_size = PAPER_SIZE
+    real = (MSLR_CLICKS,)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, **TINY),
         "quick": Size(
@@ -50,16 +53,10 @@ class ForceAgreementOfTiers(Experiment):
     }
 
     def run(self, part: str, seed: int, size: Size) -> list[Row]:
-        data = clicked_queries(size.queries, size.documents, seed)
-        instrument = ForceAgreement(graded("equal", 0.5))
-        lambdamart(size).fit(data.train, instruments=[instrument])
-        tied, everything = (name for name in instrument.columns if name != "iteration")
-        return [
-            {"kind": "mean", "arm": arm, "measure": "agreement", "iteration": iteration, "value": row[name]}
-            for iteration, row in zip(instrument.iterations, instrument.rows, strict=True)
-            for arm, name in ((ALL, everything), (TIED, tied))
-            if iteration > 0  # as the paper, without the first: all scores are equal
-        ]
+        return agreement(clicked_queries(size.queries, size.documents, seed), size)
+
+    def run_fold(self, fold: Parts, number: int, size: Size) -> list[Row]:
+        return agreement(fold, size)
 
     def claims(self) -> Sequence[Claim]:
         return [
@@ -81,3 +78,15 @@ class ForceAgreementOfTiers(Experiment):
 
     def size_in_words(self, size: Size) -> Mapping[str, str]:
         return size_of_boosting(size)
+
+
+def agreement(data: Parts, size: Size) -> list[Row]:
+    instrument = ForceAgreement(graded("equal", 0.5))
+    lambdamart(size).fit(data.train, instruments=[instrument])
+    tied, everything = (name for name in instrument.columns if name != "iteration")
+    return [
+        {"kind": "mean", "arm": arm, "measure": "agreement", "iteration": iteration, "value": row[name]}
+        for iteration, row in zip(instrument.iterations, instrument.rows, strict=True)
+        for arm, name in ((ALL, everything), (TIED, tied))
+        if iteration > 0  # as the paper, without the first: all scores are equal
+    ]

@@ -17,10 +17,12 @@ from rankforce.reproducing.boosted_objectives import (
     size_of_boosting,
 )
 from rankforce.reproducing.click_data import SOURCES, clicked_queries
+from rankforce.reproducing.data_sets import Parts
 from rankforce.reproducing.drawing import difference_bars, legend, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.measuring import NDCGS, measured
 from rankforce.reproducing.papers import MULTIPLE_OBJECTIVES
+from rankforce.reproducing.real_data import MSLR_CLICKS
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, alike, significant
 
@@ -50,10 +52,11 @@ class GradedClicks(Experiment):
     data = DATA
     paper_size = PAPER_SIZE
     remarks = "the paper's similar queries come from logs; here they are users whose intents scatter."
+    real = (MSLR_CLICKS,)
     figsize = (8.0, 3.2)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.05, shares=(0.1, 0.3), **TINY),
-        "quick": Size(seeds=3, minutes=0.25, shares=SHARES_OF_CLICKS, queries=(300, 500, 2000), documents=40, trees=100,
+        "quick": Size(seeds=3, minutes=0.7, shares=SHARES_OF_CLICKS, queries=(300, 500, 2000), documents=40, trees=100,
                       leaves=15, least=30, rate=0.2),
         "full": Size(seeds=5, minutes=900, shares=SHARES_OF_CLICKS, **FULL),
     }  # fmt: skip
@@ -62,15 +65,10 @@ class GradedClicks(Experiment):
         return tuple(SOURCES)
 
     def run(self, part: str, seed: int, size: Size) -> list[Row]:
-        data = clicked_queries(size.queries, size.documents, seed)
-        source = SOURCES[part]
-        alone = lambdamart(size).fit(data.train)
-        tried = {share: lambdamart(size, graded(source, share)).fit(data.train) for share in size.shares}
-        watched = {share: evaluate(one, data.valid, ["NDCG@3"]).mean["NDCG@3"] for share, one in tried.items()}
-        chosen = max(watched, key=watched.__getitem__)
-        names = [*NDCGS, *(f"{name}:{source}" for name in CNDCGS)]
-        rows = measured({BASELINE: alone, GRADED: tried[chosen]}, data.test, names, [(GRADED, BASELINE)], share=chosen)
-        return [{**row, "measure": row["measure"].partition(":")[0]} for row in rows]
+        return compared(clicked_queries(size.queries, size.documents, seed), part, size)
+
+    def run_fold(self, fold: Parts, number: int, size: Size) -> list[Row]:
+        return [{**row, "part": part} for part in SOURCES for row in compared(fold, part, size)]
 
     def claims(self) -> Sequence[Claim]:
         found = []
@@ -100,3 +98,14 @@ class GradedClicks(Experiment):
     def tables(self, rows: Rows) -> Sequence[tuple[str, Rows]]:
         few = rows.where(kind="mean", measure=("NDCG@1", "NDCG@3", "NDCG@10", "CNDCG@1", "CNDCG@3", "CNDCG@10"))
         return [("" if part == "equal queries" else f"clicks of {part}", few.where(part=part)) for part in SOURCES]
+
+
+def compared(data: Parts, part: str, size: Size) -> list[Row]:
+    source = SOURCES[part]
+    alone = lambdamart(size).fit(data.train)
+    tried = {share: lambdamart(size, graded(source, share)).fit(data.train) for share in size.shares}
+    watched = {share: evaluate(one, data.valid, ["NDCG@3"]).mean["NDCG@3"] for share, one in tried.items()}
+    chosen = max(watched, key=watched.__getitem__)
+    names = [*NDCGS, *(f"{name}:{source}" for name in CNDCGS)]
+    rows = measured({BASELINE: alone, GRADED: tried[chosen]}, data.test, names, [(GRADED, BASELINE)], share=chosen)
+    return [{**row, "measure": row["measure"].partition(":")[0]} for row in rows]

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankforce.rankers.lambdarank import LambdaRank
-from rankforce.reproducing.data_sets import queries_in_words, web_like
+from rankforce.reproducing.data_sets import Parts, queries_in_words, web_like
 from rankforce.reproducing.drawing import bars, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.measuring import measured
 from rankforce.reproducing.papers import LOCAL_OPTIMALITY
+from rankforce.reproducing.real_data import LIGHTGBM
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, best_of
 from rankforce.reproducing.trained_nets import MEASURES
@@ -47,11 +48,12 @@ class LambdaFunctions(Experiment):
         "two layers, Adam; the rate and the epoch are chosen on validation queries and reported on others, where the "
         "paper reports on the validation queries. Four further λ-functions are shown beside."
     )
+    real = (LIGHTGBM,)
     figsize = (8.0, 3.4)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.05, queries=(20, 20, 40), documents=(6, 12), features=8, epochs=2,
                      rates=(0.01,), more=False),
-        "quick": Size(seeds=3, minutes=1.04, queries=(300, 300, 1500), documents=(20, 60), features=40, epochs=25,
+        "quick": Size(seeds=3, minutes=2, queries=(300, 300, 1500), documents=(20, 60), features=40, epochs=25,
                       rates=(0.001, 0.003, 0.01), more=True),
         "full": Size(seeds=3, minutes=300, queries=(5000, 5000, 5000), documents=(100, 217), features=420, epochs=100,
                      rates=(0.0003, 0.001, 0.003), more=True),
@@ -61,18 +63,11 @@ class LambdaFunctions(Experiment):
         return tuple(PAPER)
 
     def run(self, part: str, seed: int, size: Size) -> list[Row]:
-        data = web_like(size.queries, size.documents, size.features, seed)
-        measure = MEASURES[part]
-        rankers = {
-            name: LambdaRank(
-                measure, lambda_function=name, hidden=10, epochs=size.epochs, learning_rate=list(size.rates), seed=seed,
-                progress=False,
-            ).fit(data.train, validation=data.valid)
-            for name in (BEST, *NAMED, *(MORE if size.more else ()))
-        }  # fmt: skip
-        pairs = [(BEST, name) for name in rankers if name != BEST]
-        rows = measured(rankers, data.test, [measure], pairs)
-        return [{**row, "measure": part} for row in rows]
+        functions = (BEST, *NAMED, *(MORE if size.more else ()))
+        return compared(web_like(size.queries, size.documents, size.features, seed), part, functions, seed, size)
+
+    def run_fold(self, fold: Parts, number: int, size: Size) -> list[Row]:
+        return [row for part in PAPER for row in compared(fold, part, (BEST, *NAMED), number, size)]
 
     def claims(self) -> Sequence[Claim]:
         return [best_of(f"{BEST} is best for {name}", BEST, NAMED, name) for name in PAPER]
@@ -93,3 +88,17 @@ class LambdaFunctions(Experiment):
             "documents per query": f"{size.documents[0]} to {size.documents[1]}", "features": str(size.features),
             "λ-functions": str(len((BEST, *NAMED, *MORE))), "epochs": str(size.epochs),
         }  # fmt: skip
+
+
+def compared(data: Parts, part: str, functions: Sequence[str], seed: int, size: Size) -> list[Row]:
+    measure = MEASURES[part]
+    rankers = {
+        name: LambdaRank(
+            measure, lambda_function=name, hidden=10, epochs=size.epochs, learning_rate=list(size.rates), seed=seed,
+            progress=False,
+        ).fit(data.train, validation=data.valid)
+        for name in functions
+    }  # fmt: skip
+    pairs = [(BEST, name) for name in rankers if name != BEST]
+    rows = measured(rankers, data.test, [measure], pairs)
+    return [{**row, "measure": part} for row in rows]

@@ -10,12 +10,13 @@ import numpy as np
 from rankforce.data.artificial.artificial import make_artificial
 from rankforce.data.dataset import Dataset
 from rankforce.evaluation.evaluate import evaluate
-from rankforce.reproducing.data_sets import Parts, mq2008, real_folder
+from rankforce.reproducing.data_sets import Parts, real_folder
 from rankforce.reproducing.drawing import colour, legend, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.measuring import NDCGS, differences_of, means_of
 from rankforce.reproducing.net_comparison import PAIR, fitted_nets
 from rankforce.reproducing.papers import NONSMOOTH
+from rankforce.reproducing.real_data import MQ2008, folds_at_hand
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, Outcome, Verdict, pooled
 
@@ -48,11 +49,11 @@ class LambdaRankSmallData(Experiment):
     }  # fmt: skip
 
     def parts(self, size: Size) -> Sequence[str]:
-        return ("generated", "MQ2008") if size.real and real_folder("mq2008") else ("generated",)
+        return ("generated", MQ2008) if size.real and real_folder("mq2008") else ("generated",)
 
     def run(self, part: str, seed: int, size: Size) -> list[Row]:
         values: dict[str, dict[str, list[np.ndarray]]] = {name: {one: [] for one in NDCGS} for name in PAIR}
-        for fold in mq2008() if part == "MQ2008" else generated(seed, size):
+        for fold in folds_at_hand(MQ2008) if part == MQ2008 else generated(seed, size):
             for name, ranker in fitted_nets(fold, 0, size, seed).items():
                 found = evaluate(ranker, fold.test, list(NDCGS)).per_query
                 for measure in NDCGS:
@@ -61,7 +62,7 @@ class LambdaRankSmallData(Experiment):
         return means_of(whole, NDCGS) + differences_of(whole, NDCGS, [PAIR])
 
     def claims(self) -> Sequence[Claim]:
-        return [overlapping(part) for part in ("generated", "MQ2008")]
+        return [overlapping(part) for part in ("generated", MQ2008)]
 
     def draw(self, rows: Rows, figure: Any) -> None:
         names = rows.distinct("part")

@@ -8,9 +8,11 @@ from typing import Any
 from rankforce.diagnostics.instruments import ContributionsByGrade, GradesInTop, RankChanges
 from rankforce.reproducing.boosted_objectives import DATA, FULL, PAPER_SIZE, TINY, lambdamart, size_of_boosting
 from rankforce.reproducing.click_data import clicked_queries
+from rankforce.reproducing.data_sets import Parts
 from rankforce.reproducing.drawing import curves, legend, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.papers import MULTIPLE_OBJECTIVES
+from rankforce.reproducing.real_data import MSLR
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, each_seed
 
@@ -30,33 +32,20 @@ class LateLearning(Experiment):
     )
     data = DATA
     paper_size = PAPER_SIZE
+    real = (MSLR,)
     figsize = (8.5, 3.2)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, **TINY),
-        "quick": Size(seeds=2, minutes=0.14, queries=(250, 200, 10), documents=150, trees=150, leaves=30, least=300,
+        "quick": Size(seeds=2, minutes=0.15, queries=(250, 200, 10), documents=150, trees=150, leaves=30, least=300,
                       rate=0.2),
         "full": Size(seeds=3, minutes=90, **FULL | {"queries": (5000, 2000, 10), "documents": 175, "trees": 500}),
     }  # fmt: skip
 
     def run(self, part: str, seed: int, size: Size) -> list[Row]:
-        data = clicked_queries(size.queries, size.documents, seed)
-        instruments = {"contribution": ContributionsByGrade(), "top 3": GradesInTop(3), "changes": RankChanges(3)}
-        ranker = lambdamart(size, validation_measure="NDCG@3")
-        ranker.fit(data.train, validation=data.valid, instruments=list(instruments.values()))
-        rows: list[Row] = []
-        for kind, instrument in instruments.items():
-            for iteration, row in zip(instrument.iterations, instrument.rows, strict=True):
-                if iteration > 0:
-                    rows += [
-                        {"kind": kind, "arm": name, "iteration": iteration, "value": float(value)}
-                        for name, value in row.items()
-                    ]
-        for name, values in ranker.history_.items():
-            rows += [
-                {"kind": "NDCG@3", "arm": name, "iteration": number, "value": float(value)}
-                for number, value in enumerate(values, start=1)
-            ]
-        return rows
+        return watched(clicked_queries(size.queries, size.documents, seed), size)
+
+    def run_fold(self, fold: Parts, number: int, size: Size) -> list[Row]:
+        return watched(fold, size)
 
     def claims(self) -> Sequence[Claim]:
         return [
@@ -126,3 +115,23 @@ def late(rows: Rows, arm: str) -> float:
     found = list(rows.where(kind="changes", arm=arm))
     last = [row["value"] for row in found if row["iteration"] > 2 * len(found) / 3]
     return sum(last) / len(last)
+
+
+def watched(data: Parts, size: Size) -> list[Row]:
+    instruments = {"contribution": ContributionsByGrade(), "top 3": GradesInTop(3), "changes": RankChanges(3)}
+    ranker = lambdamart(size, validation_measure="NDCG@3")
+    ranker.fit(data.train, validation=data.valid, instruments=list(instruments.values()))
+    rows: list[Row] = []
+    for kind, instrument in instruments.items():
+        for iteration, row in zip(instrument.iterations, instrument.rows, strict=True):
+            if iteration > 0:
+                rows += [
+                    {"kind": kind, "arm": name, "iteration": iteration, "value": float(value)}
+                    for name, value in row.items()
+                ]
+    for name, values in ranker.history_.items():
+        rows += [
+            {"kind": "NDCG@3", "arm": name, "iteration": number, "value": float(value)}
+            for number, value in enumerate(values, start=1)
+        ]
+    return rows

@@ -43,7 +43,7 @@ class LocalOptimalityOfNets(Experiment):
     figsize = (8.0, 6.0)
     revised = (
         "one claim for each measure became one for each measure and number of layers. The rule is the same; all "
-        "four claims of the first form differed, as seven of the eight do now."
+        "four claims of the first form differed, as the eight do now."
     )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, queries=30, larger=40, documents=10, features=4, epochs=2, batches=2,

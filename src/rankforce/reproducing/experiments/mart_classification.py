@@ -7,11 +7,12 @@ from typing import Any
 
 from rankforce.rankers.lambdarank import LambdaRank
 from rankforce.rankers.mart import MART
-from rankforce.reproducing.data_sets import queries_in_words, web_like
+from rankforce.reproducing.data_sets import Parts, queries_in_words, web_like
 from rankforce.reproducing.drawing import cutoff_curves, legend, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.measuring import NDCGS, measured
 from rankforce.reproducing.papers import WEB_SEARCH
+from rankforce.reproducing.real_data import LIGHTGBM, MQ2008, MSLR
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, significant
 
@@ -30,34 +31,22 @@ class MARTClassification(Experiment):
     )
     data = "generated with the kinds of features of web data"
     paper_size = {"queries (train / test)": "16,000 / 10,000"}
+    real = (MSLR, MQ2008, LIGHTGBM)
     figsize = (6.0, 3.6)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, queries=(30, 20, 40), documents=(6, 12), features=8, trees=4, leaves=5,
                      least=5, epochs=2),
-        "quick": Size(seeds=3, minutes=0.21, queries=(300, 200, 1500), documents=(20, 48), features=30, trees=60,
+        "quick": Size(seeds=3, minutes=0.45, queries=(300, 200, 1500), documents=(20, 48), features=30, trees=60,
                       leaves=15, least=20, epochs=30),
         "full": Size(seeds=3, minutes=240, queries=(16_000, 2000, 10_000), documents=(20, 48), features=136, trees=500,
                      leaves=30, least=100, epochs=60),
     }  # fmt: skip
 
     def run(self, part: str, seed: int, size: Size) -> list[Row]:
-        data = web_like(size.queries, size.documents, size.features, seed)
-        trees: dict[str, Any] = {
-            "n_trees": size.trees, "n_leaves": size.leaves, "min_documents": size.least, "early_stopping": 20,
-            "validation_measure": "NDCG@10", "progress": False,
-        }  # fmt: skip
-        rankers: dict[str, Any] = {
-            "classification": MART("multiclass", **trees),
-            "ordinal": MART("ordinal", **trees),
-            "regression": MART(target="gains", **trees),
-            "LambdaRank, two layers": LambdaRank(
-                "NDCG", hidden=10, epochs=size.epochs, learning_rate=[0.001, 0.003, 0.01], validation_measure="NDCG@10",
-                seed=seed, progress=False,
-            ),
-        }  # fmt: skip
-        fitted = {name: ranker.fit(data.train, validation=data.valid) for name, ranker in rankers.items()}
-        pairs = [(new, old) for new in ARMS[:2] for old in ARMS[2:]]
-        return measured(fitted, data.test, NDCGS, [*pairs, ("ordinal", "classification")])
+        return compared(web_like(size.queries, size.documents, size.features, seed), seed, size)
+
+    def run_fold(self, fold: Parts, number: int, size: Size) -> list[Row]:
+        return compared(fold, number, size)
 
     def claims(self) -> Sequence[Claim]:
         return [
@@ -78,3 +67,22 @@ class MARTClassification(Experiment):
             "documents per query": f"{size.documents[0]} to {size.documents[1]}", "features": str(size.features),
             "trees": f"at most {size.trees} of {size.leaves} leaves",
         }  # fmt: skip
+
+
+def compared(data: Parts, seed: int, size: Size) -> list[Row]:
+    trees: dict[str, Any] = {
+        "n_trees": size.trees, "n_leaves": size.leaves, "min_documents": size.least, "early_stopping": 20,
+        "validation_measure": "NDCG@10", "progress": False,
+    }  # fmt: skip
+    rankers: dict[str, Any] = {
+        "classification": MART("multiclass", **trees),
+        "ordinal": MART("ordinal", **trees),
+        "regression": MART(target="gains", **trees),
+        "LambdaRank, two layers": LambdaRank(
+            "NDCG", hidden=10, epochs=size.epochs, learning_rate=[0.001, 0.003, 0.01], validation_measure="NDCG@10",
+            seed=seed, progress=False,
+        ),
+    }  # fmt: skip
+    fitted = {name: ranker.fit(data.train, validation=data.valid) for name, ranker in rankers.items()}
+    pairs = [(new, old) for new in ARMS[:2] for old in ARMS[2:]]
+    return measured(fitted, data.test, NDCGS, [*pairs, ("ordinal", "classification")])

@@ -15,7 +15,7 @@ from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, each_seed
 from rankforce.reproducing.trained_nets import MEASURES
 
-ORDER = 7
+ORDER = 8
 BEST = "RankNetWeightPairs"
 FUNCTIONS = (BEST, "SpringSmooth", "Step", "Spring", "LocalCost(k=3)", "LocalGradient")
 

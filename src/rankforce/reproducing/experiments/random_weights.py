@@ -19,7 +19,7 @@ from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, each_seed
 from rankforce.reproducing.trained_nets import directions_row, moved
 
-ORDER = 3
+ORDER = 4
 
 
 class RandomWeights(Experiment):

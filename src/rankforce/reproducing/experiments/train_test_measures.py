@@ -13,11 +13,12 @@ from rankforce.reproducing.drawing import bars, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.measuring import measured
 from rankforce.reproducing.papers import LOCAL_OPTIMALITY
+from rankforce.reproducing.real_data import LIGHTGBM, MSLR
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, best_of, over_seeds, significant
 from rankforce.reproducing.trained_nets import MEASURES
 
-ORDER = 4
+ORDER = 5
 TABLES = {"smaller": "Table 3", "larger": "Table 4"}
 
 
@@ -37,11 +38,12 @@ class TrainTestMeasures(Experiment):
         "features": "420", "hidden units": "10",
     }  # fmt: skip
     remarks = "Adam; the rate and the epoch are chosen on validation queries by the training measure."
+    real = (MSLR, LIGHTGBM)
     figsize = (8.0, 3.6)
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, queries=(20, 40, 20, 40), documents=(6, 12), features=8, epochs=2,
                      rates=(0.01,)),
-        "quick": Size(seeds=3, minutes=0.31, queries=(300, 660, 300, 1500), documents=(20, 60), features=40, epochs=25,
+        "quick": Size(seeds=3, minutes=0.5, queries=(300, 660, 300, 1500), documents=(20, 60), features=40, epochs=25,
                       rates=(0.001, 0.003, 0.01)),
         "full": Size(seeds=3, minutes=600, queries=(10_000, 22_000, 5000, 10_000), documents=(100, 217), features=420,
                      epochs=100, rates=(0.0003, 0.001, 0.003)),
@@ -55,6 +57,12 @@ class TrainTestMeasures(Experiment):
         data = web_like((many, valid, test), size.documents, size.features, seed)
         if part == "smaller":
             data = Parts(data.train.take_queries(range(few)), data.valid, data.test)
+        return self._compared(data, seed, size)
+
+    def run_fold(self, fold: Parts, number: int, size: Size) -> list[Row]:
+        return self._compared(fold, number, size)
+
+    def _compared(self, data: Parts, seed: int, size: Size) -> list[Row]:
         rankers = {name: self._fitted(measure, data, size, seed) for name, measure in MEASURES.items()}
         written = {measure: name for name, measure in MEASURES.items()}
         pairs = [(new, old) for new in MEASURES for old in MEASURES if new != old]
@@ -69,20 +77,9 @@ class TrainTestMeasures(Experiment):
         return ranker.fit(train, validation=data.valid)
 
     def claims(self) -> Sequence[Claim]:
-        matched = [
-            best_of(
-                f"tested by {name}, training for it is best ({TABLES[part]})",
-                name, [one for one in MEASURES if one != name], name, part=part,
-            )
-            for part in TABLES
-            for name in ("NDCG", "MAP")
-        ]  # fmt: skip
         return [
-            *matched,
-            significant(
-                "tested by MRR, training for NDCG is better than for MRR (Table 3)", "NDCG", "MRR", ["MRR"],
-                part="smaller",
-            ),
+            *(matched(name, f" ({table})", part=part) for part, table in TABLES.items() for name in ("NDCG", "MAP")),
+            other_for_mrr(" (Table 3)", part="smaller"),
             *(
                 over_seeds(
                     f"more data narrows the gap at {name}", functools.partial(narrowed, name),
@@ -92,6 +89,9 @@ class TrainTestMeasures(Experiment):
             ),
         ]  # fmt: skip
 
+    def claims_of_real_data(self) -> Sequence[Claim]:
+        return [matched("NDCG"), matched("MAP"), other_for_mrr()]
+
     def draw(self, rows: Rows, figure: Any) -> None:
         for axes, name in zip(figure.subplots(1, 4), MEASURES, strict=True):
             mine = rows.where(kind="mean", measure=name, part="larger")
@@ -99,6 +99,7 @@ class TrainTestMeasures(Experiment):
             errors = [mine.mean("error", arm=arm) for arm in MEASURES]
             bars(panel(axes, f"tested by {name}"), [f"for {arm}" for arm in MEASURES], heights, errors)
             axes.set_xlim(min(heights) - 0.03, max(heights) + 0.01)
+            axes.locator_params(axis="x", nbins=3)
 
     def size_in_words(self, size: Size) -> Mapping[str, str]:
         few, many, _, test = size.queries
@@ -113,6 +114,19 @@ class TrainTestMeasures(Experiment):
             (f"{part} training set; rows: trained for, columns: tested by", rows.where(kind="mean", part=part))
             for part in TABLES
         ]
+
+    def tables_of_real_data(self, rows: Rows) -> Sequence[tuple[str, Rows]]:
+        return [("rows: trained for, columns: tested by", rows.where(kind="mean"))]
+
+
+def matched(name: str, table: str = "", **where: Any) -> Claim:
+    others = [one for one in MEASURES if one != name]
+    return best_of(f"tested by {name}, training for it is best{table}", name, others, name, **where)
+
+
+def other_for_mrr(table: str = "", **where: Any) -> Claim:
+    statement = f"tested by MRR, training for NDCG is better than for MRR{table}"
+    return significant(statement, "NDCG", "MRR", ["MRR"], **where)
 
 
 def narrowed(name: str, rows: Rows) -> float:

@@ -12,11 +12,12 @@ from rankforce.evaluation.evaluate import evaluate
 from rankforce.rankers.lambdamart import LambdaMART
 from rankforce.rankers.mart import MART
 from rankforce.rankers.xrank import XRank
-from rankforce.reproducing.data_sets import Parts, artificial, mq2008, queries_in_words, real_folder
+from rankforce.reproducing.data_sets import Parts, artificial, queries_in_words, real_folder
 from rankforce.reproducing.drawing import bars, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.measuring import differences_of, means_of
 from rankforce.reproducing.papers import WEB_SEARCH
+from rankforce.reproducing.real_data import MQ2008, folds_at_hand
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, each_seed, significant
 
@@ -50,10 +51,10 @@ class XRankForms(Experiment):
     }  # fmt: skip
 
     def parts(self, size: Size) -> Sequence[str]:
-        return ("artificial", "MQ2008") if size.real and real_folder("mq2008") else ("artificial",)
+        return ("artificial", MQ2008) if size.real and real_folder("mq2008") else ("artificial",)
 
     def run(self, part: str, seed: int, size: Size) -> list[Row]:
-        folds = mq2008() if part == "MQ2008" else [drawn(seed, size)]
+        folds = folds_at_hand(MQ2008) if part == MQ2008 else [drawn(seed, size)]
         values: dict[str, dict[str, list[np.ndarray]]] = {}
         training: dict[str, list[float]] = {}
         for fold in folds:
