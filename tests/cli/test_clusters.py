@@ -56,10 +56,29 @@ def test_the_same_file(run: Any, asked: list[Any], files: list[Path], tmp_path: 
     assert "2 pieces" in together.err
     assert (tmp_path / "together.json").read_bytes() == (tmp_path / "alone.json").read_bytes()
     assert json.loads(together.out)["history"] == json.loads(alone.out)["history"]
-    for wrong in (("--refit",), ("--bag", 3), ("--categorical", "1")):
+    for wrong in (("--refit",), ("--bag", 3)):
         refused = run("train", *files, "--out", tmp_path / "x.json", "--workers", 2, *options, *wrong)
         assert refused.code == 2, wrong
         assert wrong[0] in refused.err
+
+
+@pytest.mark.soak  # compiles what members need for categories; tests/distributed/test_columns.py has it in Python
+def test_declared_categories(run: Any, asked: list[Any], tmp_path: Path) -> None:
+    data = rf.make_artificial(queries=20, documents=20, features=3, seed=5)
+    shops = np.random.default_rng(5).integers(1, 6, data.n_documents)
+    X = np.column_stack([data.features, shops]).astype(np.float32)
+    whole = rf.Dataset(X, data.label("grades"), qid=data.qid, feature_names=["a", "b", "c", "shop"])
+    whole.write(tmp_path / "whole.parquet")
+    parts = [tmp_path / f"part{half}.parquet" for half in range(2)]
+    for half, path in enumerate(parts):
+        whole.take_queries(np.arange(10 * half, 10 * half + 10)).write(path)
+    options = ("--trees", 3, "--leaves", 4, "--categorical", "shop", "--quiet")
+    with within(900):
+        together = run("train", *parts, "--out", tmp_path / "together.json", "--workers", 2, *options)
+        alone = run("train", tmp_path / "whole.parquet", "--out", tmp_path / "alone.json", *options)
+    assert together.code == alone.code == 0, together.err + alone.err
+    assert (tmp_path / "together.json").read_bytes() == (tmp_path / "alone.json").read_bytes()
+    assert rf.load(tmp_path / "alone.json").categories
 
 
 def test_the_same_cross_validation(run: Any, asked: list[Any], files: list[Path], tmp_path: Path) -> None:

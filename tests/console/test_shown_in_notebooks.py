@@ -17,6 +17,7 @@ import rankforce as rf
 from rankforce.console import html_parts, result_tables
 from rankforce.data.feature_logs.joining import FeatureLog
 from rankforce.distributed.connections import Address
+from rankforce.distributed.tasks import Lost
 from rankforce.drifting.drift_result import Drift
 from rankforce.drifting.unseen_values import UnseenValues
 from rankforce.evaluation.agreement import Agreement
@@ -33,13 +34,14 @@ from rankforce.measures.measure import Measure
 from rankforce.objectives.objective import Objective, Pairs, Term
 from rankforce.objectives.position_bias import InversePropensities, JointRatios
 from rankforce.reproducing.papers import Paper
+from rankforce.reproducing.running import Part
 from rankforce.stores.binned_dataset import BinnedDataset
 from rankforce.tuning.tune import Tuning
 
 # Printed as one line: a notebook shows that as well.
 ONE_LINE: tuple[type, ...] = (
     Measure, LambdaFunction, Objective, Term, Pairs, InversePropensities, JointRatios, Agreement, Address, Reader,
-    UnseenValues, GradedVerdict, LeftOut, TrainedForces, Finding, Leak, Paper,
+    UnseenValues, GradedVerdict, LeftOut, TrainedForces, Finding, Leak, Paper, Lost, Part,
 )  # fmt: skip
 
 

@@ -135,7 +135,7 @@ def test_a_graph_becomes_a_tree_of_its_ways():
         documents=[3, 4, 5],
     )
     tree = as_ensemble(graph)
-    rows = on_thresholds(0, 50, 3)
+    rows = on_thresholds(0, 50, 3, far=1e38)  # infinite entries are refused before anything is scored
     assert tree.tree_leaves.tolist() == [5]
     np.testing.assert_array_equal(tree._scores(rows), graph._scores(rows))
     found = against_references(tree, rows[:4], rows[10:12])

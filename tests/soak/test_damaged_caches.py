@@ -113,6 +113,7 @@ def warmed(ranker, folder):
     return digest
 
 
+@pytest.mark.soak
 def test_a_damaged_cache_is_no_error(tmp_path: Path):
     expected = warmed("PRank", tmp_path / "warm")
     count = min(len(DAMAGES), len(list((tmp_path / "warm").rglob("*.nbc"))))

@@ -354,7 +354,7 @@ def quiet(monkeypatch):
 
 
 def test_hostile_names(tmp_path):
-    check_hostile_names(tmp_path, 3, 1, sorted(WITHOUT_TRAINING))
+    check_hostile_names(tmp_path, 1, 1, sorted(WITHOUT_TRAINING))
 
 
 @pytest.mark.compiled_only

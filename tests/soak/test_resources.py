@@ -146,6 +146,7 @@ def kill_trainings(folder, kills, seed):
     return json.loads(done.stdout)
 
 
+@pytest.mark.soak
 @pytest.mark.compiled_only
 @pytest.mark.skipif(sys.platform == "win32", reason="fork, SIGKILL")
 def test_killed_trainings_end_with_the_same_bytes(tmp_path):

@@ -164,7 +164,7 @@ def test_one_grower_grows_trees_of_any_size(growth, histogram_bytes):
         alone = Grower(binned, n_leaves=n_leaves or 17, **options).grow(forces, curvatures)
         assert alone.structure.n_leaves == (n_leaves or 17) or growth == "symmetric"
         assert same(grower.grow(forces, curvatures, n_leaves=n_leaves), alone)
-    with pytest.raises(SettingsError, match="n_leaves=18 of one tree is more than this grower was made for"):
+    with pytest.raises(SettingsError, match="a tree of 18 leaves is larger than this grower was made for"):
         grower.grow(forces, curvatures, n_leaves=18)
 
 

@@ -266,7 +266,7 @@ class Grower:
         binned, leaves = self.binned, self._leaves
         if n_leaves is not None:
             if _whole(n_leaves, "n_leaves", 1) > self.n_leaves:
-                raise SettingsError(f"n_leaves={n_leaves} of one tree is more than this grower was made for")
+                raise SettingsError(f"a tree of {n_leaves} leaves is larger than this grower was made for")
             leaves = min(n_leaves, leaves)
         usable = np.ones(len(binned.binning.features), dtype=np.uint8)
         if features is not None:
