@@ -176,3 +176,34 @@ def test_rankers_that_cannot_be_warmed_are_refused():
 
 def test_a_measure_on_another_label_source_can_be_warmed():
     assert isinstance(warm_up([rf.CNDCG("clicks", 5)]), list)
+
+
+CLUSTER = """
+import rankforce as rf
+from distributed import Client, LocalCluster
+from rankforce.compiling.jit import KERNELS
+from rankforce.cli.warm_up import warm_up_workers
+
+def signatures():
+    return {kernel.name: kernel.own.signatures for kernel in KERNELS if kernel.compiled}
+
+warm_up_workers([rf.NDCG(10)])
+warmed = signatures()
+assert "take_round" in warmed
+data = rf.make_artificial(queries=150, documents=25, features=6, seed=3)
+with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
+    with Client(cluster) as client:
+        train = rf.shared(data, client)
+        for growth in ("leafwise", "symmetric"):
+            ranker = rf.LambdaMART(n_trees=2, n_leaves=7, growth=growth, progress=False).fit(train, validation=train)
+        rf.evaluate(ranker, train, "NDCG@7")
+assert signatures() == warmed, {name for name, found in signatures().items() if found != warmed.get(name)}
+"""
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(PLAIN, reason="nothing is compiled")
+def test_after_it_workers_compile_nothing():
+    pytest.importorskip("distributed", reason="pip install 'rankforce[cluster]'")
+    done = subprocess.run([sys.executable, "-c", CLUSTER], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

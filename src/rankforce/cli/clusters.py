@@ -18,13 +18,10 @@ def cluster_client(address: str | None, workers: int | None, threads: int | None
         return
     if address is not None and workers is not None:
         raise SettingsError("--cluster has workers, --workers starts some here: give one of them")
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise missing_dependency("distributed", "cluster", "training on a cluster") from None
     if address is not None:
+        client_class, _ = _dask()
         try:
-            client = Client(address, timeout="20 s")
+            client = client_class(address, timeout="20 s")
         except (OSError, TimeoutError, ValueError) as error:
             raise SettingsError(f"--cluster {address}: there is no scheduler of Dask's: {error}") from None
         with client:
@@ -35,12 +32,30 @@ def cluster_client(address: str | None, workers: int | None, threads: int | None
     assert workers is not None
     if workers < 1:
         raise SettingsError(f"--workers must be a positive whole number, not {workers}")
-    each = threads or max(1, usable_processors() // workers)
+    with workers_here(workers, threads or max(1, usable_processors() // workers), processes=True) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def workers_here(workers: int, threads: int = 1, *, processes: bool = False) -> Iterator[Any]:
+    """A client of workers on this machine, in this process or each in its own, while the block runs."""
+    client_class, cluster_class = _dask()
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=each, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
+        cluster_class(
+            n_workers=workers, threads_per_worker=threads, processes=processes, dashboard_address=":0"
+        ) as cluster,
+        client_class(cluster) as client,
     ):
         yield client
+
+
+def _dask() -> tuple[Any, Any]:
+    """``Client`` and ``LocalCluster``, where they are installed."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise missing_dependency("distributed", "cluster", "training on a cluster") from None
+    return Client, LocalCluster
 
 
 def refuse_on_cluster(client: Any, **options: Any) -> None:

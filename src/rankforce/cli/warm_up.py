@@ -78,6 +78,8 @@ NOT_WARMED = {
     "score_by_walking": "trees of more than 400 leaves",
     "sweep_queries": "combining rankers",
     "swap_changes": "swaps of one ranking, for inspection",
+    "take_round": "trees that workers of a cluster grow leaf by leaf: `warm_up_workers`",
+    "scan_round": "trees that workers of a cluster grow leaf by leaf: `warm_up_workers`",
 }
 
 
@@ -126,6 +128,27 @@ def _warm_up(measures: Iterable[Measure], rankers: Iterable[str], evaluated: Seq
         explain(ranker, held_out, query, pair=(0, 1))
         explain(ranker, held_out, query, document=0, background=2)
         drift(ranker, held_out)
+    return [kernel for kernel in KERNELS if kernel.compiled]
+
+
+def warm_up_workers(measures: Iterable[Measure]) -> list[Kernel]:
+    """Train for each measure as the workers of a cluster do, with two of them in this process.
+
+    Returns the kernels as ``warm_up`` does.
+    """
+    import rankforce as rf
+    from rankforce.cli.clusters import workers_here
+
+    train, held_out = (make_artificial(queries=120, documents=25, features=6, seed=seed) for seed in (0, 1))
+    with compiling_at_once(), workers_here(2) as client, tempfile.TemporaryDirectory() as folder:
+        for number, queries in enumerate(np.array_split(np.arange(120), 2)):
+            train.take_queries(queries).write(Path(folder) / f"{number}.parquet")
+        together = rf.shared(folder, client)
+        watched = rf.shared(held_out, client, like=together)
+        for aimed_at in measures:
+            for settings in WARMED["LambdaMART"]:
+                ranker = rf.LambdaMART(aimed_at, **settings, progress=False).fit(together, validation=watched)
+            evaluate(ranker, watched, [aimed_at])
     return [kernel for kernel in KERNELS if kernel.compiled]
 
 

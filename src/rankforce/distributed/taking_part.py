@@ -28,6 +28,7 @@ from rankforce.errors import PeerLostError, RankforceError
 from rankforce.models.provenance import versions
 from rankforce.training.unfinished import Unfinished
 
+SAMPLED_EVERY = 1000.0  # milliseconds
 NEVER = 2**31 - 1  # trees
 PORTS = 64  # that are tried, from the first one on, where a port is given: several workers may share a host
 
@@ -183,7 +184,7 @@ def take_part(assignment: Assignment) -> MemberOutcome:
         )
         begun = time.perf_counter()
         ranker = assignment.ranker
-        with using_collective(peers), _checkpoint(assignment) as kept:
+        with using_collective(peers), _rarely_sampled(worker), _checkpoint(assignment) as kept:
             messenger = Messenger(assignment.topic, assignment.run.hex(), assignment.asks, kept.get("checkpoint"))
             ranker.fit(train(), validation=held_out and held_out(), callbacks=[messenger], **kept, **assignment.inputs)
             content = kept["checkpoint"].read_bytes() if assignment.checkpoint and assignment.rank == 0 else None
@@ -207,6 +208,25 @@ def take_part(assignment: Assignment) -> MemberOutcome:
         listener.close()
         if peers is not None:
             peers.close()  # whoever waits for this member is told
+
+
+@contextlib.contextmanager
+def _rarely_sampled(worker: Any) -> Iterator[None]:
+    """Let Dask's profiler look once a second at what this worker does.
+
+    It looks every ten milliseconds, in Python, which the training waits for whenever it leaves a kernel; and all
+    members wait for the one that waits, twenty times and more in a tree.
+    """
+    sampling = worker.periodic_callbacks.get("profile")  # there is none where profiling is switched off
+    if sampling is None:
+        yield
+        return
+    usual = sampling.callback_time
+    sampling.callback_time = max(usual, SAMPLED_EVERY)
+    try:
+        yield
+    finally:
+        sampling.callback_time = usual
 
 
 @contextlib.contextmanager
