@@ -16,6 +16,7 @@ import nbformat
 
 REPOSITORY = Path(__file__).parents[1]
 NOTEBOOKS = ("from_lightgbm", "graded_objectives", "own_measure", "papers_tables", "quickstart")
+RUN_OFTEN = ("own_measure", "quickstart")  # the others in the soak
 MOST_OF_A_PICTURE = 100_000  # bytes
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
@@ -53,7 +54,9 @@ def assert_alike(found: str, written: str) -> None:
 
 
 @pytest.mark.compiled_only
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize(
+    "name", [name if name in RUN_OFTEN else pytest.param(name, marks=pytest.mark.soak) for name in NOTEBOOKS]
+)
 def test_a_notebook_prints_what_is_written_in_it(name: str, tmp_path: Path) -> None:
     written = nbformat.read(path_of(name), as_version=4)
     found = run_notebooks.executed(path_of(name), tmp_path)

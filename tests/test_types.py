@@ -118,7 +118,11 @@ def run(command, folder):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300).stdout
 
 
-@pytest.fixture(scope="module", params=[checked_by_mypy, checked_by_pyright], ids=["mypy", "pyright"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(checked_by_mypy, marks=pytest.mark.soak), checked_by_pyright],
+    ids=["mypy", "pyright"],
+)
 def complaints(request, tmp_path_factory):
     """What a checker says of a user's script: line → message."""
     pytest.importorskip("mypy" if request.param is checked_by_mypy else "basedpyright")

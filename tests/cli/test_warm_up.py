@@ -77,6 +77,7 @@ assert signatures() == warmed, {name for name, found in signatures().items() if 
 """
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(PLAIN, reason="nothing is compiled")
 def test_after_it_the_demo_compiles_nothing():
     done = subprocess.run([sys.executable, "-c", DEMO], capture_output=True, text=True, check=False)
@@ -201,6 +202,7 @@ assert signatures() == warmed, {name for name, found in signatures().items() if 
 """
 
 
+@pytest.mark.soak
 @pytest.mark.cluster
 @pytest.mark.skipif(PLAIN, reason="nothing is compiled")
 def test_after_it_workers_compile_nothing():

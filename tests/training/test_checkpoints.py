@@ -83,8 +83,8 @@ def uninterrupted(tmp_path_factory):
 
 @pytest.mark.compiled_only
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-def test_killed_three_times_it_ends_with_the_same_bytes(tmp_path, uninterrupted):
-    grown, model = kill_until_done(tmp_path, 3, random.Random(0))
+def test_killed_twice_it_ends_with_the_same_bytes(tmp_path, uninterrupted):
+    grown, model = kill_until_done(tmp_path, 2, random.Random(0))
     assert model == uninterrupted
     assert 0 < grown[0] <= grown[-1]  # on a busy machine it may be done before it is killed
     assert grown == sorted(grown)  # no checkpoint was lost

@@ -60,6 +60,7 @@ def check_cold_and_warm(folder, rankers):
     assert warm == cold
 
 
+@pytest.mark.soak
 def test_nets(tmp_path):
     check_cold_and_warm(tmp_path, ["LambdaRank", "RankNet"])
 

@@ -21,11 +21,14 @@ from typing import Any
 
 from rankforce.compiling import waits
 from rankforce.compiling.cache_folders import PACKAGE, kernel_folders
+from rankforce.compiling.turns import Turn
 
 # Where compiled code may stand (a test holds this): kernels, what they call, and how they are compiled.
 COMPILED_SOURCES = ("compiling", "kernels", "measures", "lambdas")
 
 DIGEST_SIZE = hashlib.sha256().digest_size
+
+TURN = Turn()  # Numba compiles one function at a time; that of a failure is given up with the next
 
 
 @functools.cache
@@ -78,11 +81,22 @@ class KernelCache:
                 self.finish()
                 self.finish = None
                 found = self._read(name, target)
+            if found is None and self._folders.writing is not None:
+                TURN.take(self._folders.writing / name)
+                found = self._read(name, target)
+                if found is not None:
+                    TURN.give_up()
             self._began = time.perf_counter()
         return found
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         waits.SPEED.learn(self._name_of_all, time.perf_counter() - self._began)
+        try:
+            self._save(signature, compiled)
+        finally:
+            TURN.give_up()
+
+    def _save(self, signature: Any, compiled: Any) -> None:
         folder = self._folders.writing
         if folder is None or compiled.library.has_dynamic_globals:  # addresses of this process
             return
