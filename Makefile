@@ -41,7 +41,7 @@ test: lint pytest  ## lint, types and all tests
 # The tests start hundreds of processes: byte code is written, also where the environment says not to.
 pytest: export PYTHONDONTWRITEBYTECODE =
 pytest: $(VENV)/.installed-dev  ## all tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not soak"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q -m "not soak"
 
 test-plain: $(VENV)/.installed-dev  ## the tests of the kernels with the compiler off
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m "not soak and not compiled_only" \
