@@ -139,7 +139,10 @@ def warm_up_workers(measures: Iterable[Measure]) -> list[Kernel]:
     import rankforce as rf
     from rankforce.cli.clusters import workers_here
 
+    measures = list(measures)
     train, held_out = (make_artificial(queries=120, documents=25, features=6, seed=seed) for seed in (0, 1))
+    for label in {aimed_at.label for aimed_at in measures} - set(train.labels):
+        train, held_out = (data.with_label(label, data.labels["grades"] / 4.0) for data in (train, held_out))
     with compiling_at_once(), workers_here(2) as client, tempfile.TemporaryDirectory() as folder:
         for number, queries in enumerate(np.array_split(np.arange(120), 2)):
             train.take_queries(queries).write(Path(folder) / f"{number}.parquet")
