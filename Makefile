@@ -39,7 +39,7 @@ lint: $(VENV)/.installed-dev  ## style and types
 test: lint pytest  ## lint, types and all tests
 
 # The tests start hundreds of processes: byte code is written, also where the environment says not to.
-pytest: export PYTHONDONTWRITEBYTECODE =
+pytest soak: export PYTHONDONTWRITEBYTECODE =
 pytest: $(VENV)/.installed-dev  ## all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -q -m "not soak"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.conftest import LONG
 
 import rankforce
 from rankforce.compiling.cache import COMPILED_SOURCES
@@ -293,3 +294,8 @@ def test_what_crosses_queries_goes_through_the_collective():
         if isinstance(node, ast.Attribute) and node.attr in ("fsum", "unique")
     }
     assert found == LOCAL_SETS
+
+
+def test_files_of_tests_that_are_begun_first_are_there():
+    tests = Path(__file__).parent
+    assert [name for name in LONG if not (tests / name).is_file()] == []

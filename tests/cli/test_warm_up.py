@@ -26,13 +26,21 @@ def test_every_kernel_is_warmed_or_listed():
     assert set(NOT_WARMED) <= everything
 
 
-FIRST_TRAINING = """
-import rankforce as rf
+SIGNATURES = """
 from rankforce.compiling.jit import KERNELS
-from rankforce.cli.warm_up import warm_up
 
 def signatures():
     return {kernel.name: kernel.own.signatures for kernel in KERNELS if kernel.compiled}
+"""
+THE_SAME = """
+assert signatures() == warmed, {name for name, found in signatures().items() if found != warmed.get(name)}
+"""
+
+FIRST_TRAINING = (
+    SIGNATURES
+    + """
+import rankforce as rf
+from rankforce.cli.warm_up import warm_up
 
 warm_up([rf.NDCG(10)], ["RANKER"])
 warmed = signatures()
@@ -40,8 +48,9 @@ data = rf.make_artificial(queries=120, documents=25, features=6, seed=3)
 ranker = rf.RANKER(SETTINGS, progress=False).fit(data, validation=data)
 rf.evaluate(ranker, data, "NDCG@7")
 assert warmed, "nothing was compiled"
-assert signatures() == warmed, {name for name, found in signatures().items() if found != warmed.get(name)}
 """
+    + THE_SAME
+)
 
 
 @pytest.mark.skipif(PLAIN, reason="nothing is compiled")
@@ -60,21 +69,20 @@ def test_after_it_a_first_training_compiles_nothing(ranker, settings):
     assert done.returncode == 0, done.stderr
 
 
-DEMO = """
+DEMO = (
+    SIGNATURES
+    + """
 import numpy as np
 import rankforce as rf
 from rankforce.cli.commands import demo, warmup
-from rankforce.compiling.jit import KERNELS
-
-def signatures():
-    return {kernel.name: kernel.own.signatures for kernel in KERNELS if kernel.compiled}
 
 warmup.warmup()
 warmed = signatures()
 rf.make_artificial = lambda made=rf.make_artificial, **size: made(**size | {"queries": 40, "documents": 10})
 demo.demo()
-assert signatures() == warmed, {name for name, found in signatures().items() if found != warmed.get(name)}
 """
+    + THE_SAME
+)
 
 
 @pytest.mark.soak
@@ -84,16 +92,14 @@ def test_after_it_the_demo_compiles_nothing():
     assert done.returncode == 0, done.stderr
 
 
-DEFAULT_TRAINER = """
+DEFAULT_TRAINER = (
+    SIGNATURES
+    + """
 import sys
 from pathlib import Path
 import numpy as np
 import rankforce as rf
-from rankforce.compiling.jit import KERNELS
 from rankforce.cli.warm_up import warm_up
-
-def signatures():
-    return {kernel.name: kernel.own.signatures for kernel in KERNELS if kernel.compiled}
 
 warm_up([rf.NDCG(10)])
 warmed = signatures()
@@ -110,8 +116,9 @@ rf.compare(rankers[0], rankers[1], small)
 rf.inspect(large)
 rankers[1].save(file.with_suffix(".json"))
 rf.load(file.with_suffix(".json")).predict(large)
-assert signatures() == warmed, {name for name, found in signatures().items() if found != warmed.get(name)}
 """
+    + THE_SAME
+)
 
 
 @pytest.mark.skipif(PLAIN, reason="nothing is compiled")
@@ -179,14 +186,12 @@ def test_a_measure_on_another_label_source_can_be_warmed():
     assert isinstance(warm_up([rf.CNDCG("clicks", 5)]), list)
 
 
-CLUSTER = """
+CLUSTER = (
+    SIGNATURES
+    + """
 import rankforce as rf
 from distributed import Client, LocalCluster
-from rankforce.compiling.jit import KERNELS
 from rankforce.cli.warm_up import warm_up_workers
-
-def signatures():
-    return {kernel.name: kernel.own.signatures for kernel in KERNELS if kernel.compiled}
 
 warm_up_workers([rf.NDCG(10)])
 warmed = signatures()
@@ -198,8 +203,9 @@ with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_
         for growth in ("leafwise", "symmetric"):
             ranker = rf.LambdaMART(n_trees=2, n_leaves=7, growth=growth, progress=False).fit(train, validation=train)
         rf.evaluate(ranker, train, "NDCG@7")
-assert signatures() == warmed, {name for name, found in signatures().items() if found != warmed.get(name)}
 """
+    + THE_SAME
+)
 
 
 @pytest.mark.soak

@@ -60,6 +60,30 @@ def test_of_three_processes_one_compiles(tmp_path):
     assert not list(tmp_path.rglob("*.lock"))
 
 
+FAILING = """
+import os
+from pathlib import Path
+from rankforce.compiling.turns import TURN
+from rankforce.kernels.ranking.values import query_values
+
+held = []
+give_up = TURN.give_up
+TURN.give_up = lambda: (held.append(TURN._held is not None), give_up())
+try:
+    query_values("no", "such", "arguments", 0, 0, 0, 0, 0)
+except Exception as error:
+    print(type(error).__name__, any(held), TURN._held, len(list(Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.lock"))))
+"""
+
+
+@pytest.mark.compiled_only
+def test_a_kernel_that_cannot_be_compiled_gives_its_turn_up(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    run = [sys.executable, "-c", FAILING]
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, timeout=240, check=True)
+    assert done.stdout == "TypingError True None 0\n"
+
+
 @pytest.fixture
 def held(tmp_path):
     """A file whose turn another process has, and the process."""

@@ -21,14 +21,12 @@ from typing import Any
 
 from rankforce.compiling import waits
 from rankforce.compiling.cache_folders import PACKAGE, kernel_folders
-from rankforce.compiling.turns import Turn
+from rankforce.compiling.turns import TURN
 
 # Where compiled code may stand (a test holds this): kernels, what they call, and how they are compiled.
 COMPILED_SOURCES = ("compiling", "kernels", "measures", "lambdas")
 
 DIGEST_SIZE = hashlib.sha256().digest_size
-
-TURN = Turn()  # Numba compiles one function at a time; that of a failure is given up with the next
 
 
 @functools.cache

@@ -15,6 +15,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from rankforce.compiling.turns import TURN
+
 # What a checked function of ours returns when an index is out of bounds: an error code (they begin with 1) that tells
 # the user's method which called it to put its own line to the error.
 NO_PLACE = 77
@@ -46,7 +48,11 @@ def kernel_compiler() -> Any:
         def compile_extra(self, function: Any) -> Any:
             self.state.library = _kernel_library()(self.state.targetctx.codegen(), function.__qualname__)
             self.state.library.enable_object_caching()
-            return super().compile_extra(function)
+            try:
+                return super().compile_extra(function)
+            except BaseException:  # Ctrl-C, too: others would wait for what does not come
+                TURN.give_up()
+                raise
 
     return KernelCompiler
 

@@ -64,3 +64,6 @@ class Turn:
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # a forked child may have the file open
         os.close(descriptor)
+
+
+TURN = Turn()  # the one of this process: Numba compiles one function at a time
