@@ -46,6 +46,30 @@ def test_a_model_that_does_not_know_is_asked_for_it() -> None:
     assert trees(provenance=UNKNOWN).export(None, "ranklib", missing="zero").missing == "zero"
 
 
+def test_models_within_count_for_what_missing_means() -> None:
+    """One that learned with missing values sends them there still, and nobody speaks for one that does not know."""
+    known, unknown = trees(provenance=KNOWN), trees(provenance=UNKNOWN)
+    on_known_data = Combination.of([trees()], [2.0], provenance=KNOWN)
+    for model in (
+        trees(provenance=KNOWN, base_model=trees()),
+        trees(provenance=KNOWN, base_model=Bagged.of(known, trees())),
+        on_known_data,
+        Combination.of([known, on_known_data], [0.5, 0.5]),
+    ):
+        assert model.export(None, "xgboost").missing == "nan"
+    continued = trees(provenance=KNOWN, base_model=unknown)
+    around = Combination.of([known, unknown], [0.5, 0.5], provenance=KNOWN)
+    for model in (continued, around, Bagged.of(continued, around)):
+        assert model.export(None, "xgboost").missing == "zero", "the data around is known"
+    for model in (
+        Combination.of([known, unknown], [0.5, 0.5]),
+        Bagged.of(known, Bagged.of(unknown, known)),
+        trees(provenance=UNKNOWN, base_model=known),
+    ):
+        with pytest.raises(rf.SettingsError, match="does not say whether values were missing"):
+            model.export(None, "xgboost")
+
+
 def test_without_an_engine_a_warning_says_where_the_file_is_not_right() -> None:
     with pytest.warns(ExportWarning, match=r"not in opensearch 3.2 to below 3.8 \(sends it right"):
         made = trees(provenance=KNOWN).export(None, "ltr-xgboost")
