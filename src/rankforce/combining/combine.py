@@ -142,7 +142,9 @@ def combine(
         tested_on=tested_on,
         net=combination.net,
         _models=tuple(member.model(data) for member in members),
-        _provenance=lambda: Provenance.of_training(data, settings=settings, objective=str(target), seed=seed),
+        _provenance=lambda model: Provenance.of_training(
+            data, settings=settings, objective=str(target), seed=seed
+        ).of_features(model.places_in(data)),
     )
 
 
