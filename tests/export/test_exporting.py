@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.export import strict_readers
-from tests.export.hard_models import HOLED, KNOWN, NAMES, hard_rows, net, perceptron, trees
+from tests.export.hard_models import HOLED, KNOWN, MILDER, NAMES, hard_rows, net, perceptron, random_tree, trees
 
 import rankforce as rf
 from rankforce.export.checking import check_written
@@ -221,6 +222,22 @@ def test_solr_models_have_the_name_of_their_file(tmp_path: Path) -> None:
     made = trees(provenance=KNOWN).export(tmp_path / "my model-3.v2.json", "solr")
     assert json.loads(made.contents)["name"] == "my_model-3"
     assert json.loads(trees(provenance=KNOWN).export(None, "solr", name="x").contents)["name"] == "x"
+
+
+def test_old_releases_of_solr_get_no_words_that_they_do_not_know() -> None:
+    """Before 9.2 a missing value is 0: right where the model sends both alike, and then nothing is to be said."""
+    tree = random_tree(1, 9, MILDER)
+    alike = dataclasses.replace(tree, missing_left=np.float32(0) <= tree.threshold)
+    model = TreeEnsemble.from_trees([alike], NAMES, provenance=HOLED)
+    old, new = (model.export(None, "solr", engine=f"solr-{release}", check=ROWS) for release in ("9.1", "9.2"))
+    for made, said in ((old, False), (new, True)):
+        assert made.missing == "nan"
+        assert made.check is not None
+        assert made.check.changed_leaves == 0
+        assert (b"isNullSameAsZero" in made.contents) == (b'"missing"' in made.contents) == said
+        assert any("defaultValue" in note for note in made.notes) == said
+    with pytest.raises(rf.SettingsError, match="reads it as 0"):
+        TreeEnsemble.from_trees([tree], NAMES, provenance=HOLED).export(None, "solr", engine="solr-9.1")
 
 
 def test_solr_says_which_thresholds_it_cannot_have() -> None:
