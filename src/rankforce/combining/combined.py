@@ -91,12 +91,12 @@ class Combined:
                     f"{name} is neither a model of rankforce nor a feature: a combination with it is no model. ",
                     Phrase("Apply .weights to the scores", "Write the combined scores: --run FILE"),
                 )
-        model: Combination | Stacked
+        whole: Combination | Stacked
         if self.net is not None:
-            model = Stacked.of(self._models, self.net)
+            whole = Stacked.of(self._models, self.net)
         else:
-            model = Combination.of(self._models, self.weights)
-        return dataclasses.replace(model, provenance=self._provenance(model))
+            whole = Combination.of(self._models, self.weights)
+        return dataclasses.replace(whole, provenance=self._provenance(whole))
 
     @property
     def significantly_better(self) -> bool | None:
