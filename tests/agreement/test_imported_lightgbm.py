@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from tests.importing.adversarial_rows import adversarial_rows
 
 import rankforce as rf
-from rankforce.errors import ModelFileError
+from rankforce.errors import ModelFileError, RankforceWarning
 
 lgb = pytest.importorskip("lightgbm")
 
@@ -161,6 +162,34 @@ def test_ordered_categories_of_pandas_are_nobodys(tmp_path: Path) -> None:
     assert not model.categories  # which list belongs to which feature, the file does not say
     with pytest.raises(rf.DataError, match="categories"):
         model.predict(frame)
+
+
+@pytest.mark.parametrize("form", ["text", "JSON"])
+def test_names_of_ordered_categories_are_not_those_of_declared_numbers(form: str, tmp_path: Path) -> None:
+    """One list and one categorical feature, and they are not of the same column."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"size": rng.choice(["S", "M", "L"], 600), "shop": rng.choice([0, 2], 600)})
+    frame["size"] = pd.Categorical(frame["size"], ["S", "M", "L"], ordered=True)
+    target = (frame["shop"] == 2) + frame["size"].cat.codes
+    data = lgb.Dataset(frame, target, categorical_feature=["shop"], params={"verbosity": -1})
+    booster = lgb.train(CATEGORICAL | {"verbosity": -1, "num_threads": 1}, data, 3)
+    with pytest.warns(RankforceWarning, match="the 3 categories 'S', ... may be those of an ordered column"):
+        model = read(booster, tmp_path, form)
+    assert not model.categories
+    assert model.unnamed_categories == {1}
+    codes = np.column_stack([frame["size"].cat.codes, frame["shop"]]).astype(np.float32)
+    np.testing.assert_array_equal(model.predict(codes), booster.predict(frame))
+
+
+def test_rare_categories_that_lightgbm_does_not_list_leave_names_where_they_are(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    brands = [f"brand {code}" for code in range(6)]
+    drawn = np.append(rng.choice(brands[:5], 599), brands[5])
+    frame = pd.DataFrame({"brand": pd.Categorical(drawn, brands), "new": rng.integers(0, 2, 600)})
+    target = frame["brand"].cat.codes % 2 + frame["new"]
+    booster = lgb.train(CATEGORICAL | {"verbosity": -1}, lgb.Dataset(frame, target, params={"verbosity": -1}), 2)
+    assert "5" not in re.search(r"feature_infos=(\S+)", booster.model_to_string())[1].split(":")
+    assert read(booster, tmp_path, "text").categories == {"brand": tuple(brands)}
 
 
 def test_what_cannot_be_kept_is_refused_with_the_reason(tmp_path: Path) -> None:

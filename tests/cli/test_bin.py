@@ -36,6 +36,18 @@ def test_from_files_to_a_model_and_back(files, run):
     assert json.loads(by_store.out)["measures"] == json.loads(by_file.out)["measures"]
 
 
+def test_scoring_a_store(files, run):
+    """Without values of features there is nothing to say of unseen ones, and nothing is looked for."""
+    run("bin", "data.csv", "-o", "train.bins")
+    assert run("train", "train.bins", "-o", "a.json", "--trees", "3", "--quiet").code == 0
+    by_store, by_file = (run("score", "a.json", one) for one in ("train.bins", "data.csv"))
+    assert by_store.code == 0, by_store.err
+    assert by_store.out == by_file.out
+    assert len(by_store.out.splitlines()) == rf.read("data.csv").n_documents
+    for ending in ("csv", "parquet"):
+        assert run("score", "a.json", "train.bins", "-o", f"scores.{ending}").code == 0
+
+
 def test_inspecting(files, run):
     run("bin", "data.csv", "-o", "train.bins")
     said = run("inspect", "train.bins")

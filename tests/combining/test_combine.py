@@ -9,6 +9,7 @@ import pytest
 
 import rankforce as rf
 from rankforce.combining.combined import Combined
+from rankforce.data.distributions import known_data
 from rankforce.models.combination import Combination
 
 pytestmark = pytest.mark.compiled_only
@@ -46,6 +47,27 @@ def test_the_stored_model_reproduces_the_claimed_value(tmp_path):
     low, high = result.interval
     assert low < result.place == (low + high) / 2 < high
     np.testing.assert_array_equal(result.weights, [1 - result.place, result.place])
+
+
+@pytest.mark.parametrize("how", [{}, {"method": "net", "hidden": 2}], ids=["combination", "stacked"])
+def test_the_model_keeps_its_data_in_the_order_of_its_own_features(how):
+    """The features of the first member come first, and not all of the data's need be read."""
+    data = data_with_rankers(rankers=4)
+    features = data.features * np.float32([1, 100, 10_000, 1_000_000])
+    features[::5, 1] = np.nan
+    data = data.replace(features=features)
+    quick = {"n_trees": 2, "n_leaves": 4, "min_documents": 5, "progress": False}
+    members = [rf.LambdaMART(**quick).fit(data.take_features(names)) for names in (["r3", "r1"], ["r2"])]
+    model = rf.combine(members, data, "NDCG@5", **how).model
+    assert model.feature_names == ("r3", "r1", "r2")
+    read = data.take_features(model.feature_names)
+    kept = model.provenance
+    np.testing.assert_array_equal(kept.feature_lows, np.nanmin(read.features, axis=0))
+    np.testing.assert_array_equal(kept.feature_highs, np.nanmax(read.features, axis=0))
+    np.testing.assert_array_equal(kept.missing_shares, np.isnan(read.features).mean(axis=0))
+    assert kept.known_data == known_data(read)
+    assert kept.data_fingerprint == data.fingerprint
+    assert rf.drift(model, data).verdict == "steady"
 
 
 def test_rankers_models_features_paths_and_arrays_are_alike(tmp_path):

@@ -235,6 +235,25 @@ def test_early_stopping_is_kept_when_a_model_is_read(library: str) -> None:
     np.testing.assert_allclose(read.predict(DATA), DATA.by_row(scores_of(model, DATA)), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.compiled_only
+def test_a_number_that_an_estimator_takes_for_missing_is_refused_or_read() -> None:
+    """XGBoost's trees do not know it, and would score otherwise; LightGBM's do."""
+    xgb = pytest.importorskip("xgboost")
+    counts = DATA.replace(features=np.round(DATA.features))
+    quick = {"n_estimators": 3, "n_jobs": 1}
+    for absent in (0, 0.0, np.float32(-1), np.inf):
+        ranker = xgb.XGBRanker(missing=absent, **quick).fit(counts.features, Y, qid=QUERIES)
+        with pytest.raises(rf.SettingsError, match=r"XGBRanker takes .* for a missing value .*train it with NaN"):
+            rf.load(ranker)
+        assert rf.evaluate(ranker, counts, "NDCG@5"), "its own scores are right"
+    ranker = xgb.XGBRanker(missing=np.nan, **quick).fit(counts.features, Y, qid=QUERIES)
+    np.testing.assert_allclose(rf.load(ranker).predict(counts), ranker.predict(counts.features), rtol=1e-6, atol=1e-7)
+    lgb = pytest.importorskip("lightgbm")
+    told = lgb.LGBMRanker(zero_as_missing=True, min_child_samples=2, verbose=-1, **quick)
+    told.fit(counts.features, Y, group=[10] * 6)
+    np.testing.assert_allclose(rf.load(told).predict(counts), told.predict(counts.features), rtol=1e-6, atol=1e-7)
+
+
 @pytest.mark.parametrize("kind", ["LGBMRanker", "XGBRanker", "CatBoostRanker"])
 def test_what_is_not_fitted_says_so(kind: str) -> None:
     library = pytest.importorskip({"L": "lightgbm", "X": "xgboost", "C": "catboost"}[kind[0]])

@@ -17,6 +17,7 @@ from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.trees.tree import Tree
 
 NAMES = ("bm25(title)", "attribute(price)", "fieldMatch(title).proximity", "age", "query(boost)")
+STARTED_FROM = "query(boost)"  # never missing: scores that start from a feature need it
 LARGEST = np.finfo(np.float32).max
 # zeros, the ends of float32, powers of two (neighbours at different distances), odd and even last bits
 HARD = np.float32(
@@ -32,6 +33,7 @@ def data(holes: bool) -> rf.Dataset:
     features = made.features.copy()
     if holes:
         features[np.random.default_rng(0).random(features.shape) < 0.1] = np.nan
+        features[:, NAMES.index(STARTED_FROM)] = made.features[:, NAMES.index(STARTED_FROM)]
     return made.replace(features=features, feature_names=NAMES)
 
 
@@ -79,6 +81,9 @@ def model(kind: str, holes: bool = True) -> Model:
         "net": lambda: rf.LambdaRank(hidden=3, scaling="standard", epochs=2, **quick).fit(given).model_,
         "log net": lambda: rf.RankNet(hidden=3, scaling="log1p", epochs=2, **quick).fit(given).model_,
         "quadratic": lambda: rf.PRank(kernel="quadratic", epochs=2, n_members=1, **quick).fit(given).model_,
+        "from a feature": lambda: (
+            rf.LambdaMART(n_trees=3, min_documents=5, base_model=STARTED_FROM, **quick).fit(given).model_
+        ),
         "mixed": lambda: Combination.of([model("mart", holes), model("net", holes)], [0.25, 0.75]),
         "stacked": lambda: _stacked(holes),
     }
@@ -86,7 +91,7 @@ def model(kind: str, holes: bool = True) -> Model:
 
 
 TREES = ("hard", "based", "symmetric", "leafwise", "mart", "graph", "weighted")
-OTHERS = ("softmax", "ordinal", "linear", "net", "log net", "quadratic", "mixed", "stacked")
+OTHERS = ("softmax", "ordinal", "linear", "net", "log net", "quadratic", "from a feature", "mixed", "stacked")
 
 
 def _stacked(holes: bool) -> Stacked:
@@ -101,6 +106,8 @@ def rows(kind: str, holes: bool, count: int = 400) -> np.ndarray:
     made = mixed_rows(form_of(model(kind, holes)), len(NAMES), count)
     if not holes:
         made = np.nan_to_num(made)
+    if kind == "from a feature":
+        made[:, NAMES.index(STARTED_FROM)] = np.nan_to_num(made[:, NAMES.index(STARTED_FROM)])
     return np.concatenate([made, data(holes).features])
 
 

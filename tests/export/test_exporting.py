@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.export import strict_readers
-from tests.export.hard_models import HOLED, KNOWN, NAMES, hard_rows, net, perceptron, trees
+from tests.export.hard_models import HOLED, KNOWN, MILDER, NAMES, hard_rows, net, perceptron, random_tree, trees
 
 import rankforce as rf
 from rankforce.export.checking import check_written
@@ -44,6 +45,30 @@ def test_a_model_that_does_not_know_is_asked_for_it() -> None:
     with pytest.raises(rf.SettingsError, match=r"missing='zero'; if it was NaN, missing='nan'"):
         trees(provenance=UNKNOWN).export(None, "ranklib")
     assert trees(provenance=UNKNOWN).export(None, "ranklib", missing="zero").missing == "zero"
+
+
+def test_models_within_count_for_what_missing_means() -> None:
+    """One that learned with missing values sends them there still, and nobody speaks for one that does not know."""
+    known, unknown = trees(provenance=KNOWN), trees(provenance=UNKNOWN)
+    on_known_data = Combination.of([trees()], [2.0], provenance=KNOWN)
+    for model in (
+        trees(provenance=KNOWN, base_model=trees()),
+        trees(provenance=KNOWN, base_model=Bagged.of(known, trees())),
+        on_known_data,
+        Combination.of([known, on_known_data], [0.5, 0.5]),
+    ):
+        assert model.export(None, "xgboost").missing == "nan"
+    continued = trees(provenance=KNOWN, base_model=unknown)
+    around = Combination.of([known, unknown], [0.5, 0.5], provenance=KNOWN)
+    for model in (continued, around, Bagged.of(continued, around)):
+        assert model.export(None, "xgboost").missing == "zero", "the data around is known"
+    for model in (
+        Combination.of([known, unknown], [0.5, 0.5]),
+        Bagged.of(known, Bagged.of(unknown, known)),
+        trees(provenance=UNKNOWN, base_model=known),
+    ):
+        with pytest.raises(rf.SettingsError, match="does not say whether values were missing"):
+            model.export(None, "xgboost")
 
 
 def test_without_an_engine_a_warning_says_where_the_file_is_not_right() -> None:
@@ -197,6 +222,22 @@ def test_solr_models_have_the_name_of_their_file(tmp_path: Path) -> None:
     made = trees(provenance=KNOWN).export(tmp_path / "my model-3.v2.json", "solr")
     assert json.loads(made.contents)["name"] == "my_model-3"
     assert json.loads(trees(provenance=KNOWN).export(None, "solr", name="x").contents)["name"] == "x"
+
+
+def test_old_releases_of_solr_get_no_words_that_they_do_not_know() -> None:
+    """Before 9.2 a missing value is 0: right where the model sends both alike, and then nothing is to be said."""
+    tree = random_tree(1, 9, MILDER)
+    alike = dataclasses.replace(tree, missing_left=np.float32(0) <= tree.threshold)
+    model = TreeEnsemble.from_trees([alike], NAMES, provenance=HOLED)
+    old, new = (model.export(None, "solr", engine=f"solr-{release}", check=ROWS) for release in ("9.1", "9.2"))
+    for made, said in ((old, False), (new, True)):
+        assert made.missing == "nan"
+        assert made.check is not None
+        assert made.check.changed_leaves == 0
+        assert (b"isNullSameAsZero" in made.contents) == (b'"missing"' in made.contents) == said
+        assert any("defaultValue" in note for note in made.notes) == said
+    with pytest.raises(rf.SettingsError, match="reads it as 0"):
+        TreeEnsemble.from_trees([tree], NAMES, provenance=HOLED).export(None, "solr", engine="solr-9.1")
 
 
 def test_solr_says_which_thresholds_it_cannot_have() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from tests.export.models_of_every_form import NAMES, TREES, between, data, hard_trees, model, rows
 
 import rankforce as rf
+from rankforce.models.tree_ensemble import TreeEnsemble
 
 
 @pytest.mark.parametrize("holes", [True, False], ids=["nan", "zero"])
@@ -35,6 +37,30 @@ def test_the_engine_may_have_more_features_in_another_order():
     assert document["max_feature_idx"] == 5
     used = {name for name, info in document["feature_infos"].items() if info["values"] == []}
     assert used == {mine.feature_names[feature] for feature in np.unique(mine.feature)}
+
+
+def test_counts_that_lightgbm_could_not_add_are_scaled_down():
+    """Shares stay, nodes have what their leaves have, and every leaf has a document."""
+    covers = np.array([0, 1, 3 * 2**31, 2**31, 2**20, 2**33, 7, 2**31 - 1])
+    mine = model("hard")
+    tree = dataclasses.replace(mine.trees[1], leaf_documents=covers)
+    model_of = dataclasses.replace(TreeEnsemble.from_trees([tree], NAMES), provenance=mine.provenance)
+    document = json.loads(rf.export_model(model_of, None, "lightgbm-json", check=True).contents)
+    leaves = {}
+
+    def documents(node):
+        if "leaf_index" in node:
+            leaves[node["leaf_index"]] = node["leaf_count"]
+            return node["leaf_count"]
+        total = documents(node["left_child"]) + documents(node["right_child"])
+        assert node["internal_count"] == node["internal_weight"] == total
+        return total
+
+    total = documents(document["tree_info"][0]["tree_structure"])
+    assert total < 2**31
+    counts = np.array([leaves[number] for number in range(len(covers))])
+    assert counts.min() == 1
+    assert np.abs(counts / total - covers / covers.sum()).max() < 1e-8
 
 
 def test_a_dump_that_is_changed_is_refused_by_the_reader():

@@ -91,13 +91,17 @@ def test_from_lightgbm(params, settings):
         ({"gamma": 0.5}, {"min_gain": 1.0}),
         ({"max_delta_step": 2}, {"max_step": 2.0}),
         ({"colsample_bytree": 0.5}, {"feature_fraction": 0.5}),
-        ({"objective": "rank:map"}, {"measure": rf.MAP(), "validation_measure": rf.MAP()}),
+        ({"objective": "rank:map"}, {"measure": rf.MAP(), "validation_measure": rf.MAP(32)}),
         ({"objective": "rank:pairwise"}, {"lambda_function": RankNetCost(sigma=1.0)}),
         ({"lambdarank_score_normalization": False}, {"lambda_function": RankNetWeightPairs(sigma=1.0)}),
         ({"lambdarank_normalization": False}, {"normalise": "none"}),
-        ({"lambdarank_pair_method": "mean"}, {"pairs": ("sample", 1)}),
-        ({"lambdarank_num_pair_per_sample": 8}, {"pairs": ("top", 8)}),
-        ({"ndcg_exp_gain": False}, {"measure": rf.NDCG(gain="linear"), "validation_measure": rf.NDCG(gain="linear")}),
+        ({"lambdarank_pair_method": "mean"}, {"pairs": ("sample", 1), "validation_measure": rf.NDCG()}),
+        ({"lambdarank_num_pair_per_sample": 8}, {"pairs": ("top", 8), "validation_measure": rf.NDCG(8)}),
+        (
+            {"ndcg_exp_gain": False},
+            {"measure": rf.NDCG(gain="linear"), "validation_measure": rf.NDCG(32, gain="linear")},
+        ),
+        ({"eval_metric": "ndcg"}, {"validation_measure": rf.NDCG()}),
         ({"eval_metric": "ndcg@10-"}, {"validation_measure": rf.NDCG(10)}),
         ({"eval_metric": ["map@3"]}, {"validation_measure": rf.MAP(3)}),
         ({"early_stopping_rounds": 4}, {"early_stopping": 4}),
@@ -317,6 +321,21 @@ def test_the_estimators_own_settings_are_understood(library, estimator):
     if library == "lightgbm":
         params["objective"] = "lambdarank"
     FROM[library](params)  # a warning would be an error
+
+
+@pytest.mark.parametrize("objective", ["rank:ndcg", "rank:map", "rank:pairwise"])
+@pytest.mark.parametrize("method", ["topk", "mean"])
+@pytest.mark.parametrize("pairs", [None, 5])
+def test_what_xgboost_watches_by_itself_is_watched(objective, method, pairs):
+    xgboost = pytest.importorskip("xgboost", minversion="2.0")
+    params = {"objective": objective, "lambdarank_pair_method": method}
+    params |= {} if pairs is None else {"lambdarank_num_pair_per_sample": pairs}
+    made = rf.make_artificial(10, 8, 2)
+    data = xgboost.DMatrix(made.features, made.labels["grades"] > 1, qid=made.qid)
+    results = {}
+    own = params | {"verbosity": 0, "nthread": 1}
+    xgboost.train(own, data, 1, evals=[(data, "data")], evals_result=results, verbose_eval=False)
+    assert str(rf.LambdaMART.from_xgboost(params).validation_measure).lower() == next(iter(results["data"]))
 
 
 @pytest.mark.parametrize("aliases", [LIGHTGBM_ALIASES, XGBOOST_ALIASES], ids=["lightgbm", "xgboost"])

@@ -10,6 +10,9 @@ import pyarrow as pa
 import pytest
 from tests.models.random_trees import categorical_ensemble
 
+from rankforce.data.factorising import as_codes
+from rankforce.serving.category_values import codes_of_values, tables_of
+
 NAMES = ["bm25", "brand", "shop"]
 CATEGORIES = {"brand": ("acme", "zeta", "ö"), "shop": (10, 20)}
 MODEL = categorical_ensemble(1, [16] * 4, {1: 3, 2: 2}, features=3, feature_names=NAMES, categories=CATEGORIES)
@@ -36,6 +39,16 @@ def test_categories_are_sent_by_their_names(categorical, form):
     reply = categorical.post("/score", json.dumps(FORMS[form]).encode())
     assert reply.status == 200, reply.body
     assert reply.json()["scores"] == EXPECTED
+
+
+def test_numbers_in_texts_are_read_as_predict_reads_them():
+    """One rule: what a frame would have as an unknown category is none in a query, either."""
+    listed = (7, 12, 100, -3, "x")
+    texts = ["007", "+7", "7", "7.0", "7.00", "12 ", " 12", "0012", "1e2", "100.5", "-3", "-03", "-3.0", "x", " x", "٧"]
+    texts += ["1" + "0" * 18, "7." + "0" * 40, 7, 7.0, -3, 100.5]
+    found = codes_of_values(texts, tables_of({"shop": listed})["shop"])
+    assert found == as_codes(np.array(texts, dtype=object), listed, "shop").tolist()
+    assert found[:5] == [-1, -1, 0, 0, 0]
 
 
 def test_arrow(categorical):

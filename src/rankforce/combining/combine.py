@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from rankforce.evaluation.request import BLANK_POLICIES, Request
 from rankforce.kinds import Several, Text, check_choice, check_number, shown
 from rankforce.measures.catalogue import measure as measure_of
 from rankforce.measures.measure import Measure
+from rankforce.models.model import Model
 from rankforce.models.provenance import Provenance
 from rankforce.remedies import NAME_ALONE, Argument, Phrase
 from rankforce.threads import using_threads
@@ -142,11 +143,18 @@ def combine(
         tested_on=tested_on,
         net=combination.net,
         _models=tuple(member.model(data) for member in members),
-        _provenance=lambda: Provenance.of_training(data, settings=settings, objective=str(target), seed=seed),
+        _provenance=_provenance(data, settings, how),
     )
 
 
 WANTED_RANKERS = "rankers must be a sequence of at least two: rf.combine([one, another], data, measure)"
+
+
+def _provenance(data: Dataset, settings: dict[str, Any], how: How) -> Callable[[Model], Provenance]:
+    """What a model of the combination keeps of the data, whose features it may read in another order, or not all."""
+    return lambda model: Provenance.of_training(
+        data, settings=settings, objective=str(how.measure), seed=how.seed
+    ).of_features(model.places_in(data))
 
 
 def _highest_unreached(found: Found) -> Unreached | None:

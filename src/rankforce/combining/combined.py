@@ -57,7 +57,7 @@ class Combined:
     tested_on: str
     net: Net | None
     _models: tuple[Model | None, ...]
-    _provenance: Callable[[], Provenance]
+    _provenance: Callable[[Model], Provenance]  # of a model with its own order of the features
 
     @property
     def curve(self) -> Curve:
@@ -91,9 +91,12 @@ class Combined:
                     f"{name} is neither a model of rankforce nor a feature: a combination with it is no model. ",
                     Phrase("Apply .weights to the scores", "Write the combined scores: --run FILE"),
                 )
+        whole: Combination | Stacked
         if self.net is not None:
-            return Stacked.of(self._models, self.net, provenance=self._provenance())
-        return Combination.of(self._models, self.weights, provenance=self._provenance())
+            whole = Stacked.of(self._models, self.net)
+        else:
+            whole = Combination.of(self._models, self.weights)
+        return dataclasses.replace(whole, provenance=self._provenance(whole))
 
     @property
     def significantly_better(self) -> bool | None:

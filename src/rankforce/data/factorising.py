@@ -13,7 +13,7 @@ import datetime
 import decimal
 import numbers
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -191,8 +191,13 @@ def codes_of(own: Sequence[Category], listed: Sequence[Category]) -> np.ndarray:
     code_of = {str(category): code for code, category in enumerate(listed)}
     codes = np.empty(len(own), dtype=dtypes.FEATURE)
     for place, category in enumerate(own):
-        code = code_of.get(str(category))
-        if code is None and (whole := _whole(category)) is not None:  # 7.0, as a column with gaps is written
-            code = code_of.get(str(whole))
-        codes[place] = UNKNOWN if code is None else code
+        codes[place] = code_in(code_of, category)
     return codes
+
+
+def code_in(code_of: Mapping[str, int], category: Category) -> int:
+    """The code of a category in a table of texts of categories, -1 if it has none."""
+    code = code_of.get(str(category))
+    if code is None and (whole := _whole(category)) is not None:  # 7.0, as a column with gaps is written
+        code = code_of.get(str(whole))
+    return UNKNOWN if code is None else code

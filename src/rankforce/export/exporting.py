@@ -59,7 +59,7 @@ def export_model(
 
     path : where to; None only makes the file (``contents`` of what is returned)
     format : "ranklib", "ltr-xgboost", "ltr-xgboost-raw", "ltr-linear", "solr", "xgboost", ...: see docs/export.md
-    engine : "opensearch-2.19", "elasticsearch-1.5.10" (the plugin's release), "solr-9", ...; what cannot be right
+    engine : "opensearch-2.19", "elasticsearch-1.5.10" (the plugin's release), "solr-9.2", ...; what cannot be right
         there is refused. None: a warning says where the file is not right
     missing : what a feature without a value was in training: "zero" or "nan"; None: what the training data says
     features : the engine's features, as names or as the engine lists them, or its name for each of the model's, or

@@ -19,6 +19,7 @@ from rankforce.export.tree_text import nested
 
 OBJECTIVE = "lambdarank"  # scores as they are: others are transformed by those who read the file
 MOST_LEVELS = 900  # of JSON, of which parsers in Java allow a thousand
+MOST_DOCUMENTS = 2**31 - 1  # of a tree, and so of a node
 _REFUSED = re.compile(r'[",:\[\]{}\s]')  # names stand in a line, with spaces between them
 _NODE = {
     "split_index", "split_feature", "split_gain", "threshold", "decision_type", "default_left", "missing_type",
@@ -39,9 +40,21 @@ class LightgbmTree:
 
     @classmethod
     def of(cls, tree: ScaledTree, prepared: Prepared) -> LightgbmTree:
-        counts = np.maximum(tree.leaf_documents, 1)
+        counts = _counts(tree.leaf_documents)
         documents, means = dataclasses.replace(tree, leaf_documents=counts).node_documents()
         return cls(tree, prepared.features.places[tree.feature], counts, documents, means)
+
+
+def _counts(documents: np.ndarray) -> np.ndarray:
+    """Documents of leaves, at least 1 each; scaled down where LightGBM, which has 32 bits for them, could not add them.
+
+    Trees of XGBoost count sums of curvature in small units. SHAP values need the shares only.
+    """
+    counts = np.maximum(documents, 1)
+    total = float(counts.sum(dtype=np.float64))  # beyond 64 bits, too
+    if total <= MOST_DOCUMENTS:
+        return counts
+    return np.maximum(counts * ((MOST_DOCUMENTS - len(counts)) / total), 1).astype(np.int64)
 
 
 def trees_with_start(form: AdditiveTrees) -> tuple[ScaledTree, ...]:

@@ -14,10 +14,9 @@ import numpy as np
 from rankforce.errors import SettingsError
 from rankforce.export.engines import MissingAs, Reader
 from rankforce.export.forms import AdditiveTrees, Form, LinearForm, NetForm, QuadraticForm, parts_of
-from rankforce.models.bagged import Bagged
-from rankforce.models.combination import Combination
+from rankforce.models.expected_grade import ExpectedGrade
 from rankforce.models.model import Model
-from rankforce.models.stacked import Stacked
+from rankforce.models.of_models import ModelOfModels
 from rankforce.models.tree_ensemble import TreeEnsemble
 from rankforce.remedies import NAME_ALONE, Argument
 
@@ -25,11 +24,14 @@ MEANINGS: Final = ("zero", "nan")
 
 
 def meaning_of(model: Model) -> str:
-    """What a missing value is to a model, by its training data: "nan" if any was missing there, else "zero"."""
-    shares = model.provenance.missing_shares or [
-        share for member in _trained(model) for share in member.provenance.missing_shares
-    ]
-    if not shares:
+    """What a missing value is to a model, by its training data: "nan" if any was missing there, else "zero".
+
+    The models within count, too: one that learned with missing values sends them where it learned to, whatever the data
+    of those around it. An error unless every model that learned, or one around it, knows its data.
+    """
+    if any(share > 0 for one in _all_within(model) for share in one.provenance.missing_shares):
+        return "nan"
+    if not _knows(model):
         raise SettingsError(
             f"{model!r} does not say whether values were missing when it was trained, and engines must be told: "
             "if a feature that did not match was 0, ",
@@ -37,19 +39,33 @@ def meaning_of(model: Model) -> str:
             "; if it was NaN, ",
             Argument("missing", "nan"),
         )
-    return "nan" if any(share > 0 for share in shares) else "zero"
+    return "zero"
 
 
-def _trained(model: Model) -> Iterator[Model]:
-    """The models within one, all levels down; none if one of them does not know its training data."""
-    inner: tuple[Model, ...] = ()
-    if isinstance(model, (Bagged, Combination, Stacked)):
-        inner = model.models
-    elif isinstance(model, TreeEnsemble) and model.base_model is not None:
+def _all_within(model: Model) -> Iterator[Model]:
+    """The model and those within it, all levels down."""
+    yield model
+    inner = _members(model)
+    if isinstance(model, TreeEnsemble) and model.base_model is not None:
         inner = (model.base_model,)
-    for member in inner:
-        yield member
-        yield from _trained(member)
+    for one in inner:
+        yield from _all_within(one)
+
+
+def _knows(model: Model) -> bool:
+    """Whether the shares of missing values are known of a model's training data, or of that of all its members.
+
+    A base model does not speak for the trees after it: they may have learned from other data.
+    """
+    members = _members(model)
+    return bool(model.provenance.missing_shares) or (bool(members) and all(map(_knows, members)))
+
+
+def _members(model: Model) -> tuple[Model, ...]:
+    """The models that a model is made of."""
+    if isinstance(model, ModelOfModels):
+        return model.models
+    return model.members if isinstance(model, ExpectedGrade) else ()
 
 
 def agrees(form: Form, behaviour: MissingAs) -> bool:

@@ -54,7 +54,7 @@ class VespaFunctions:
             return _sum([*start, *terms])
         if isinstance(form, LinearForm):
             filled = [
-                f"{number(form.weights[feature])} * {self._filled(feature, number(form.fills[feature]))}"
+                f"{number(form.weights[feature])} * {self._filled(feature, form.fills[feature])}"
                 for feature in np.flatnonzero(form.weights).tolist()
             ]
             return _sum([number(form.constant), *filled])
@@ -73,14 +73,15 @@ class VespaFunctions:
         ]
         return _sum(terms)
 
-    def _filled(self, feature: int, fill: str) -> str:
+    def _filled(self, feature: int, fill: float) -> str:
+        """A feature, with a number in place of a missing value; as it is where that stays missing (``fill`` NaN)."""
         name = self.features.name(feature)
-        return f"if (isNan({name}), {fill}, {name})"
+        return name if np.isnan(fill) else f"if (isNan({name}), {number(fill)}, {name})"
 
     def _value(self, feature: int, as_zero: bool) -> tuple[str, str | None]:
         """(a feature, the condition under which its scaled value is 0): missing values stand in the middle."""
         if as_zero:
-            return self._filled(feature, "0.0"), None
+            return self._filled(feature, 0.0), None
         return self.features.name(feature), f"isNan({self.features.name(feature)})"
 
     def _scaled(self, kind: str, value: tuple[str, str | None], centre: float, scale: float, log: bool) -> str:

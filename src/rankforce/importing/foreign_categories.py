@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from rankforce.data.categories import MOST_CATEGORIES, Category, category_list
+from rankforce.console.wording import counted
+from rankforce.data.categories import MOST_CATEGORIES, UNKNOWN, Category, category_list
 from rankforce.data.category_sets import BITS, words_of
 from rankforce.data.factorising import category_of
-from rankforce.errors import DataError, ModelFileError
+from rankforce.errors import DataError, ModelFileError, warn
 from rankforce.importing.foreign_trees import whole
+from rankforce.kinds import shown
 
 
 def set_of_codes(codes: Iterable[Any], where: str) -> np.ndarray:
@@ -41,13 +43,22 @@ def named_categories(lists: Sequence[Any], features: Sequence[str], name: str) -
 
 
 def pandas_features(
-    lists: Any, declared: Sequence[int] | None, found: Mapping[int, Sequence[int]], name: str
+    lists: Any,
+    declared: Sequence[int] | None,
+    found: Mapping[int, Sequence[int]],
+    from_zero: Collection[float],
+    name: str,
 ) -> list[int] | None:
     """Which features LightGBM's lists of pandas categories belong to; None where the file does not tell.
 
     ``declared``: the features that were declared as categorical, if the file says so; ``found``: those that were taken
-    as such, with their codes. Ordered categories of pandas have lists, too, and are numbers to LightGBM: as many lists
-    as categorical features are theirs, in their order, and other numbers of them nobody's.
+    as such, with their codes; ``from_zero``: the highest values of numerical ones whose lowest is 0. Ordered categories
+    of pandas have lists, too, and are numbers to LightGBM: as many lists as categorical features are theirs, in their
+    order, and other numbers of them nobody's.
+
+    A column of whole numbers may be declared and has no list. So a warning leaves all lists out where a categorical
+    feature lacks some codes of its list, and a numerical one goes from the first to the last of them. Lacking codes
+    alone say nothing: LightGBM does not list categories of few rows.
     """
     if lists is None:
         return None
@@ -57,6 +68,14 @@ def pandas_features(
     if len(features) != len(lists) or not lists:
         return None
     for feature, values in zip(features, lists, strict=True):
-        if max(found.get(feature, ()), default=-1) >= len(values):
+        codes = set(found.get(feature, ())) - {UNKNOWN}
+        if max(codes, default=UNKNOWN) >= len(values):
+            return None
+        if len(codes) < len(values) and len(values) - 1 in from_zero:
+            warn(
+                f"{name}: the {counted(len(values), 'category', 'categories')} {shown(values[0])}, ... may be those of "
+                "an ordered column, which is numbers to LightGBM: all names of categories are left out, and the model "
+                "takes their codes"
+            )
             return None
     return features

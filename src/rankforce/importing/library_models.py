@@ -7,6 +7,8 @@ was early stopping.
 
 from __future__ import annotations
 
+import math
+import numbers
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -47,6 +49,13 @@ def _from_xgboost(given: Any) -> bytes | None:
     if not _is_booster(given) and attribute(given, "get_booster") is None:
         return None
     booster = given if _is_booster(given) else given.get_booster()
+    absent = attribute(given, "missing")
+    if isinstance(absent, numbers.Real) and not math.isnan(absent):  # known to the estimator, not to its trees
+        raise SettingsError(
+            f"{type(given).__name__} takes {absent:g} for a missing value (missing={absent:g}), and its trees alone "
+            f"would take it for a number: train it with NaN in place of {absent:g}, and leave missing out; where "
+            "scores are enough, give those of its predict"
+        )
     best = None if _is_booster(given) else attribute(given, "best_iteration")
     if isinstance(best, int):
         booster = booster[: best + 1]  # what predict uses, and the whole booster's file does not

@@ -55,12 +55,15 @@ def _categories(document: Mapping[str, Any], names: list[str], name: str) -> Cat
     if not isinstance(infos, Mapping) or document.get("pandas_categorical") is None:
         return {}
     found: dict[int, list[int]] = {}
+    from_zero: list[Any] = []
     for place, feature in enumerate(given):
         info = infos.get(feature, {})
         codes = info.get("values") if isinstance(info, Mapping) else None
         if isinstance(codes, list) and codes:
             found[place] = [whole(code, "feature_infos", name, least=-1) for code in codes]
-    features = pandas_features(document["pandas_categorical"], None, found, name)
+        elif isinstance(info, Mapping) and info.get("min_value") == 0:
+            from_zero.append(info.get("max_value"))
+    features = pandas_features(document["pandas_categorical"], None, found, from_zero, name)
     if features is None:
         return {}
     return named_categories(document["pandas_categorical"], [names[place] for place in features], name)

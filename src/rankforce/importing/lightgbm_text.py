@@ -37,6 +37,7 @@ from rankforce.models.tree_lines import worth_it
 
 BEGIN = b"tree\nversion="
 _COPIES = 64  # how many times larger a tree may become where zeros are missing values
+_FROM_ZERO = re.compile(r"\[0:([0-9]{1,9})\]")  # of a numerical feature, 0 and its highest value, if that is whole
 _DECLARED = re.compile(r"\n\[categorical_feature: ([0-9]{1,9}(?:,[0-9]{1,9})*)\]\n")
 
 
@@ -123,7 +124,8 @@ def _categories(infos: str, rest: str, names: list[str], name: str) -> Categorie
         raise ModelFileError(f"{name}: the lists of pandas categories are damaged") from None
     declared = _DECLARED.search(rest)
     places = [int(place) for place in declared[1].split(",")] if declared else None
-    features = pandas_features(lists, places, found, name)
+    from_zero = [int(highest) for highest in _FROM_ZERO.findall(infos)]
+    features = pandas_features(lists, places, found, from_zero, name)
     if features is None or max(features) >= len(names):
         return {}
     return named_categories(lists, [names[place] for place in features], name)

@@ -61,6 +61,9 @@ def from_xgboost(params: Translation) -> dict[str, Any]:
     else:
         lambda_function = NearPairs(sigma=1.0) if score_normalised else RankNetWeightPairs(sigma=1.0)
     params.neutral("lambdarank_unbiased", False)
+    watched = "map" if objective == "rank:map" else "ndcg"
+    if method == "topk":  # XGBoost cuts what it watches where it cuts the pairs
+        watched += f"@{count}"
     step = params.take("max_delta_step", 0.0, float)
     return xgboost_trees(params) | {
         "measure": MAP() if objective == "rank:map" else NDCG(gain=gain),
@@ -68,5 +71,5 @@ def from_xgboost(params: Translation) -> dict[str, Any]:
         "lambda_function": lambda_function,
         "normalise": "log" if normalised else "none",
         "pairs": ("top" if method == "topk" else "sample", count),
-        "validation_measure": watched_by_xgboost(params, gain, "map" if objective == "rank:map" else "ndcg"),
+        "validation_measure": watched_by_xgboost(params, gain, watched),
     }

@@ -98,6 +98,23 @@ class Provenance:
             known_data=known_data(data) if data.bins is None else stored.known_data(),
         )
 
+    def of_features(self, places: Sequence[int] | None) -> Provenance:
+        """The same for a model that reads only the features at these places of the data, in this order (None: all)."""
+        if places is None:
+            return self
+
+        def taken(values: Sequence[Any]) -> tuple[Any, ...]:
+            return tuple(values[place] for place in places)
+
+        known = self.known_data
+        return dataclasses.replace(
+            self,
+            feature_lows=taken(self.feature_lows),
+            feature_highs=taken(self.feature_highs),
+            missing_shares=taken(self.missing_shares),
+            known_data=None if known is None else dataclasses.replace(known, features=taken(known.features)),
+        )
+
 
 def feature_ranges(features: np.ndarray) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
     """Per feature: lowest and highest value, and the share of missing values."""

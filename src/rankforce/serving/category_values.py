@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from rankforce.data.categories import UNKNOWN, Categories
-from rankforce.data.factorising import category_of, factorised
+from rankforce.data.categories import Categories
+from rankforce.data.factorising import category_of, code_in, factorised
 from rankforce.models.model import Model
 
 # categorical feature -> the text of a category -> its code
 CategoryTables: TypeAlias = Mapping[str, Mapping[str, int]]
-
-_WHOLE = re.compile(r"\s*([+-]?[0-9]+)(?:\.0+)?\s*")
 
 
 def tables_of(categories: Categories) -> CategoryTables:
@@ -41,8 +38,4 @@ def codes_of_column(column: Any, table: Mapping[str, int]) -> np.ndarray:
 
 
 def _code(value: Any, table: Mapping[str, int]) -> float:
-    text = str(category_of(value))
-    code = table.get(text)
-    if code is None and (whole := _WHOLE.fullmatch(text)):  # 7.0, as a column with gaps is written
-        code = table.get(str(int(whole[1]))) if len(text) < 30 else None
-    return float(UNKNOWN if code is None else code)
+    return float(code_in(table, category_of(value)))

@@ -65,7 +65,8 @@ def score(
     if chosen == ranking_files.TREC:
         names_in_run(documents, tag)  # before the work: what cannot be named is refused
     scores = scorer.predict(documents, **prediction_options)
-    unseen = unseen_values(scorer, scorer.matrix(documents))
+    stored = documents.bins is not None  # without values that could be compared with those of the training
+    unseen = None if stored else unseen_values(scorer, scorer.matrix(documents))
     if unseen is not None and unseen.many:
         output.note(f"{unseen}; rankforce inspect {model} {data} says more")
     if out is not None:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rankforce.export.emulation import Emulated
+from rankforce.export.engines import MissingAs
 from rankforce.export.folded_nets import folded
 from rankforce.export.format import Format, Prepared
 from rankforce.export.formats.ltr_linear import named_weights, offset_notes
@@ -61,7 +62,7 @@ class Solr(Format):
             _, lost = _shifts(form)
             if lost:
                 notes.append(f"{lost} thresholds cannot be written for Solr's slack of 1e-6: documents beside them err")
-            if prepared.missing == "nan":
+            if _says_sides(prepared):
                 notes.append('every feature needs "defaultValue": "NaN" in the feature store, and Solr 9.2 or newer')
         return notes
 
@@ -101,17 +102,23 @@ def _trees(form: AdditiveTrees, prepared: Prepared) -> bytes:
     trees = ",\n".join(
         f'{{"weight": "1.0", "root": {_text(tree, prepared, shifts)}}}' for tree in form.with_constant_tree()
     )
-    null = '"isNullSameAsZero": false, ' if prepared.missing == "nan" else ""
+    null = '"isNullSameAsZero": false, ' if _says_sides(prepared) else ""
     return _model("trees", prepared, features, f'{{{null}"trees": [\n{trees}\n]}}')
+
+
+def _says_sides(prepared: Prepared) -> bool:
+    """Whether nodes say where a missing value goes: not where it is 0, nor to releases that do not know the words."""
+    return prepared.missing == "nan" and prepared.behaviour is MissingAs.SIDE
 
 
 def _text(tree: ScaledTree, prepared: Prepared, shifts: dict[int, int]) -> str:
     powers = np.array([shifts[feature] for feature in tree.feature.tolist()], dtype=np.int64)
     thresholds, _ = for_solr(_scaled(tree.threshold, powers))
+    says_sides = _says_sides(prepared)
 
     def node(number: int, depth: int) -> tuple[str, str, str]:
         name = json.dumps(prepared.features.name(int(tree.feature[number])), ensure_ascii=False)
-        side = f'"missing": "{"left" if tree.missing_left[number] else "right"}", ' if prepared.missing == "nan" else ""
+        side = f'"missing": "{"left" if tree.missing_left[number] else "right"}", ' if says_sides else ""
         threshold = written(thresholds[number]) if np.isfinite(thresholds[number]) else "Infinity"
         return f'{{"feature": {name}, "threshold": "{threshold}", {side}"left": ', ', "right": ', "}"
 
