@@ -113,6 +113,30 @@ def test_categories_are_united_and_recoded():
     assert rf.Dataset.concat([a, without], features="union").categories == {"colour": ("red", "blue")}
 
 
+@pytest.mark.parametrize("numbered_first", [False, True])
+def test_categories_are_matched_by_place_as_features_are(numbered_first):
+    named = rf.Dataset([[0.0], [1.0]], qid=[1, 1], feature_names=["brand"], categories={"brand": ["a", "b"]})
+    numbered = rf.Dataset([[0.0], [1.0]], qid=[2, 2], categories={"1": ["b", "x"]})
+    joined = rf.Dataset.concat([numbered, named] if numbered_first else [named, numbered])
+    assert joined.feature_names == ("brand",)
+    brands = [joined.categories["brand"][int(code)] for code in joined.features[:, 0]]
+    assert brands == (["b", "x", "a", "b"] if numbered_first else ["a", "b", "b", "x"])
+    numbers = rf.Dataset([[0.0], [1.0]], qid=[3, 3])
+    with pytest.raises(rf.DataError, match="'brand' is categories in one data set and numbers in another"):
+        rf.Dataset.concat([numbers, named] if numbered_first else [named, numbers])
+
+
+def test_numbered_features_keep_their_values_beside_sets_of_more_features():
+    numbered = made([2, 2], offset=10)
+    joined = rf.Dataset.concat(
+        [made([1, 1], feature_names=["x", "y"]), numbered, made([3], 3, feature_names=["x", "y", "z"])],
+        features="union",
+    )
+    assert joined.feature_names == ("x", "y", "z")
+    assert joined.features[2:4, :2].tolist() == numbered.features.tolist()
+    assert np.isnan(joined.features[:4, 2]).all()
+
+
 @pytest.mark.parametrize("parts", [[], "ab", 3, [1], None])
 def test_what_is_no_list_of_data_sets_is_refused(parts):
     with pytest.raises(rf.DataError):

@@ -82,6 +82,18 @@ def test_query_weights_weigh_the_difference(data: rf.Dataset) -> None:
     assert found.difference["MAP"] == pytest.approx(np.average(differences[counted], weights=weights[counted]))
 
 
+def test_a_query_of_weight_0_is_as_good_as_none(data: rf.Dataset) -> None:
+    weights = np.random.default_rng(1).integers(0, 3, 60).astype(np.float64)
+    all_queries = rf.compare("poor", "good", data.replace(query_weights=weights), ["MAP", "NDCG@5"]).to_dict()
+    some = data.replace(query_weights=weights).take_queries(weights > 0)
+    without = rf.compare("poor", "good", some, ["MAP", "NDCG@5"]).to_dict()
+    assert all_queries["measures"] == without["measures"]
+    evaluated = rf.evaluate("good", data.replace(query_weights=weights), "MAP")
+    alone = rf.evaluate("good", some, "MAP")
+    for numbers in ("mean", "standard_error", "interval", "bootstrap_interval", "counted", "unlabelled"):
+        assert getattr(evaluated, numbers)["MAP"] == getattr(alone, numbers)["MAP"]
+
+
 def test_segments(data: rf.Dataset) -> None:
     by = np.where(np.arange(60) < 20, "head", "tail")
     found = rf.compare("poor", "good", data, "MAP", by=by)

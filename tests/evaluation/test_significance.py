@@ -136,3 +136,16 @@ def test_holm() -> None:
 def test_impossible_levels(level: object) -> None:
     with pytest.raises(SettingsError, match="level must lie between 0 and 1"):
         significance.check_level(level)  # type: ignore[arg-type]
+
+
+def test_a_query_of_weight_0_is_as_good_as_none(values: np.ndarray, weights: np.ndarray) -> None:
+    more, zeros = np.append(values, [0.9] * 50), np.append(weights, [0.0] * 50)
+    for statistic in (
+        significance.standard_error,
+        significance.t_interval,
+        significance.bootstrap_interval,
+        significance.paired_t_test,
+        significance.randomisation_test,
+    ):
+        assert statistic(more, zeros) == statistic(values, weights)
+    assert math.isnan(significance.standard_error(np.array([0.1, 0.5]), np.array([1.0, 0.0])))

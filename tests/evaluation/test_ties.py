@@ -85,7 +85,9 @@ def test_without_ties_the_sampled_expectation_is_the_value() -> None:
 
 
 @pytest.mark.parametrize("ties", ["stable", "expected", "pessimistic", "optimistic"])
-@pytest.mark.parametrize("name", ["NDCG@3", "MAP", "MRR", "Recall@2", "Precision@3", "ERR"])
+@pytest.mark.parametrize(
+    "name", ["NDCG@3", "MAP", "MRR", "Recall@2", "Precision@3", "ERR", "PairwiseAccuracy", "KendallTau"]
+)
 def test_documents_not_retrieved_earn_nothing_and_count_in_the_ideal(name: str, ties: str) -> None:
     data, scores = tied_data(4, queries=30)
     scores[np.random.default_rng(1).random(len(scores)) < 0.4] = -np.inf
@@ -96,7 +98,8 @@ def test_documents_not_retrieved_earn_nothing_and_count_in_the_ideal(name: str, 
     for q, (labels, of_query) in enumerate(slow_twin.queries(data, scores)):
         worth = measure.worth(labels)
         normaliser = kernel.normaliser(np.sort(worth[~np.isnan(labels)])[::-1].copy())
-        retrieved = np.flatnonzero(of_query > -np.inf)
+        ranked = of_query > -np.inf
+        retrieved = np.flatnonzero(ranked & ~np.isnan(labels) if measure.leaves_out_unlabelled else ranked)
         if normaliser == 0.0:
             assert np.isnan(found[q])
         elif not len(retrieved):
@@ -107,6 +110,14 @@ def test_documents_not_retrieved_earn_nothing_and_count_in_the_ideal(name: str, 
                 for order in slow_twin.orders(of_query[retrieved])
             ]
             assert found[q] == pytest.approx(summary(values), abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", ["stable", "expected", "pessimistic", "optimistic", "hashed"])
+def test_pairs_with_a_document_not_retrieved_are_neither_right_nor_wrong(ties: str) -> None:
+    scores, labels = np.array([3.0, 2.0, -np.inf]), np.array([2.0, 1.0, 0.0])
+    found = rf.evaluate(scores, labels, ["PairwiseAccuracy", "KendallTau"], qid=[1, 1, 1], ties=ties)
+    assert found.mean["PairwiseAccuracy"] == pytest.approx(1 / 3)
+    assert found.mean["KendallTau"] == pytest.approx(1 / 3)
 
 
 def test_whole_numbers_that_rise_with_real_ones() -> None:

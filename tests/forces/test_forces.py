@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import rankforce as rf
 from rankforce.forces.forces import Forces, RunningOrder, SlowMeasureWarning, TermForces
 from rankforce.forces.pairs import PairRanges
+from rankforce.kernels.forces.pair_forces import SMALL_PULL, scale_by_log
 from rankforce.lambdas.near_pairs import NearPairs
 from rankforce.lambdas.ranknet import RankNetCost
 from rankforce.lambdas.ranknet_weight_pairs import RankNetWeightPairs
@@ -277,3 +279,39 @@ def test_the_log_normalisation_by_hand():
         factor = np.log2(1 + 2 * pull) / (2 * pull) if pull > 0 else 1.0
         np.testing.assert_allclose(got[0][rows], factor * forces[rows], rtol=1e-9)
         np.testing.assert_allclose(got[1][rows], factor * curvatures[rows], rtol=1e-9)
+
+
+def test_query_weights_count_after_dividing_by_the_deviation():
+    data = some_data(sizes=(5, 9, 12))
+    weights = np.array([0.0, 3.0, 0.25])
+    scores = np.random.default_rng(1).normal(size=data.n_documents)
+    order = RunningOrder(data, 3).update(scores)
+    objective = Objective((Term(rf.NDCG()),))
+    plain = Forces(data, objective, 3, normalise="deviation").at(scores, order)[0]
+    weighted = Forces(data.replace(query_weights=weights), objective, 3, normalise="deviation").at(scores, order)[0]
+    assert plain.any()
+    np.testing.assert_allclose(weighted, plain * np.repeat(weights, data.query_sizes), rtol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [1e-3, 1e-5, 1e-9, 1e-12])
+def test_the_log_normalisation_leaves_weak_forces_as_they_are(weight):
+    """log2(1 + P)/P is 1/ln 2 for small P, also where 1 + P is 1."""
+    data = some_data(sizes=(5, 9, 12))
+    weak = data.replace(weights=np.full(data.n_documents, weight))
+    scores = np.random.default_rng(1).normal(size=data.n_documents)
+    order = RunningOrder(data, 3).update(scores)
+    objective = Objective((Term(rf.NDCG()),))
+    plain = Forces(weak, objective, 3).at(scores, order)
+    damped = Forces(weak, objective, 3, normalise="log").at(scores, order)
+    for before, after in zip(plain, damped, strict=True):
+        assert before.any()
+        np.testing.assert_allclose(after, before / np.log(2.0), rtol=2 * 26 * weight**2 + 1e-12)
+
+
+def test_the_log_normalisation_has_no_step():
+    """Forces of one pair per query, on both sides of where the formula changes."""
+    starts, pulls = np.arange(0, 7, 2), np.array([0.99999, 1.0, 1.00001]) * SMALL_PULL / 2
+    forces, curvatures = np.ones(6), np.ones(6)
+    scale_by_log(starts, pulls, 0, 3, forces, curvatures)
+    wanted = [math.log1p(2 * pull) / (2 * pull) / math.log(2.0) for pull in pulls]
+    np.testing.assert_allclose(forces[::2], wanted, rtol=1e-12)

@@ -142,6 +142,18 @@ def test_compiled_equals_plain_and_forces_sum_to_zero(lambda_function):
     np.testing.assert_allclose(np.add.reduceat(forces, data.query_starts[:-1]), 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("k", [1, 2])
+def test_finite_differences_are_those_of_the_value_whatever_swaps_pull(k):
+    data = some_data()
+    scores = np.random.default_rng(1).normal(size=data.n_documents)
+    upward, every = (
+        forces_at(data, Term(rf.MRR(swaps=swaps), rf.lambdas.FiniteDifference(k=k)), scores)[0]
+        for swaps in ("upward", "all")
+    )
+    assert every.any()
+    np.testing.assert_allclose(upward, every, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("lambda_function", ALL, ids=repr)
 def test_the_better_of_two_is_never_pushed_down(lambda_function):
     gaps = np.array([-1e6, -3.0, -0.5, -1e-9, 0.0, 1e-9, 0.5, 3.0, 1e6])

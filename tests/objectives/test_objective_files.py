@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.objectives.objective import as_objective
 
 GRADED = """
 [[tier]]
@@ -99,3 +101,32 @@ def test_mistakes_name_the_file_and_the_place(tmp_path, text, words):
 def test_a_missing_file(tmp_path):
     with pytest.raises(rf.FileFormatError, match="cannot be read"):
         rf.read_objective(tmp_path / "none.toml")
+
+
+def test_labels_that_pairs_must_be_tied_in(tmp_path):
+    term = rf.Term("NDCG:clicks", earlier=("grades", "fresh"))
+    form = json.loads(json.dumps(as_objective(term).written()))
+    assert form == {"measure": "NDCG:clicks", "earlier": ["grades", "fresh"]}
+    assert rf.read_objective(form) == as_objective(term)
+    text = 'measure = "NDCG:clicks"\nearlier = ["grades", "fresh"]\n'
+    assert rf.read_objective(written(tmp_path, text)) == as_objective(term)
+    with pytest.raises(rf.SettingsError, match="earlier of NDCG:clicks must be"):
+        rf.read_objective(written(tmp_path, 'measure = "NDCG:clicks"\nearlier = "grades"\n'))
+    graded = rf.Graded(["NDCG", rf.Term("CNDCG:clicks", earlier=("fresh",))], [0.5, 0.5])
+    assert rf.read_objective(graded.written()) == graded
+
+
+def test_a_saved_model_pulls_as_its_ranker(tmp_path):
+    rng = np.random.default_rng(0)
+    data = rf.Dataset(
+        rng.normal(size=(240, 3)),
+        rng.integers(0, 3, 240),
+        np.repeat(np.arange(30), 8),
+        labels={"clicks": rng.random(240)},
+    )
+    term = rf.Term("NDCG:clicks", earlier=("grades",))
+    ranker = rf.LambdaMART(objective=term, n_trees=3, n_leaves=4, min_documents=3, progress=False).fit(data)
+    ranker.save(tmp_path / "model.json")
+    forces = rf.forces_at(data, ranker).forces
+    assert forces.any()
+    assert np.array_equal(rf.forces_at(data, rf.load(tmp_path / "model.json")).forces, forces)

@@ -274,6 +274,32 @@ def test_weights_count(data):
     )
 
 
+@pytest.mark.parametrize("growth", ["leafwise", "symmetric"])
+def test_queries_of_weight_0_do_not_thin_out_the_mean_force(data, growth):
+    """Every query once more, with weight 0: nothing changes, for the values of the features are the same ones."""
+    features = np.round(data.features, 1)
+    once = rf.Dataset(features, data.label(), data.row_queries)
+    twice = rf.Dataset(
+        np.tile(features, (2, 1)), np.tile(data.label(), 2), np.append(data.row_queries, data.row_queries + 1000),
+        query_weights=np.repeat([1.0, 0.0], data.n_queries),
+    )  # fmt: skip
+    settings = {"n_trees": 3, "step": "gradient", "growth": growth, "n_leaves": 4, "min_documents": 20}
+    assert fitted(once, **settings).predict(features).tolist() == fitted(twice, **settings).predict(features).tolist()
+
+
+@pytest.mark.parametrize("settings", [{"step": "gradient"}, {"preset": "2011"}])
+def test_query_weights_count_with_the_gradient_step(settings):
+    """Two kinds of queries want opposite things: the heavy kind wins."""
+    rng = np.random.default_rng(0)
+    qid, X = np.repeat(np.arange(40), 10), rng.normal(size=(400, 3)).astype(np.float32)
+    labels = np.where(qid % 2 == 0, X[:, 0] > 0.5, X[:, 0] < -0.5).astype(float)
+    for heavy in (0, 1):
+        weights = np.where(np.arange(40) % 2 == heavy, 1000.0, 1.0)
+        data = rf.Dataset(X, labels, qid, query_weights=weights)
+        scores = rf.LambdaMART(n_trees=5, n_leaves=4, min_documents=5, progress=False, **settings).fit(data).predict(X)
+        assert (np.corrcoef(scores, X[:, 0])[0, 1] > 0.5) == (heavy == 0)
+
+
 SAME_BYTES = {"n_trees": 15, "n_leaves": 15, "min_documents": 5, "query_fraction": 0.7, "feature_fraction": 0.7}
 
 

@@ -304,6 +304,12 @@ def test_equal_grades_are_drawn_together():
     assert within(together) < 0.5 * within(scores)
 
 
+@pytest.mark.parametrize("pairs", [("top", 3), ("sample", 4), "top 3"])
+def test_equal_grades_choose_no_pairs(data, pairs):
+    with pytest.raises(SettingsError, match="equal_grades= takes every pair of a query: leave it out, or leave pairs="):
+        ranknet(equal_grades=True, pairs=pairs).fit(data)
+
+
 def test_probabilities_of_pairs(data):
     fitted = ranknet(sigma=2.0, epochs=20).fit(data)
     a, b = data.features[:50], data.features[50:100]

@@ -7,11 +7,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rankforce import dtypes
 from rankforce.boosting.finite_forces import check_finite
 from rankforce.boosting.outputs import Learner
 from rankforce.boosting.running_scores import RunningScores
 from rankforce.boosting.settled import SettledLambdas
-from rankforce.collective import anybody, total
+from rankforce.collective import anybody, everybody, total
 from rankforce.data.dataset import Dataset
 from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError
@@ -19,6 +20,7 @@ from rankforce.forces.anchor import Anchor
 from rankforce.forces.forces import Forces, TermForces
 from rankforce.forces.preference_forces import PreferenceForces
 from rankforce.forces.trained_forces import TrainedForces, springs_on
+from rankforce.measures.mean import weights_of_queries
 from rankforce.objectives.objective import Pairs
 from rankforce.training.monitoring import Instrument, show_forces
 from rankforce.trees.grown import Grown
@@ -51,6 +53,7 @@ class LambdaLearner(Learner):
         self.split = settled.split
         self.l2 = settings.l2
         self.longest_step = settled.max_step / settings.sigma
+        self.documents = _documents_with_weight(data)
         self.forces = _forces(data, settled, settings, preferences, share)
         if total(self.forces.n_pairs) == 0:
             raise DataError(
@@ -103,6 +106,14 @@ class LambdaLearner(Learner):
         curvature += self.l2
         step = np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0.0)
         return np.clip(step, -self.longest_step, self.longest_step)
+
+
+def _documents_with_weight(data: Dataset) -> np.ndarray | None:
+    """The documents of queries with a weight; None: all. The others pull nowhere, and would thin out the mean λ."""
+    weighs = weights_of_queries(data) > 0.0
+    if everybody(bool(weighs.all())):
+        return None
+    return np.flatnonzero(np.repeat(weighs, data.query_sizes)).astype(dtypes.INDEX)
 
 
 def _forces(

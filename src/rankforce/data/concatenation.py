@@ -18,6 +18,7 @@ from rankforce.remedies import Argument, Phrase
 
 SAME_QUERY = ("raise", "merge", "apart")
 FEATURES = ("same", "union", "shared")
+Categories = Mapping[str, Sequence[Category]]  # by feature
 
 
 def concatenated(parts: Any, same_query: str, features: str) -> Dataset:
@@ -25,14 +26,16 @@ def concatenated(parts: Any, same_query: str, features: str) -> Dataset:
     check_choice("same_query", same_query, SAME_QUERY)
     check_choice("features", features, FEATURES)
     sets = _checked(parts)
-    names = _feature_names(sets, features)
-    categories = {name: listed for name in names if (listed := _united_categories(sets, name)) is not None}
+    owned = _own_names(sets)
+    names = _feature_names(owned, features)
+    coded = [_categories(one, own) for one, own in zip(sets, owned, strict=True)]
+    categories = {name: listed for name in names if (listed := _united_categories(owned, coded, name)) is not None}
     labels = {source: None for one in sets for source in one.labels}
     columns = {source: np.concatenate([_label(one, source) for one in sets]) for source in labels}
     numbers, ids = _queries(sets, same_query)
     weights = _per_document(sets, lambda one: one.weights)
     return Dataset(
-        np.concatenate([_matrix(one, names, categories) for one in sets]),
+        np.concatenate([_matrix(*one, names, categories) for one in zip(sets, owned, coded, strict=True)]),
         columns.pop(MAIN_LABEL, None),
         Numbered(numbers, ids),
         labels=columns,
@@ -66,15 +69,19 @@ def _checked(parts: Any) -> list[Dataset]:
 # ------------------------------------------------------------------------------------------------------------ features
 
 
-def _feature_names(sets: Sequence[Dataset], wanted: str) -> list[str]:
-    """The features of the whole, in the order of the first set.
+def _own_names(sets: Sequence[Dataset]) -> list[Sequence[str]]:
+    """The names of the features of each set.
 
     Features that are only numbered in one set and named in another are the same ones if they are equally many.
     """
     named = [one for one in sets if not are_numbered(one.feature_names)] or list(sets)
     first = named[0].feature_names
-    lists = [first if _by_place(one, first) else one.feature_names for one in sets]
-    everywhere = set(first).intersection(*map(set, lists))
+    return [first if _by_place(one, first) else one.feature_names for one in sets]
+
+
+def _feature_names(lists: Sequence[Sequence[str]], wanted: str) -> list[str]:
+    """The features of the whole, in the order of the first set."""
+    everywhere = set(lists[0]).intersection(*map(set, lists))
     if wanted == "shared":
         return [name for name in lists[0] if name in everywhere]
     union = list(dict.fromkeys(name for listed in lists for name in listed))
@@ -97,9 +104,19 @@ def _by_place(one: Dataset, names: Sequence[str]) -> bool:
     return are_numbered(one.feature_names) and not are_numbered(names) and one.n_features == len(names)
 
 
-def _matrix(one: Dataset, names: Sequence[str], categories: dict[str, tuple[Category, ...]]) -> np.ndarray:
+def _categories(one: Dataset, own: Sequence[str]) -> Categories:
+    """The categories of a set by its own names of features, which those of the set stand for by place."""
+    return {
+        name: one.categories[given]
+        for name, given in zip(own, one.feature_names, strict=True)
+        if given in one.categories
+    }
+
+
+def _matrix(
+    one: Dataset, own: Sequence[str], coded: Categories, names: Sequence[str], categories: Categories
+) -> np.ndarray:
     """The features of a set in the order of the whole; NaN where it has none of them."""
-    own = names if _by_place(one, names) else one.feature_names
     place_of = {name: place for place, name in enumerate(own)}
     places = [place_of.get(name, -1) for name in names]
     if places == list(range(one.n_features)) and not categories:
@@ -108,18 +125,19 @@ def _matrix(one: Dataset, names: Sequence[str], categories: dict[str, tuple[Cate
     there = [place for place, own_place in enumerate(places) if own_place >= 0]
     matrix[:, there] = one.features[:, [places[place] for place in there]]
     for name, listed in categories.items():
-        if name in one.categories:
-            _recode(matrix[:, list(names).index(name)], one.categories[name], listed)
+        if name in coded:
+            _recode(matrix[:, list(names).index(name)], coded[name], listed)
     return matrix
 
 
-def _united_categories(sets: Sequence[Dataset], name: str) -> tuple[Category, ...] | None:
+def _united_categories(
+    owned: Sequence[Sequence[str]], coded: Sequence[Categories], name: str
+) -> tuple[Category, ...] | None:
     """The categories of a feature in all sets, in the order in which they come; None for a numeric feature."""
-    having = [one for one in sets if name in one.feature_names]
-    lists = [one.categories[name] for one in having if name in one.categories]
+    lists = [one[name] for one in coded if name in one]
     if not lists:
         return None
-    if len(lists) < len(having):
+    if len(lists) < sum(name in own for own in owned):
         raise DataError(
             f"feature {name!r} is categories in one data set and numbers in another: ",
             Phrase("give both their categories=, or neither", "read both files alike"),
@@ -196,16 +214,19 @@ def _queries(sets: Sequence[Dataset], same_query: str) -> tuple[np.ndarray, np.n
         )
     if len(again) and same_query == "merge":
         return place[numbers], ids
-    return numbers, _told_apart(ids, again, firsts) if len(again) else ids
+    if not len(again):
+        return numbers, ids
+    set_of = {number: int(np.searchsorted(firsts, number, side="right")) for number in again.tolist()}
+    return numbers, told_apart(list(map(str, ids.tolist())), set_of)
 
 
-def _told_apart(ids: np.ndarray, again: np.ndarray, firsts: np.ndarray) -> np.ndarray:
-    """Ids as text, in which a query that was there before has the number of its set behind it: ``7`` and ``7:2``."""
-    result = np.empty(len(ids), dtype=object)
-    result[:] = list(map(str, ids.tolist()))
-    taken = set(result.tolist())
-    for number in again.tolist():
-        name = f"{result[number]}:{int(np.searchsorted(firsts, number, side='right'))}"
+def told_apart(names: Sequence[str], again: Mapping[int, int]) -> np.ndarray:
+    """Names in which those that were there before, by place, have a number behind them: ``7`` and ``7:2``."""
+    result = np.empty(len(names), dtype=object)
+    result[:] = names
+    taken = set(names)
+    for number, mark in again.items():
+        name = f"{result[number]}:{mark}"
         while name in taken:
             name += "'"
         taken.add(name)

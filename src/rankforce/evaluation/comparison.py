@@ -104,11 +104,16 @@ class Comparison(Tabular):
         }
 
     def changed(self, of: str | Measure | None = None, count: int = 10) -> list[Changed]:
-        """The queries that changed most, largest change first; equal changes in the order of the queries."""
+        """The queries that changed most, largest change first; equal changes in the order of the queries.
+
+        Those of weight 0, which the difference does not count, are left out.
+        """
         name = self.measures[0] if of is None else self.difference.name(of)
         before, after = self.a.per_query[name], self.b.per_query[name]
         differences = after - before
-        sizes = np.where(np.isnan(differences), -1.0, np.abs(differences))
+        weights = self.a.weights(name)
+        left_out = np.isnan(differences) if weights is None else np.isnan(differences) | (weights == 0.0)
+        sizes = np.where(left_out, -1.0, np.abs(differences))
         largest = [q for q in np.argsort(-sizes, kind="stable")[:count] if sizes[q] > EQUAL]
         ids = self.a.query_ids
         return [Changed(ids[q], float(before[q]), float(after[q]), float(differences[q])) for q in largest]
@@ -254,7 +259,7 @@ class Comparison(Tabular):
         counted = ~np.isnan(differences)
         differences = np.where(np.abs(differences) <= EQUAL, 0.0, differences)
         weights = self.a.weights(name)
-        return differences[counted], None if weights is None else weights[counted]
+        return significance.with_weight(differences[counted], None if weights is None else weights[counted])
 
     def _holm(self, tests: ByMeasure[Significance]) -> ByMeasure[float]:
         def corrected(name: str) -> float:

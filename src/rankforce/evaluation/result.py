@@ -40,6 +40,12 @@ class MeasuredQueries:
     weights: np.ndarray | None  # of the queries in the mean
     numerator_weights: np.ndarray | None  # where a convention weighs a value and its divisor differently
 
+    @property
+    def counted(self) -> np.ndarray:
+        """Whether each query counts in the mean: one of weight 0 does not."""
+        there = ~np.isnan(self.values)
+        return there if self.weights is None else there & (self.weights > 0.0)
+
     def taking(self, queries: np.ndarray) -> MeasuredQueries:
         parts: dict[str, Any] = {
             name: None if (array := getattr(self, name)) is None else array[queries]
@@ -61,9 +67,10 @@ class Evaluation(Tabular):
 
     Mappings by measure (keys are written forms, aliases or measures): ``mean``, ``per_query`` (arrays that follow
     ``query_ids``; NaN where the blank policy leaves a query out), ``standard_error``, ``interval`` (Student's t),
-    ``bootstrap_interval``, ``counted`` (queries in the mean), ``blank`` (queries that no ranking can score on),
-    ``unlabelled`` (share of unlabelled documents down to the cut-off), ``tie_error`` (the standard error that comes
-    from sampling orders of ties; 0 where the value is exact). ``by_segment`` maps segments to evaluations.
+    ``bootstrap_interval``, ``counted`` (queries in the mean; those of weight 0 are not), ``blank`` (queries that no
+    ranking can score on), ``unlabelled`` (share of unlabelled documents down to the cut-off), ``tie_error`` (the
+    standard error that comes from sampling orders of ties; 0 where the value is exact). ``by_segment`` maps segments
+    to evaluations.
     """
 
     def __init__(
@@ -107,7 +114,7 @@ class Evaluation(Tabular):
                 *self._counted_values(entry), level=self.level, seed=self.seed
             )
         )
-        self.counted: ByMeasure[int] = by_measure(lambda entry: int((~np.isnan(entry.values)).sum()))
+        self.counted: ByMeasure[int] = by_measure(lambda entry: int(entry.counted.sum()))
         self.blank: ByMeasure[int] = by_measure(lambda entry: int(entry.blank.sum()))
         self.unlabelled: ByMeasure[float] = by_measure(_unlabelled_share)
         self.tie_error: ByMeasure[float] = by_measure(self._tie_error)
@@ -309,7 +316,7 @@ class Evaluation(Tabular):
         return ByMeasure(self.asked, lambda name: compute(self._measured[name]))
 
     def _counted_values(self, one: MeasuredQueries) -> tuple[np.ndarray, np.ndarray | None]:
-        counted = ~np.isnan(one.values)
+        counted = one.counted
         if counted.all():
             return one.values, one.weights
         return one.values[counted], None if one.weights is None else one.weights[counted]
@@ -319,8 +326,9 @@ class Evaluation(Tabular):
         if one.numerator_weights is None or weights is None:
             return weighted_mean(values, weights)
         total = math.fsum(weights.tolist())
-        counted = one.numerator_weights[~np.isnan(one.values)]
-        return math.fsum((counted * values).tolist()) / total if total > 0.0 else math.nan
+        there = ~np.isnan(one.values)  # also queries of weight 0: a numerator may weigh them
+        earned = math.fsum((one.numerator_weights * one.values)[there].tolist())
+        return earned / total if total > 0.0 else math.nan
 
     def _tie_error(self, one: MeasuredQueries) -> float:
         if one.variances is None:
@@ -344,7 +352,7 @@ class Evaluation(Tabular):
 
 
 def _unlabelled_share(one: MeasuredQueries) -> float:
-    counted = ~np.isnan(one.values)
+    counted = one.counted
     places = int(one.top[counted].sum())
     return int(one.unlabelled[counted].sum()) / places if places else math.nan
 

@@ -1,6 +1,7 @@
 """Means of per-query values with their errors, and tests whether two rankings differ.
 
 Everything takes plain arrays: ``values`` (one per query) and ``weights`` (one per query, or None for equal weights).
+A query of weight 0 is no observation: it is left out.
 Sums are ``math.fsum``: exact before rounding, so that neither the order of the queries nor threads matter.
 """
 
@@ -36,8 +37,16 @@ class Significance(NamedTuple):
     p_value: float
 
 
+def with_weight(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Values and weights of the queries whose weight is not 0."""
+    if weights is None or (weights > 0.0).all():
+        return values, weights
+    return values[weights > 0.0], weights[weights > 0.0]
+
+
 def standard_error(values: np.ndarray, weights: np.ndarray | None = None) -> float:
     """The standard error of the mean: √(n/(n−1) · Σ w²(x − mean)²) / Σ w; with equal weights s/√n."""
+    values, weights = with_weight(values, weights)
     n = total(len(values))
     if n < 2:
         return math.nan
@@ -51,6 +60,7 @@ def standard_error(values: np.ndarray, weights: np.ndarray | None = None) -> flo
 
 def t_interval(values: np.ndarray, weights: np.ndarray | None = None, level: float = 0.95) -> Interval:
     """mean ± t(n − 1)·standard error."""
+    values, weights = with_weight(values, weights)
     centre = weighted_mean(values, weights)
     error = standard_error(values, weights)
     if math.isnan(error):
@@ -70,6 +80,7 @@ def bootstrap_interval(
     seed: int = 0,
 ) -> Interval:
     """The percentile bootstrap over queries: quantiles of the mean of ``resamples`` draws with replacement."""
+    values, weights = with_weight(values, weights)
     n = len(values)
     if n < 2:
         return Interval(math.nan, math.nan)
@@ -88,6 +99,7 @@ def bootstrap_interval(
 
 def paired_t_test(differences: np.ndarray, weights: np.ndarray | None = None) -> Significance:
     """Student's t-test on the differences of each query: the test of the papers. p = 1 if all differences are 0."""
+    differences, weights = with_weight(differences, weights)
     centre = weighted_mean(differences, weights)
     error = standard_error(differences, weights)
     if math.isnan(error):

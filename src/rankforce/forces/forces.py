@@ -305,7 +305,7 @@ class Forces:
 
     ``normalise`` says how the forces of a query are scaled against those of other queries: ``"none"``; ``"log"`` by
     log2(1 + P)/P, P twice the sum of its pairs' forces, curvatures likewise; ``"deviation"`` divides by their standard
-    deviation, after which the curvatures mean nothing.
+    deviation, after which the curvatures mean nothing. Query weights count in full, whatever is chosen.
     """
 
     def __init__(self, data: Dataset, objective: Objective, seed: int, *, normalise: str = "none") -> None:

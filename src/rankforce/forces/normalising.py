@@ -16,9 +16,13 @@ def normalise_forces(
     forces: np.ndarray,
     curvatures: np.ndarray,
 ) -> None:
-    """Scale forces and curvatures (``by_query`` order) in place; ``way`` as ``normalise`` of LambdaMART has it."""
+    """Scale forces and curvatures (``by_query`` order) in place; ``way`` as ``normalise`` of LambdaMART has it.
+
+    Either way what a query counts is its weight: it scales the forces that come, and cancels in how they are damped.
+    """
     if way == "deviation":
-        over_queries(starts, lambda a, b: divide_by_deviation(starts, a, b, forces), FEW_IN_A_PASS)
+        scales = query_weights.copy()  # those of a data set are read-only, for which the kernel would be another one
+        over_queries(starts, lambda a, b: divide_by_deviation(starts, scales, a, b, forces), FEW_IN_A_PASS)
     elif way == "log":
         unweighted = without_weights(pulls, query_weights)
         over_queries(starts, lambda a, b: scale_by_log(starts, unweighted, a, b, forces, curvatures), FEW_IN_A_PASS)

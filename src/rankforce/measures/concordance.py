@@ -85,18 +85,18 @@ def ordered_pairs(ranked: Any) -> Any:
 
 
 @subroutine
-def expected_surplus(ranked: Any, tie_ends: Any) -> Any:
-    """Pairs in the right order minus pairs in the wrong order, where pairs of equal score count as neither."""
+def expected_pairs(ranked: Any, tie_ends: Any) -> Any:
+    """``ordered_pairs`` on average over the orders of equal scores: each of their pairs is half right, half wrong."""
     right, wrong = ordered_pairs(ranked)
-    surplus = right - wrong
     start = 0
     while start < ranked.shape[0]:
         end = tie_ends[start]
         if end - start > 1:
-            right, wrong = ordered_pairs(ranked[start:end])
-            surplus -= right - wrong
+            tied_right, tied_wrong = ordered_pairs(ranked[start:end])
+            right += 0.5 * (tied_wrong - tied_right)
+            wrong += 0.5 * (tied_right - tied_wrong)
         start = end
-    return surplus
+    return right, wrong
 
 
 @subroutine

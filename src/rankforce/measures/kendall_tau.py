@@ -10,14 +10,17 @@ from rankforce.compiling.kernel_values import choice
 from rankforce.measures.concordance import (
     Concordance,
     different_pairs,
-    expected_surplus,
+    expected_pairs,
     ordered_pairs,
     prepare_concordance,
 )
 
 
 class KendallTau(Concordance):
-    """(pairs in the right order − pairs in the wrong order) / pairs with different labels: 2·PairwiseAccuracy − 1.
+    """(pairs in the right order − pairs in the wrong order) / pairs with different labels.
+
+    That is 2·PairwiseAccuracy − 1 where every document was retrieved; a pair with one that was not is neither right
+    nor wrong.
 
     ``variant="b"`` divides by √(pairs with different labels · pairs with different scores) instead: τ_b, as
     ``scipy.stats.kendalltau``. A ranking has no equal scores; under ``ties="expected"`` pairs of equal score count
@@ -48,7 +51,8 @@ class KendallTau(Concordance):
         return (2.0 if ranked[r + 1] > ranked[r] else -2.0) / normaliser
 
     def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
-        surplus = expected_surplus(ranked, tie_ends)
+        right, wrong = expected_pairs(ranked, tie_ends)
+        surplus = right - wrong
         if self.variant == 0:
             return surplus / normaliser
         size = ranked.shape[0]

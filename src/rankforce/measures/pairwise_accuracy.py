@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from rankforce.measures.concordance import (
     Concordance,
     different_pairs,
-    expected_surplus,
+    expected_pairs,
     ordered_pairs,
     prepare_concordance,
 )
@@ -17,8 +17,8 @@ class PairwiseAccuracy(Concordance):
     """Share of the pairs of documents with different labels that are in the right order.
 
     Expected over ties, a pair of equal scores counts one half; for two grades that is the area under the ROC curve.
-    Unlabelled documents are left out by definition. A swap costs O(1) up to 64 distinct labels in the data, and the
-    distance of the two ranks beyond.
+    A pair with a document that was not retrieved earns nothing. Unlabelled documents are left out by definition. A swap
+    costs O(1) up to 64 distinct labels in the data, and the distance of the two ranks beyond.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("pairwise",)
@@ -37,4 +37,5 @@ class PairwiseAccuracy(Concordance):
         return (1.0 if ranked[r + 1] > ranked[r] else -1.0) / normaliser
 
     def expected_value(self: Any, ranked: Any, tie_ends: Any, normaliser: Any) -> Any:
-        return 0.5 + 0.5 * expected_surplus(ranked, tie_ends) / normaliser
+        right, _ = expected_pairs(ranked, tie_ends)
+        return right / normaliser

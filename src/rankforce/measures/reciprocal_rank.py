@@ -13,7 +13,8 @@ class MRR(BinaryMeasure):
     """1 / rank of the first relevant document, 0 if that is below the cut-off; its mean is MRR.
 
     ``swaps="upward"`` lets only swaps count that raise the value: a relevant document that rises above the first
-    one. Under ``"all"``, the true change, the first one also resists falling. The value is the same.
+    one. Under ``"all"``, the true change, the first one also resists falling. The value is the same, and
+    so are the forces of listwise λ-functions, which follow it.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("RR", "mrr", "rr")

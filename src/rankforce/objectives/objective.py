@@ -160,6 +160,8 @@ class Term:
             form["zeros"] = self.zeros
         if self.share != 1.0:
             form["share"] = self.share
+        if self.earlier:
+            form["earlier"] = list(self.earlier)
         if self.bias is not None:
             form["bias"] = self.bias.written()
         return form

@@ -26,7 +26,7 @@ from rankforce.objectives.graded import Graded
 from rankforce.objectives.objective import Objective, Term
 from rankforce.objectives.scheduled import Scheduled
 
-_TERM = ("measure", "lambda_function", "pairs", "rule", "zeros", "share", "bias")
+_TERM = ("measure", "lambda_function", "pairs", "rule", "zeros", "share", "earlier", "bias")
 
 
 def read_objective(source: str | Path | Mapping[str, Any]) -> Objective:
@@ -92,7 +92,8 @@ def _term(form: Any, where: str) -> Term:
     if not isinstance(form, Mapping):
         raise SettingsError(f"{where} must be a table or a measure, not {form!r}")
     _check_keys(form, _TERM, where, needed=("measure",))
-    return Term(**form)
+    earlier = form.get("earlier", ())
+    return Term(**{**form, "earlier": tuple(earlier) if isinstance(earlier, list) else earlier})
 
 
 def _list(given: Any, name: str, where: str) -> list[Any]:

@@ -60,7 +60,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     measure : str or Measure
         What to maximise: ``"NDCG"``, ``"NDCG@10"``, ``"MAP"``, ``"ERR@10"``, or a measure of your own.
     n_trees, n_leaves, learning_rate, min_documents, max_depth, l2, min_gain
-        Size and shape of the ensemble; ``min_documents`` is the least number of documents in a leaf, exactly.
+        Size and shape of the ensemble; ``min_documents`` is the least number of documents in a leaf, exactly;
+        those of queries of weight 0 do not count.
         ``n_leaves`` is the most leaves of a tree: one number, a list with one per tree (the last one serves for all
         after it), or a function of the tree's number, from 0, which is asked once for each before training begins.
     preset : "2010" or "2011", optional
@@ -91,7 +92,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     normalise : "auto", "none", "log" or "deviation"
         How the λ's of a query are scaled against those of other queries: not at all; by log2(1 + P)/P with P twice the
         sum of its pairs' forces (as LightGBM does); or divided by their standard deviation, for the gradient step
-        only. ``"auto"``: log with Newton's step, deviation with the gradient step.
+        only. Query weights count in full. ``"auto"``: log with Newton's step, deviation with the gradient step.
     pairs : "all", ("top", k) or ("sample", m)
         Which pairs exert forces; the last two are for very long lists: more than 100 million pairs of a query are
         warned of.

@@ -118,6 +118,13 @@ class RankNet(NetRanker):
             if preference_share < 1:
                 objective += f" ({preference_share:g}) and grades ({1 - preference_share:g})"
         elif self.equal_grades:
+            if Pairs.read(self.pairs) != ALL_PAIRS:
+                raise SettingsError(
+                    Setting("equal_grades", NAME_ALONE),
+                    " takes every pair of a query: leave it out, or leave ",
+                    Setting("pairs", NAME_ALONE),
+                    " out",
+                )
             preferences = Preferences.from_grades(data, self.label, ties=True)
             objective += ", equal grades as ½"
         elif Pairs.read(self.pairs) == ALL_PAIRS and self.label in data.labels:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.data.clicks import session_lists
 from rankforce.data.clicks.session_lists import UnknownDocumentsWarning
 
 pandas = pytest.importorskip("pandas")
@@ -89,11 +90,49 @@ def test_what_cannot_be_joined_is_refused(data):
 
 
 def test_chunks_do_not_matter(monkeypatch):
-    from rankforce.data.clicks import session_lists
-
     data = rf.make_artificial(queries=10, documents=7, features=4, seed=1)
     log = rf.simulate_clicks(data, "1", 5, seed=2)
     whole = rf.click_sessions(log, log.data)
     monkeypatch.setattr(session_lists, "_CHUNK_ROWS", 7)
     parts = rf.click_sessions(log, log.data)
     assert parts.fingerprint == whole.fingerprint
+
+
+def test_categories_go_along(data):
+    features = np.column_stack([data.features, [0, 1, 2, 0]])
+    coloured = rf.Dataset(
+        features, data.label(), data.qid, document_ids=data.document_ids,
+        feature_names=["size", "colour"], categories={"colour": ["red", "blue", "green"]},
+    ).with_origins({"colour": "paint"}, {"label": "grade"})  # fmt: skip
+    lists = rf.click_sessions(frame((1, "q", "a", 1, 0), (1, "q", "b", 2, 1)), coloured)
+    assert lists.categories == coloured.categories
+    assert lists.features.tolist() == [[1.0, 0.0], [2.0, 1.0]]
+    assert (lists.origins, lists.roles) == (coloured.origins, coloured.roles)
+
+
+@pytest.mark.parametrize("chunk", [1, 1000])
+def test_a_column_of_keys_joins_the_queries_it_names(data, monkeypatch, chunk):
+    monkeypatch.setattr(session_lists, "_CHUNK_ROWS", chunk)
+    log = frame((1, "q", "a", 1, 1), (1, "q", "b", 2, 0), (2, "r", "c", 1, 1)).assign(key=["k", "k", "r"])
+    lists = rf.click_sessions(log, data, query_key="key")
+    assert lists.qid.tolist() == ["1/q", "1/q", "2/r"]
+    assert lists.features[:, 0].tolist() == [1.0, 2.0, 4.0]
+    crossed = log.assign(key=["r", "r", "q"])  # each the name of the other
+    assert rf.click_sessions(crossed, data, query_key="key").features[:, 0].tolist() == [1.0, 2.0, 4.0]
+
+
+def test_two_queries_of_the_data_under_one_key_are_refused(data):
+    log = frame((1, "R", "a", 1, 1), (1, "R", "c", 2, 0))
+    two = rf.Dataset(data.features, qid=["r", "r", "R", "R"], document_ids=["a", "c", "a", "c"])
+    with pytest.raises(rf.DataError, match="several queries that count as one, 'r'"):
+        rf.click_sessions(log, two, query_key=str.lower)
+    with pytest.raises(rf.DataError, match="several queries that count as one, 'k'"):
+        rf.click_sessions(frame((1, "r", "a", 1, 1), (1, "R", "c", 2, 0)).assign(key="k"), two, query_key="key")
+
+
+def test_slashes_in_names_mix_up_no_lists():
+    data = rf.Dataset([[1.0], [2.0], [3.0], [4.0]], qid=["c", "c", "b/c", "b/c"], document_ids=["x", "y", "x", "y"])
+    log = frame(("a/b", "c", "x", 1, 1), ("a/b", "c", "y", 2, 0), ("a", "b/c", "x", 1, 1), ("a", "b/c", "y", 2, 0))
+    lists = rf.click_sessions(log, data)
+    assert lists.qid.tolist() == ["a/b/c", "a/b/c", "a/b/c:2", "a/b/c:2"]
+    assert lists.features[:, 0].tolist() == [1.0, 2.0, 3.0, 4.0]

@@ -54,3 +54,15 @@ def test_far_apart_scores_neither_overflow_nor_vanish():
         found, curvature = forces.at(np.array([gap, 0.0]), np.arange(2))
         assert found[0] == -found[1] == pytest.approx(wanted, rel=1e-12)
         assert np.isfinite(curvature).all()
+
+
+def test_query_weights_count_after_dividing_by_the_deviation():
+    data = rf.Dataset(np.ones((6, 1)), qid=[0, 0, 0, 1, 1, 1])
+    weighted = data.replace(query_weights=[1.0, 5.0])
+    scores = np.array([0.3, 0.1, 0.0, 0.2, 0.5, 0.1])
+    plain, heavy = (
+        PreferenceForces(rf.Preferences(one, [0, 0, 3], [1, 2, 4]), normalise="deviation").at(scores, np.arange(6))[0]
+        for one in (data, weighted)
+    )
+    assert plain[3:].std() == pytest.approx(1.0)
+    np.testing.assert_allclose(heavy, plain * [1, 1, 1, 5, 5, 5], rtol=1e-12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,17 @@ class QueryKeys:
         if found is None and callable(self._given):
             found = self._known[query] = _key(self._given(query), query)
         return query if found is None else found
+
+    def numbers_of(self, queries: Iterable[Any]) -> dict[str, int]:
+        """From keys to the numbers of the queries of a data set, counted from 0; no two may have the same key."""
+        numbers: dict[str, int] = {}
+        for number, query in enumerate(queries):
+            key = self.of(str(query))
+            if numbers.setdefault(key, number) != number:
+                raise DataError(
+                    f"the data has several queries that count as one, {key!r}: which of them was shown cannot be told"
+                )
+        return numbers
 
     def learn(self, chunk: LogChunk) -> None:
         """Take the keys of a column; a query has one."""

@@ -113,14 +113,8 @@ class _Viewing:
     def _number_queries(self) -> None:
         if self._queries and self._keys.column is None:
             return
-        self._queries, self._rows = {}, {}
         data = self._data
-        for number, name in enumerate(data.query_ids.tolist()):
-            key = self._keys.of(str(name))
-            if self._queries.setdefault(key, number) != number:
-                raise DataError(
-                    f"the data has several queries that count as one, {key!r}: which of them was shown cannot be told"
-                )
+        self._queries, self._rows = self._keys.numbers_of(data.query_ids.tolist()), {}
         assert data.document_ids is not None
         documents = zip(data.row_queries.tolist(), data.document_ids.tolist(), strict=True)
         for row, (query, document) in enumerate(documents):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections import Counter
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from rankforce import dtypes
 from rankforce.console.wording import counted
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
 from rankforce.data.clicks.session_logs import LogChunk, checked_columns, read_log
+from rankforce.data.concatenation import told_apart
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
+from rankforce.data.query_groups import Numbered
 from rankforce.errors import DataError, RankforceWarning, warn
 from rankforce.files.limits import within_memory
 from rankforce.kinds import OrNone, Switch, Text
@@ -40,7 +43,8 @@ def click_sessions(
 ) -> Dataset:
     """The lists of a log that have a click, each as a query of its own, with the features of the data.
 
-    A list is what one session was shown for one query; its id is ``SESSION/QUERY``. A document has the label
+    A list is what one session was shown for one query; its id is ``SESSION/QUERY`` (of two that
+    are written alike, the second ends in ``:2``). A document has the label
     ``"clicks"``, 1 or 0, the label ``"position"``, and the labels and weights of its row in the data. Lists without a
     click tell no document from another and are left out; so are documents that the data does not have, with a warning.
 
@@ -77,9 +81,6 @@ class _Lists:
             raise DataError("the data has no document ids, which the log is joined by: ", DOCUMENT_IDS)
         self._data = data
         self._keys = keys
-        self._queries: dict[str, int] = {}
-        for number, one in enumerate(data.query_ids.tolist()):
-            self._queries.setdefault(keys.of(str(one)), number)
         self._documents: dict[str, int] = {}
         codes = [self._documents.setdefault(str(one), len(self._documents)) for one in data.document_ids.tolist()]
         pairs = (data.row_queries.astype(np.int64) << 32) | np.array(codes, dtype=np.int64)
@@ -92,57 +93,68 @@ class _Lists:
                 f"the data has document {str(data.document_ids[row])!r} of query {str(data.qid[row])!r} twice: which "
                 "of them was shown cannot be told"
             )
-        self._lists: dict[tuple[str, int], int] = {}
-        self._parts: list[tuple[np.ndarray, ...]] = []  # list, row, clicked, position
-        self._rows = self._unknown = 0
+        self._sessions: dict[str, int] = {}
+        self._queries: dict[str, int] = {}  # of the log
+        self._parts: list[tuple[np.ndarray, ...]] = []  # session, query, document, clicked, position
+        self._rows = 0
 
     def add(self, chunk: LogChunk) -> None:
         self._keys.learn(chunk)
         self._rows += len(chunk)
-        known_queries = [self._queries.get(self._keys.of(one), -1) for one in chunk.query.values]
-        queries = np.array(known_queries, dtype=np.int64)[chunk.query.codes]
         known_documents = [self._documents.get(one, -1) for one in chunk.document.values]
         documents = np.array(known_documents, dtype=np.int64)[chunk.document.codes]
-        pairs = np.where((queries < 0) | (documents < 0), -1, (queries << 32) | documents)
-        places = np.minimum(np.searchsorted(self._pairs, pairs), len(self._pairs) - 1)
-        kept = np.flatnonzero(self._pairs[places] == pairs)
-        self._unknown += len(chunk) - len(kept)
-        sessions = chunk.session.codes[kept]
-        combined, inverse = np.unique((sessions << 32) | queries[kept], return_inverse=True)
-        numbers = [
-            self._lists.setdefault((chunk.session.values[one >> 32], one & 0xFFFFFFFF), len(self._lists))
-            for one in combined.tolist()
-        ]
+        kept = np.flatnonzero(documents >= 0)
+        sessions = [self._sessions.setdefault(one, len(self._sessions)) for one in chunk.session.values]
+        queries = [self._queries.setdefault(one, len(self._queries)) for one in chunk.query.values]
         position = np.full(len(chunk), np.nan) if chunk.position is None else chunk.position
         self._parts.append(
             (
-                np.array(numbers, dtype=np.int64)[inverse],
-                self._order[places[kept]],
+                np.array(sessions, dtype=np.int64)[chunk.session.codes[kept]],
+                np.array(queries, dtype=np.int64)[chunk.query.codes[kept]],
+                documents[kept],
                 chunk.clicked[kept],
                 position[kept],
             )
         )
 
     def dataset(self, name: str) -> Dataset:
-        if not self._parts or self._rows == self._unknown:
-            raise DataError(
-                "no document of the log is in the data: ids are compared as text; ",
-                Argument("query_key"),
-                " can bring queries together",
-            )
-        lists, rows, clicked, position = (np.concatenate(part) for part in zip(*self._parts, strict=True))
-        kept = np.bincount(lists, clicked, len(self._lists))[lists] > 0.0
+        if not self._parts:
+            self._refuse()
+        session, query, document, clicked, position = (np.concatenate(part) for part in zip(*self._parts, strict=True))
+        query = self._numbers()[query]
+        pairs = np.where(query < 0, -1, (query << 32) | document)
+        places = np.minimum(np.searchsorted(self._pairs, pairs), len(self._pairs) - 1)
+        known = np.flatnonzero(self._pairs[places] == pairs)
+        if not len(known):
+            self._refuse()
+        lists = (session[known] << 32) | query[known]
+        _, number = np.unique(lists, return_inverse=True)
+        kept = np.bincount(number, clicked[known])[number] > 0.0
         if not kept.any():
             raise DataError("no list of the log has a click: there is nothing to learn from")
-        if self._unknown:
+        if len(known) < self._rows:
             warn(
-                f"{self._unknown:,} of {counted(self._rows, 'row')} of the log show documents that the data does not "
-                "have: they are left out",
+                f"{self._rows - len(known):,} of {counted(self._rows, 'row')} of the log show documents that the data "
+                "does not have: they are left out",
                 UnknownDocumentsWarning,
             )
-        return self._of(lists[kept], rows[kept], clicked[kept], position[kept], name)
+        shown = known[kept]
+        return self._of(lists[kept], self._order[places[shown]], clicked[shown], position[shown], name)
+
+    def _numbers(self) -> np.ndarray:
+        """The number in the data of every query of the log, −1 for others; when all keys of a column are known."""
+        numbers = self._keys.numbers_of(self._data.query_ids.tolist())
+        return np.array([numbers.get(self._keys.of(one), -1) for one in self._queries], dtype=np.int64)
+
+    def _refuse(self) -> NoReturn:
+        raise DataError(
+            "no document of the log is in the data: ids are compared as text; ",
+            Argument("query_key"),
+            " can bring queries together",
+        )
 
     def _of(self, lists: np.ndarray, rows: np.ndarray, clicked: np.ndarray, position: np.ndarray, name: str) -> Dataset:
+        """The data set of documents shown; ``lists`` is the session × 2³² + the query of each."""
         data = self._data
         assert data.document_ids is not None
         width = data.n_features
@@ -152,16 +164,29 @@ class _Lists:
             f"{len(rows):,} documents shown × {width:,} features × 4 bytes",
             "take fewer sessions, or make one label per document of the whole log",
         )
-        ids = np.array([f"{session}/{data.query_id(query)}" for session, query in self._lists], dtype=object)
+        used, numbers = np.unique(lists, return_inverse=True)
         labels = {one: values[rows] for one, values in data.labels.items()}
         labels |= {name: clicked.astype(dtypes.LABEL), "position": position.astype(dtypes.LABEL)}
         return Dataset(
             data.features[rows],
             labels.pop(MAIN_LABEL, None),
-            ids[lists],
+            Numbered(numbers, self._ids(used)),
             labels=labels,
             weights=None if data.weights is None else data.weights[rows],
             query_weights=None if data.query_weights is None else data.query_weights[data.row_queries[rows]],
             feature_names=data.feature_names,
             document_ids=data.document_ids[rows],
-        )
+            categories=data.categories,
+        ).with_origins(data.origins, data.roles)
+
+    def _ids(self, used: np.ndarray) -> np.ndarray:
+        """The ids of some lists; where a session or a query has a slash in its name, two could be written alike."""
+        sessions, query_id = list(self._sessions), self._data.query_id
+        names = [f"{sessions[one >> 32]}/{query_id(one & 0xFFFFFFFF)}" for one in used.tolist()]
+        times: Counter[str] = Counter()
+        again = {}
+        for place, name in enumerate(names):
+            times[name] += 1
+            if times[name] > 1:
+                again[place] = times[name]
+        return told_apart(names, again)

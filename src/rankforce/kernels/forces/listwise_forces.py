@@ -11,7 +11,7 @@ import numpy as np
 
 from rankforce.compiling.jit import kernel, subroutine
 from rankforce.kernels.forces.bundles import longest_query, rank_documents
-from rankforce.kernels.ranking.swaps import prepare_swaps, swap_change
+from rankforce.kernels.ranking.swaps import prepare_swaps, value_change
 
 
 class RankedList(NamedTuple):
@@ -45,7 +45,7 @@ def change_if_swapped(measure: Any, state: Any, a: Any, b: Any) -> Any:
     """The change of the measure's value if the documents at ranks a and b swapped. O(1) for most measures."""
     upper = min(a, b)
     lower = max(a, b) if upper >= 0 else state.ranked.shape[0]
-    return swap_change(measure, state.columns, state.ranked, state.normaliser, state.value, upper, lower)
+    return value_change(measure, state.columns, state.ranked, state.normaliser, state.value, upper, lower)
 
 
 @subroutine

@@ -11,6 +11,7 @@ chosen by rank or drawn, and queries whose scores are too far apart for coordina
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ from rankforce.kernels.forces.bundles import (
     rank_documents,
 )
 from rankforce.kernels.ranking.swaps import change_with, find_runs, prepare_swaps, swap_change, write_changes
+
+LOG_OF_2 = math.log(2.0)
+SMALL_PULL = 1e-3  # 1 + this still has 13 digits of it
 
 
 @vector_subroutine
@@ -273,19 +277,27 @@ def scale_by_log(starts: Any, pulls: Any, first: Any, last: Any, forces: Any, cu
     """Multiply forces and curvatures of each query by log2(1 + P)/P, P twice the sum of its pairs' forces.
 
     Queries that pull hard (many pairs, far from their ideal order) count more than others, but not in proportion.
+    Weak ones (of small weights) keep their forces: 1 + P rounds to 1 there, and the logarithm would be 0.
     """
     for q in range(first, last):
         if pulls[q] <= 0.0:
             continue
-        factor = np.log2(1.0 + 2.0 * pulls[q]) / (2.0 * pulls[q])
+        twice = 2.0 * pulls[q]
+        if twice < SMALL_PULL:
+            factor = np.log1p(twice) / twice / LOG_OF_2
+        else:
+            factor = np.log2(1.0 + twice) / twice
         for k in range(starts[q], starts[q + 1]):
             forces[k] *= factor
             curvatures[k] *= factor
 
 
 @kernel
-def divide_by_deviation(starts: Any, first: Any, last: Any, forces: Any) -> None:
-    """Divide the forces of each query by their standard deviation (all its documents, divisor n); zeros stay."""
+def divide_by_deviation(starts: Any, scales: Any, first: Any, last: Any, forces: Any) -> None:
+    """Divide the forces of each query by their standard deviation (all its documents, divisor n); zeros stay.
+
+    Then they are multiplied by the scale of the query, which the division took away.
+    """
     for q in range(first, last):
         size = starts[q + 1] - starts[q]
         mean = 0.0
@@ -298,4 +310,4 @@ def divide_by_deviation(starts: Any, first: Any, last: Any, forces: Any) -> None
         deviation = np.sqrt(square / max(size, 1))
         if deviation > 0.0:
             for k in range(starts[q], starts[q + 1]):
-                forces[k] /= deviation
+                forces[k] = forces[k] / deviation * scales[q]

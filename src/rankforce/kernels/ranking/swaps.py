@@ -27,6 +27,20 @@ def prepare_swaps(measure: type) -> Callable[..., Any]:
 @chosen_by_class
 def swap_change(measure: type) -> Callable[..., Any]:
     """``swap_change(measure, columns, ranked, normaliser, before, a, b)``: value after minus before, ranks a < b."""
+    return _fastest_way(measure)
+
+
+@chosen_by_class
+def value_change(measure: type) -> Callable[..., Any]:
+    """As ``swap_change``, but always the change of the value.
+
+    A measure with a field ``swaps`` lets its user choose which changes pull, and says 0 of the others.
+    """
+    chosen = "swaps" in measure._fields  # type: ignore[attr-defined]  # every kernel tuple has them
+    return _change_by_brute_force if chosen else _fastest_way(measure)
+
+
+def _fastest_way(measure: type) -> Callable[..., Any]:
     if hasattr(measure, "swap_delta"):
         return _change_by_columns
     return _change_between if hasattr(measure, "swap_delta_between") else _change_by_brute_force
