@@ -234,14 +234,16 @@ class Overview:
         if not filled:
             raise DataError("there is no document in the data")
         first_piece, first = filled[0]
-        widest = max((one.feature_names for _, one in filled), key=len)
         assert first.kind is not None
         absent = first_piece.absent
+        wanted = first.feature_names
+        if absent is not None:  # numbered features of text: files name them up to the highest that they have
+            wanted = max((one.feature_names for _, one in filled), key=len)
         for piece, one in filled:
             assert one.kind is not None
             problem = difference(first.kind, one.kind)
             names = one.feature_names
-            if not problem and (names != widest[: len(names)] or (len(names) < len(widest) and absent is None)):
+            if not problem and names != (wanted if absent is None else wanted[: len(names)]):
                 lacking = next((name for name in first.feature_names if name not in names), None)
                 more = next((name for name in names if name not in first.feature_names), None)
                 problem = f"it has no feature {lacking!r}" if lacking else f"it has the further feature {more!r}"
@@ -256,8 +258,8 @@ class Overview:
             origins=first.kind.origins if all(one.origins == first.kind.origins for one in kinds if one) else {},
             roles=first.kind.roles if all(one.roles == first.kind.roles for one in kinds if one) else {},
         )
-        layout = DataLayout(widest, absent, kind)
-        return cls(summaries, layout, *_ranges([one for _, one in filled], len(widest), absent))
+        layout = DataLayout(wanted, absent, kind)
+        return cls(summaries, layout, *_ranges([one for _, one in filled], len(wanted), absent))
 
     @property
     def documents(self) -> int:
