@@ -18,6 +18,7 @@ import rankforce as rf
 from rankforce.binning.binned import Binned
 from rankforce.data.distributions import known_data
 from rankforce.distributed.driver import check_alike
+from rankforce.distributed.shards import forget
 from rankforce.distributed.taking_part import Introduction
 from rankforce.distributed.tasks import alive_workers
 from rankforce.errors import DataError, RankforceError, SettingsError
@@ -134,6 +135,38 @@ def test_a_store(client, tmp_path):
         ranker(base_model=alone).fit(train)
 
 
+def test_a_store_that_is_replaced_while_it_is_shared(client, tmp_path):
+    rf.bin(DATA, tmp_path / "a.bins")
+    train = rf.shared(tmp_path / "a.bins", client)
+    part = train.take_queries(np.arange(12))
+    rf.bin(PLAIN, tmp_path / "a.bins")
+    for data in (train, part):
+        with pytest.raises(DataError, match=r"a\.bins.* was changed since it was opened"):
+            ranker().fit(data)
+
+
+def test_a_piece_that_is_other_when_it_is_read_again(client):
+    train = rf.shared(PLAIN, client)
+    learned(ranker(), train)
+    form = train.form("bins")
+    content = train.ingested.contents[0].result()
+    other = content.replace(features=np.flip(content.features))
+    train.ingested.contents[0] = client.submit(lambda part: part, other, pure=False)
+    client.run(forget, form.plan.token)
+    for worker in set(form.owners.values()):
+        form.misplaced(worker)
+    for _ in range(2):  # it stays refused
+        with pytest.raises(DataError, match="queries 0 to 2 has other rows than when it was loaded first"):
+            ranker().fit(train)
+
+
+def test_what_is_forgotten_late_is_not_what_was_loaded_since(client):
+    train = rf.shared(PLAIN, client)
+    former = train.form("bins").plan.token
+    train.close()
+    assert train.form("bins").plan.token != former
+
+
 def test_rows_all_over_the_place_are_dealt_by_query(client, tmp_path):
     mixed = shuffled(DATA)
     for number, rows in enumerate(np.array_split(np.arange(mixed.n_documents), 5)):
@@ -166,6 +199,11 @@ def test_a_shard_with_other_columns_is_named(client, tmp_path):
     second.without_features([2]).write(tmp_path / "b.parquet")
     with pytest.raises(DataError, match=r"b.parquet: it has no feature '3', unlike .*a.parquet"):
         rf.shared(tmp_path, client)
+    first.without_features([2]).write(tmp_path / "a.parquet")
+    second.write(tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"b.parquet: it has the further feature '3', unlike .*a.parquet"):
+        rf.shared(tmp_path, client)
+    first.write(tmp_path / "a.parquet")
     third.with_label("clicks", np.ones(third.n_documents)).write(tmp_path / "b.parquet")
     with pytest.raises(DataError, match=r"b.parquet: it has the labels 'clicks', 'grades', the first one has 'grades'"):
         rf.shared(tmp_path, client)
