@@ -44,7 +44,9 @@ class LoadedForm:
         self._data = data
         self._client = data.client
         found = data.ingested
-        self.plan = ShardPlan(token_of(data.token, form, os.urandom(16)), form, found.layout, found.binning if form == "bins" else None)
+        self.plan = ShardPlan(
+            token_of(data.token, form, os.urandom(16)), form, found.layout, found.binning if form == "bins" else None
+        )
         self.owners: dict[int, str] = {}
         self.limits: dict[str, int] = {}
         self.seconds_per_document = 0.0  # that loading took, last time
