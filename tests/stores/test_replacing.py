@@ -1,4 +1,4 @@
-"""Stores that take the place of others: a kill, a failure or a second process at any moment leaves one that is whole."""
+"""Stores that take the place of others: after a kill, a failure or a second process there is one that is whole."""
 
 from __future__ import annotations
 
