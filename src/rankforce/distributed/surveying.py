@@ -20,7 +20,7 @@ from rankforce.collective import ALONE, using_collective
 from rankforce.data import distributions
 from rankforce.data.categories import Categories
 from rankforce.data.dataset import Dataset
-from rankforce.distributed.pieces import Piece, UnsettledColumnsError
+from rankforce.distributed.pieces import HeldPiece, Piece, UnsettledColumnsError
 from rankforce.errors import DataError
 from rankforce.stores.survey import QUERY_NUMBERS, Survey
 
@@ -181,6 +181,13 @@ def named(piece: Piece, error: DataError) -> DataError:
     return error if piece.name in str(error) else DataError(f"{piece.name}: ", *error.args)
 
 
+def _remedy(piece: Piece, problem: str) -> str:
+    """What to do about text of a frame, whose partitions come one by one; of files it is listed for all together."""
+    if not isinstance(piece, HeldPiece) or not problem.endswith("has other categories"):
+        return ""
+    return " than in the first one: make them the same in all partitions, frame.categorize(), or share Parquet files"
+
+
 def difference(first: PieceKind, other: PieceKind) -> str:
     """In words, what differs between two pieces; empty where nothing does."""
     if first.labels != other.labels:
@@ -251,7 +258,7 @@ class Overview:
                     problem = "its features stand in another order"
                 problem += f", unlike {first_piece.name}"
             if problem:
-                raise DataError(f"{piece.name}: {problem}")
+                raise DataError(f"{piece.name}: {problem}{_remedy(piece, problem)}")
         kinds = [one.kind for _, one in filled]
         kind = dataclasses.replace(
             first.kind,
