@@ -119,12 +119,27 @@ def test_the_same_search(run: Any, asked: list[Any], files: list[Path], tmp_path
         assert wrong.partition("=")[0] in refused.err
 
 
+@pytest.mark.parametrize("started", [False, pytest.param(True, marks=pytest.mark.soak)])  # processes take their time
+def test_clusters_themselves(started: bool, run: Any, client: Any, files: list[Path], tmp_path: Path) -> None:
+    """Without a stand-in: a scheduler that is there, and workers that are started."""
+    rf.Dataset.concat([rf.read(path) for path in files]).write(tmp_path / "whole.parquet")
+    cluster = ("--workers", 2) if started else ("--cluster", client.scheduler.address)
+    options = ("--trees", 2, "--leaves", 3, "--quiet")
+    with within(900):
+        together = run("train", *files, "--out", tmp_path / "together.json", *cluster, *options)
+        alone = run("train", tmp_path / "whole.parquet", "--out", tmp_path / "alone.json", *options)
+    assert together.code == alone.code == 0, together.err + alone.err
+    assert (tmp_path / "together.json").read_bytes() == (tmp_path / "alone.json").read_bytes()
+    assert len(client.scheduler_info(n_workers=-1)["workers"]) == 2  # it goes on without the command
+
+
 def test_refusals_without_a_cluster(run: Any, files: list[Path], tmp_path: Path) -> None:
     out = ("--out", tmp_path / "model.json", "--quiet")
     for wanted, options in (
         ("several files are trained on together on a cluster", ()),
         ("give one of them", ("--workers", 2, "--cluster", "tcp://nowhere:1")),
         ("--workers must be a positive whole number", ("--workers", 0)),
+        ("name the certificates in Dask's configuration", ("--cluster", "tls://127.0.0.1:9")),
         ("there is no scheduler", ("--cluster", "nonsense://127.0.0.1:9")),
     ):
         refused = run("train", *files, *out, *options)

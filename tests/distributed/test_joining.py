@@ -12,7 +12,7 @@ from tests.test_collective import DATA, HELD_OUT
 import rankforce as rf
 from rankforce.distributed import joining, reporting
 from rankforce.distributed.placing import dealt, joining_pays
-from rankforce.distributed.reporting import Listening
+from rankforce.distributed.reporting import EVENTS, Listening
 from rankforce.distributed.shards import Shard, ShardPlan
 
 pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
@@ -144,7 +144,7 @@ def test_answers_belong_to_a_run(client):
 
     def tell(run, number, **more):
         values = {"train": number / 10}
-        client.log_event("topic", {"run": run, "number": number, "values": values, "best": number} | more)
+        client.log_event(EVENTS, {"run": run, "number": number, "values": values, "best": number} | more)
         return Queue(f"topic-answers-{run}", client=client).get(timeout=120)
 
     def begin(listening, run):
@@ -173,7 +173,7 @@ def test_callbacks_are_not_told_of_trees_that_a_checkpoint_had(client):
         one.begin("a")
         client.submit(int).result()  # what was sent before it has arrived
         client.log_event(
-            "topic2", {"run": "a", "number": 7, "values": {"t": 1.0}, "best": 3, "history": {"t": [0.0] * 6 + [1.0]}}
+            EVENTS, {"run": "a", "number": 7, "values": {"t": 1.0}, "best": 3, "history": {"t": [0.0] * 6 + [1.0]}}
         )
         assert Queue("topic2-answers-a", client=client).get(timeout=120) == "go"
     assert heard == [7]

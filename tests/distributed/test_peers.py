@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import shutil
 import socket
 import ssl
@@ -101,6 +103,24 @@ def test_slow_members_are_waited_for():
         return peers.add(np.array([peers.rank])).tolist()
 
     assert crowd(3, work) == [[3]] * 3
+
+
+@pytest.mark.skipif(not hasattr(select, "poll"), reason="the system has no poll")
+def test_descriptors_beyond_what_select_knows():
+    import resource
+
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most[1] != resource.RLIM_INFINITY and most[1] < 2048:
+        pytest.skip("the system allows too few files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(2048, most[0]), most[1]))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        for total in crowd(2, lambda peers: (time.sleep(0.05 * peers.rank), peers.add(np.ones(3, dtype=np.int64)))[1]):
+            np.testing.assert_array_equal(total, [2, 2, 2])
+    finally:
+        for one in held:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, most)
 
 
 def test_behind_the_seam():

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import itertools
+import os
 import shutil
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,8 +21,13 @@ from tests.test_collective import DATA, HELD_OUT, PLAIN, TRAININGS
 
 import rankforce as rf
 from rankforce.binning.binned import Binned
+from rankforce.boosting import memory_choice
+from rankforce.boosting.memory_choice import chosen_memory
 from rankforce.data.distributions import known_data
+from rankforce.distributed import taking_part
 from rankforce.distributed.driver import check_alike
+from rankforce.distributed.placing import check_room
+from rankforce.distributed.shards import forget
 from rankforce.distributed.taking_part import Introduction
 from rankforce.distributed.tasks import alive_workers
 from rankforce.errors import DataError, RankforceError, SettingsError
@@ -134,6 +144,38 @@ def test_a_store(client, tmp_path):
         ranker(base_model=alone).fit(train)
 
 
+def test_a_store_that_is_replaced_while_it_is_shared(client, tmp_path):
+    rf.bin(DATA, tmp_path / "a.bins")
+    train = rf.shared(tmp_path / "a.bins", client)
+    part = train.take_queries(np.arange(12))
+    rf.bin(PLAIN, tmp_path / "a.bins")
+    for data in (train, part):
+        with pytest.raises(DataError, match=r"a\.bins.* was changed since it was opened"):
+            ranker().fit(data)
+
+
+def test_a_piece_that_is_other_when_it_is_read_again(client):
+    train = rf.shared(PLAIN, client)
+    learned(ranker(), train)
+    form = train.form("bins")
+    content = train.ingested.contents[0].result()
+    other = content.replace(features=np.flip(content.features))
+    train.ingested.contents[0] = client.submit(lambda part: part, other, pure=False)
+    client.run(forget, form.plan.token)
+    for worker in set(form.owners.values()):
+        form.misplaced(worker)
+    for _ in range(2):  # it stays refused
+        with pytest.raises(DataError, match="queries 0 to 2 has other rows than when it was loaded first"):
+            ranker().fit(train)
+
+
+def test_what_is_forgotten_late_is_not_what_was_loaded_since(client):
+    train = rf.shared(PLAIN, client)
+    former = train.form("bins").plan.token
+    train.close()
+    assert train.form("bins").plan.token != former
+
+
 def test_rows_all_over_the_place_are_dealt_by_query(client, tmp_path):
     mixed = shuffled(DATA)
     for number, rows in enumerate(np.array_split(np.arange(mixed.n_documents), 5)):
@@ -166,6 +208,11 @@ def test_a_shard_with_other_columns_is_named(client, tmp_path):
     second.without_features([2]).write(tmp_path / "b.parquet")
     with pytest.raises(DataError, match=r"b.parquet: it has no feature '3', unlike .*a.parquet"):
         rf.shared(tmp_path, client)
+    first.without_features([2]).write(tmp_path / "a.parquet")
+    second.write(tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"b.parquet: it has the further feature '3', unlike .*a.parquet"):
+        rf.shared(tmp_path, client)
+    first.write(tmp_path / "a.parquet")
     third.with_label("clicks", np.ones(third.n_documents)).write(tmp_path / "b.parquet")
     with pytest.raises(DataError, match=r"b.parquet: it has the labels 'clicks', 'grades', the first one has 'grades'"):
         rf.shared(tmp_path, client)
@@ -227,6 +274,7 @@ def test_refusals(client, tmp_path):
         ("has no file with one of the endings", lambda: rf.shared(tmp_path, client)),
         ("files are read from folders", lambda: rf.shared("s3://bucket/train", client)),
         ("a Dataset has no option 'label'", lambda: rf.shared(PLAIN, client, label="x")),
+        ("preferences name rows of a data set in one", lambda: ranker().fit(train, preferences=[(0, 1)])),
         ("early_stopping needs validation data", lambda: ranker(early_stopping=3).fit(train)),
     ):
         with pytest.raises(RankforceError, match=match):
@@ -238,8 +286,98 @@ def test_memory_is_checked_before_loading(client, monkeypatch):
     train = rf.shared(PLAIN, client)
     workers = {name: {"memory_limit": 70_000} for name in alive_workers(client)}
     monkeypatch.setattr("rankforce.distributed.driver.wait_for_workers", lambda *given: workers)
-    with pytest.raises(SettingsError, match=r"would need .*: \d+ documents × \(8 bytes of bins \+ 101 .* is 70.0 kB"):
+    with pytest.raises(
+        SettingsError, match=r"would need .*: \d+ documents × \(8 bytes of bins \+ 101 .* is 70.0 kB, and Dask"
+    ):
         ranker().fit(train)
+
+
+def test_memory_of_both_data_sets_and_of_bins_that_are_made():
+    def placed(form, count):
+        layout = SimpleNamespace(feature_names=("a", "b", "c", "d"))
+        plan = SimpleNamespace(form=form, width=4, bytes_per_document=4 if form == "bins" else 16, layout=layout)
+        return SimpleNamespace(plan=plan, limits={"w": limit}), {"w": count}
+
+    settings = rf.LambdaMART(n_trees=1, n_leaves=2)
+    histograms = 8 * 264 * 4 * 2
+    for form, each in (("bins", 4 + 101), ("values", 16 + 4 + 101)):
+        need = 100 * each + 50 * each + histograms
+        limit = need / 0.8 + 1
+        check_room(settings, [placed(form, 100), placed(form, 50)])
+        limit = need / 0.8 - 2
+        with pytest.raises(SettingsError, match=r"100 documents × .* \+ 50 of validation × .* pauses it at 80%"):
+            check_room(settings, [placed(form, 100), placed(form, 50)])
+
+
+def test_workers_choose_memory_by_their_own_limit(client, monkeypatch):
+    left = []
+
+    def chosen(setting, data):
+        left.append(memory_choice._limit.get()())
+        return chosen_memory(setting, data)
+
+    monkeypatch.setattr("rankforce.boosting.course.chosen_memory", chosen)
+    learned(ranker(n_trees=1), rf.shared(PLAIN, client))
+    limits = [one["memory_limit"] for one in alive_workers(client).values()]
+    assert len(left) == len(limits)
+    assert all(0 <= one < 0.8 * max(limits) for one in left)
+
+
+def test_nobody_listens_after_a_refusal(client, monkeypatch):
+    real, count = taking_part.traits, itertools.count()
+    monkeypatch.setattr(taking_part, "traits", lambda: real() | {"C library": f"glibc {next(count)}"})
+    with pytest.raises(SettingsError, match="workers differ in their C library"):
+        ranker().fit(rf.shared(PLAIN, client))
+    until = time.monotonic() + 60
+    while taking_part._listeners and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not taking_part._listeners
+
+
+def test_a_training_leaves_no_traces_at_the_scheduler(client, tmp_path):
+    for _ in range(2):
+        path = tmp_path / "kept.json"
+        learned(
+            ranker(), rf.shared(PLAIN, client), callbacks=[lambda one: None], checkpoint=path, checkpoint_every=1,
+            resume="never",
+        )  # fmt: skip
+        assert path.stat().st_size > 1000
+
+    def traces(dask_scheduler):
+        of_topics = [event for events in dask_scheduler.get_events().values() for event in events]
+        kinds = [dask_scheduler.extensions[kind] for kind in ("queues", "variables")]
+        names = [name for one in (kinds[0].queues, kinds[1].variables) for name in one if "rankforce" in str(name)]
+        large = [one for one in of_topics if len(str(one)) > 10_000 and "checkpoint" in str(one)]
+        return names, large, [name for name in dask_scheduler.get_events() if str(name).startswith("rankforce")]
+
+    until = time.monotonic() + 60
+    while (found := client.run_on_scheduler(traces))[0] and time.monotonic() < until:
+        time.sleep(0.1)  # a queue is released without waiting
+    assert found == ([], [], ["rankforce"])
+
+
+def test_an_address_that_cannot_be_listened_at_is_named(monkeypatch):
+    def listener(host, port=0):
+        raise OSError(failure, os.strerror(failure))
+
+    monkeypatch.setattr(taking_part, "Listener", listener)
+    failure = errno.EADDRNOTAVAIL
+    for port, name in ((0, "nowhere, the host"), (4000, "nowhere, port 4000, the host")):
+        with pytest.raises(RankforceError, match=f"cannot listen at {name} .*: {os.strerror(failure)}"):
+            taking_part._listen("nowhere", port)
+    failure = errno.EADDRINUSE
+    with pytest.raises(RankforceError, match="none of the ports 4000 to 4063 is free on nowhere"):
+        taking_part._listen("nowhere", 4000)
+
+
+def test_text_of_a_frame_whose_partitions_have_other_words(client):
+    dd = pytest.importorskip("dask.dataframe")
+    frame = PLAIN.to_pandas()
+    frame["shop"] = np.where(np.arange(len(frame)) < len(frame) // 2, "here", "there")
+    with pytest.raises(DataError, match=r"'shop' has other categories.*frame\.categorize\(\)"):
+        rf.shared(dd.from_pandas(frame, npartitions=2, sort=False), client)
+    known = dd.from_pandas(frame, npartitions=2, sort=False).categorize(columns=["shop"])
+    assert set(rf.shared(known, client).categories["shop"]) == {"here", "there"}
 
 
 def test_everything_can_be_brought_back(client):

@@ -156,6 +156,26 @@ def test_patience_begins_with_the_first_loss_and_ends(client):
     assert told == [[second]]
 
 
+def slow():
+    time.sleep(2.0)
+    return 2
+
+
+def test_who_is_accused_and_well_may_return(client, monkeypatch):
+    first, second = sorted(alive_workers(client))
+    patience = Patience(120.0, lambda result: result == 1, lambda results: [second] if results else [])
+
+    def settle():
+        futures = {first: client.submit(one, **pinned(first)), second: client.submit(slow, **pinned(second))}
+        return settled(client, futures, LONG, patience)
+
+    assert settle() == ({first: 1, second: 2}, [])
+    monkeypatch.setattr(Pulses, "silent", lambda pulses, seconds: {first, second} if seconds <= tasks.PULSE else set())
+    results, lost = settle()  # the scheduler has not heard of it either
+    assert results == {first: 1}
+    assert [str(it) for it in lost] == [f"{second} hangs"]
+
+
 def test_pulses_by_the_clock_of_the_client(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(tasks.time, "monotonic", lambda: now[0])

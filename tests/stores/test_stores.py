@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+import shutil
 import warnings
 
 import numpy as np
@@ -371,3 +372,32 @@ def test_sources_are_remembered(tmp_path):
     header = json.loads((store.path / "header.json").read_text().rsplit("\n", 2)[0])
     assert header["sources"][0]["path"] == str(path)
     assert isinstance(store, BinnedDataset)
+
+
+def test_a_store_that_is_replaced_while_it_is_open(tmp_path):
+    path = tmp_path / "a.bins"
+    opened, kept = rf.bin(PLAIN, path), pickle.dumps(rf.bin(PLAIN, path))
+    expected = file_of(rf.LambdaMART(n_trees=2), PLAIN, tmp_path / "expected.json")
+    assert file_of(rf.LambdaMART(n_trees=2), opened, tmp_path / "same.json") == expected  # made again, from the same
+    other = rf.Dataset(np.flip(PLAIN.features), PLAIN.label("grades"), qid=PLAIN.qid)
+    for change in (lambda: rf.bin(other, path), lambda: rf.bin(PLAIN, path, max_bins=31), lambda: shutil.rmtree(path)):
+        change()
+        for memory in ("fast", "low"):
+            with pytest.raises(DataError, match=r"a\.bins was changed since it was opened"):
+                rf.LambdaMART(n_trees=2, memory=memory).fit(opened)
+        for work in (opened.check, lambda: pickle.loads(kept)):
+            with pytest.raises(DataError, match=r"a\.bins was changed since it was opened"):
+                work()
+
+
+def test_a_store_is_found_from_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    rf.bin(PLAIN, "a.bins")
+    opened = rf.read("a.bins")
+    expected = file_of(rf.LambdaMART(n_trees=2), PLAIN, tmp_path / "expected.json")
+    kept = pickle.dumps(opened)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for one in (opened, pickle.loads(kept)):
+        one.check()
+        assert file_of(rf.LambdaMART(n_trees=2), one, tmp_path / "found.json") == expected

@@ -24,6 +24,12 @@ def cluster_client(address: str | None, workers: int | None, threads: int | None
             client = client_class(address, timeout="20 s")
         except (OSError, TimeoutError, ValueError) as error:
             raise SettingsError(f"--cluster {address}: there is no scheduler of Dask's: {error}") from None
+        except TypeError as error:  # Dask's word for a scheme that needs certificates
+            raise SettingsError(
+                f"--cluster {address}: {error}: name the certificates in Dask's configuration, "
+                "distributed.comm.tls, or in the variables DASK_DISTRIBUTED__COMM__TLS__CA_FILE, "
+                "..__CLIENT__CERT and ..__CLIENT__KEY"
+            ) from None
         with client:
             yield client
         return

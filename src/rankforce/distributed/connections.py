@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import select
+import selectors
 import socket
 import ssl
 import struct
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from rankforce.errors import PeerLostError
 
@@ -29,6 +29,8 @@ CHUNK = 2**20  # bytes handed to TLS at a time
 NEAR_BUFFER = 2**22  # bytes that may wait between two members of a machine, if the system allows so many
 CAN_BE_NEAR = sys.platform == "linux"
 _CREDENTIALS = struct.Struct("iII")  # process, user, group
+# ``poll`` makes no file of its own, and knows descriptors beyond 1,023, which ``select`` does not.
+_Selector: type[selectors.BaseSelector] = getattr(selectors, "PollSelector", selectors.DefaultSelector)
 
 
 class Address(tuple[str, int]):
@@ -176,7 +178,7 @@ def _answer(
     if listener.near is not None and secrecy is None:
         sockets.append(listener.near)
     try:
-        ready, _, _ = select.select(sockets, [], [], max(0.01, deadline - time.monotonic()))
+        ready = _ready(dict.fromkeys(sockets, selectors.EVENT_READ), max(0.01, deadline - time.monotonic()))
         if not ready:
             raise TimeoutError("nobody called")
         ready[0].settimeout(max(0.01, deadline - time.monotonic()))  # whoever called may be gone again
@@ -220,6 +222,14 @@ def _tune(connection: socket.socket) -> None:
         if hasattr(socket, option):  # not on every system
             with contextlib.suppress(OSError):
                 connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+
+
+def _ready(sockets: Mapping[socket.socket, int], seconds: float) -> list[socket.socket]:
+    """Those that can be read from or written to, as is wanted of each, after at most so many seconds."""
+    with _Selector() as selector:
+        for one, events in sockets.items():
+            selector.register(one, events)
+        return [key.fileobj for key, _ in selector.select(seconds)]  # type: ignore[misc]
 
 
 class Exchange:
@@ -283,10 +293,11 @@ class Exchange:
                 self._wait(None if out.done else sender, None if into.done else receiver, to, source)
 
     def _wait(self, sender: socket.socket | None, receiver: socket.socket | None, to: int, source: int) -> None:
-        wants_in, wants_out = ([one] if one is not None else [] for one in (receiver, sender))
-        readable, writable, _ = select.select(wants_in, wants_out, [], self._silence)
-        if not readable and not writable:
-            raise self._silent(source if wants_in else to)
+        wanted = {} if receiver is None else {receiver: selectors.EVENT_READ}
+        if sender is not None:
+            wanted[sender] = wanted.get(sender, 0) | selectors.EVENT_WRITE
+        if not _ready(wanted, self._silence):
+            raise self._silent(to if receiver is None else source)
 
     def _in_turn(self, to: int, outgoing: memoryview, source: int, incoming: memoryview) -> None:
         """TLS gives no two directions at once: who has the lower rank of a pair speaks first, chunk by chunk."""

@@ -126,19 +126,24 @@ class Driver:
     def _run(self) -> dict[str, Any] | None:
         """One attempt: what the ranker has learned, or None if a member was lost or workers have joined."""
         workers = self._workers()
+        check_room(self.ranker, [(data, place_pieces(data, workers)) for data in self._sets])
         for data in self._sets:
-            check_room(self.ranker, place_pieces(data, workers), data)
             if self._give_up(data.load(), "while it loaded"):
                 return None
         members = sorted({worker for data in self._sets for worker in data.owners.values()})
         run = os.urandom(RUN_SIZE)
+        try:
+            return self._meet(run, members, workers)
+        finally:  # who has met nobody listens no more, however it ended
+            asked(self.client, dismiss, run, workers=members)
+
+    def _meet(self, run: bytes, members: Sequence[str], workers: Mapping[str, Any]) -> dict[str, Any] | None:
         introductions, lost = settled(
             self.client,
             {worker: self.client.submit(introduce, run, self.port, **pinned(worker)) for worker in members},
             self._limits,
         )
         if self._give_up(lost, "before they met"):
-            asked(self.client, dismiss, run, workers=list(introductions))
             return None
         present = [introductions[worker] for worker in members]
         if not self._traits:
@@ -188,8 +193,8 @@ class Driver:
         }
         joining = Joining(self.client, self._sets, {*workers, *self._left_out}, self._traits, self.ranker.n_trees)
 
-        def given_up(results: Mapping[str, MemberOutcome]) -> list[str]:
-            """Who is known to hang: whoever waited for it in vain has said so."""
+        def accused(results: Mapping[str, MemberOutcome]) -> list[str]:
+            """Who may hang: whoever waited for it in vain has said so. It may have waited for a third one itself."""
             return [ranks[one.silent] for one in results.values() if one.silent is not None]
 
         def call_off(left: list[str]) -> None:
@@ -202,7 +207,7 @@ class Driver:
                 self._listening.regroup()
 
         patience = Patience(
-            max(self.silence, LEAST_PATIENCE), lambda outcome: outcome.ending != "done", given_up, call_off
+            max(self.silence, LEAST_PATIENCE), lambda outcome: outcome.ending != "done", accused, call_off
         )
         with contextlib.closing(joining):
             outcomes, lost = settled(self.client, futures, self._limits, patience, look_around)
@@ -284,6 +289,9 @@ def _lock(client: Any) -> Iterator[None]:
         yield
     finally:
         lease.release()
+        if hasattr(lease, "refresh_callback"):  # not where leases have no end
+            with contextlib.suppress(RuntimeError):  # the client has been closed
+                client.loop.add_callback(lease.refresh_callback.stop)
 
 
 def check_alike(members: Sequence[Introduction]) -> None:

@@ -140,10 +140,14 @@ class StorePiece(Piece):
     path: str
     first: int
     last: int
+    identity: str
+
+    def opened(self) -> BinnedDataset:
+        """The store; an error if another one has taken its place."""
+        return BinnedDataset.open(Path(self.path), self.identity)
 
     def blocks(self, content: Any) -> Iterator[Dataset]:
-        store = BinnedDataset.open(Path(self.path))
-        yield store.take_queries(np.arange(self.first, self.last))
+        yield self.opened().take_queries(np.arange(self.first, self.last))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -255,11 +259,11 @@ def _of_store(store: BinnedDataset, options: Mapping[str, Any], n_workers: int) 
     edges = np.linspace(0, store.n_queries, count + 1).astype(int).tolist()
     width = store.bins.rows.shape[1]
     pieces: list[Piece] = []
-    path = os.path.abspath(store.path)
+    path = str(store.folder)
     for first, last in itertools.pairwise(edges):
         documents = int(store.query_starts[last] - store.query_starts[first])
         name = f"{store.path}, queries {first} to {last - 1}"
-        pieces.append(StorePiece(len(pieces), name, width * documents, path, first, last))
+        pieces.append(StorePiece(len(pieces), name, width * documents, path, first, last, store.identity))
     return PieceSource(pieces, {}, store)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from rankforce.boosting.leaf_counts import LeafCounts
@@ -11,6 +11,7 @@ from rankforce.errors import SettingsError
 from rankforce.memory import written_size
 
 BEGIN_AGAIN = 10.0  # seconds that a run takes to begin, beside loading: members meet and score the trees so far
+PAUSED = 0.8  # of a worker's limit, from which on Dask lets it begin nothing, unless it was set up otherwise
 HISTOGRAM_ENTRIES = 264  # of a byte of a row, 8 bytes each
 
 
@@ -64,18 +65,31 @@ def joining_pays(largest: int, then: int, trees: int, seconds_per_tree: float, s
     return gain > 2.0 * (seconds_of_loading + BEGIN_AGAIN)
 
 
-def check_room(ranker: Any, documents: Mapping[str, int], data: Any) -> None:
-    """Raise, with the arithmetic, where a worker's documents are more than its memory."""
-    per_document = data.plan.bytes_per_document
-    width = data.plan.width if data.plan.form == "bins" else len(data.plan.layout.feature_names)
-    histograms = 8 * HISTOGRAM_ENTRIES * width * LeafCounts.of(ranker.n_leaves, ranker.n_trees).most
-    for worker, count in documents.items():
-        limit = data.limits.get(worker, 0)
-        need = count * (per_document + BYTES_PER_DOCUMENT) + min(histograms, 2**30)
-        if limit and need > limit:
+def check_room(ranker: Any, placed: Sequence[tuple[Any, Mapping[str, int]]]) -> None:
+    """Raise, with the arithmetic, where a worker's documents are more than its memory.
+
+    placed : data sets (training, validation), and how many documents of each a worker has
+    """
+    train = placed[0][0]
+    width = train.plan.width if train.plan.form == "bins" else len(train.plan.layout.feature_names)
+    histograms = min(8 * HISTOGRAM_ENTRIES * width * LeafCounts.of(ranker.n_leaves, ranker.n_trees).most, 2**30)
+    for worker, limit in train.limits.items():
+        need, terms = histograms, []
+        for (data, documents), kind in zip(placed, ("documents", "of validation"), strict=False):
+            count, (per_document, said) = documents.get(worker, 0), _bytes_per_document(data.plan)
+            need += count * per_document
+            terms.append(f"{count:,} {kind} × ({said})")
+        if limit and need > PAUSED * limit:
             raise SettingsError(
-                f"worker {worker} would need {written_size(need)}: {count:,} documents × ({per_document:,} bytes of "
-                f"{data.plan.form} + {BYTES_PER_DOCUMENT} for scores, forces and labels) + "
-                f"{written_size(min(histograms, 2**30))} of histograms, and its memory limit is {written_size(limit)}: "
+                f"worker {worker} would need {written_size(need)}: {' + '.join(terms)} + {written_size(histograms)} of "
+                f"histograms; its memory limit is {written_size(limit)}, and Dask pauses it at {PAUSED:.0%} of that: "
                 "use more workers, or larger ones"
             )
+
+
+def _bytes_per_document(plan: Any) -> tuple[int, str]:
+    """(bytes, of what): the matrix, the bins that are made of values, and what a training has beside it."""
+    bins = 0 if plan.form == "bins" else plan.width
+    said = f"{plan.bytes_per_document:,} bytes of {plan.form}" + (f" + {bins:,} of their bins" if bins else "")
+    total = plan.bytes_per_document + bins + BYTES_PER_DOCUMENT
+    return total, f"{said} + {BYTES_PER_DOCUMENT} for scores, forces and labels"

@@ -26,6 +26,8 @@ from rankforce.files.atomic_writes import atomic_write
 from rankforce.training.monitoring import Callback, Iteration
 
 LOOK_AGAIN = 0.5  # seconds
+CHECKPOINT = 60.0  # seconds until one that was sent must be there
+EVENTS = "rankforce"  # the topic of all trainings: Dask keeps the last events of each topic for ever
 FIRST_TREES = 2  # of a run, whose time says nothing of the others: kernels may be compiled
 
 
@@ -40,7 +42,7 @@ class RegroupingError(PeerLostError):
 class Messenger:
     """On the first member: a callback that tells the client of every tree.
 
-    topic : of the events
+    topic : the name of the training
     run : the name of this run
     asks : whether to wait for an answer
     checkpoint : a file that is sent when it has changed
@@ -55,6 +57,15 @@ class Messenger:
         self._looked = time.monotonic()
         self._sent = self._state()
         self._first = True
+        self._answers: Any = None
+
+    def __enter__(self) -> Messenger:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._answers is not None:
+            with contextlib.suppress(Exception):  # there is no scheduler any more
+                self._answers.close()
 
     def __call__(self, iteration: Iteration) -> None:
         told: dict[str, Any] = {"run": self._run, "number": iteration.number, "values": iteration.values}
@@ -65,12 +76,19 @@ class Messenger:
         if self._state() != self._sent:
             assert self._checkpoint is not None
             self._sent = self._state()
-            told["checkpoint"] = self._checkpoint.read_bytes()
-        self._worker.log_event(self._topic, told)
+            self._send(self._checkpoint.read_bytes())
+            told["checkpoint"] = True
+        self._worker.log_event(EVENTS, told)
         if self._asks and self._answer() == "stop":
             iteration.stop()
         if time.monotonic() - self._looked >= LOOK_AGAIN:
             self._look(iteration)
+
+    def _send(self, content: bytes) -> None:
+        """Not as an event, which would stay: a variable has the last one alone, and the client deletes it."""
+        from distributed import Variable, get_client
+
+        Variable(_checkpoints(self._topic, self._run), client=get_client()).set(content)
 
     def _state(self) -> tuple[int, int] | None:
         """By which a file that was written again is known."""
@@ -82,10 +100,11 @@ class Messenger:
     def _answer(self) -> str:
         from distributed import Queue, get_client
 
-        answers = Queue(_answers(self._topic, self._run), client=get_client())
+        if self._answers is None:
+            self._answers = Queue(_answers(self._topic, self._run), client=get_client())
         while True:
             try:
-                return str(answers.get(timeout=LOOK_AGAIN))
+                return str(self._answers.get(timeout=LOOK_AGAIN))
             except TimeoutError:
                 self._check_wanted()
 
@@ -111,6 +130,10 @@ def _answers(topic: str, run: str) -> str:
     return f"{topic}-answers-{run}"
 
 
+def _checkpoints(topic: str, run: str) -> str:
+    return f"{topic}-checkpoint-{run}"
+
+
 def _regrouping(topic: str, run: str) -> str:
     return f"{topic}-regrouping-{run}"
 
@@ -134,6 +157,8 @@ class Listening:
         self._history: dict[str, list[float]] = {}
         self._run = ""
         self._queues: dict[str, Any] = {}
+        self._saved: set[str] = set()  # runs that have sent a checkpoint
+        self._signals: list[str] = []  # events that were set
         self._told: int | None = None if resumed else 0  # the last tree that callbacks know of
         self._best = 0
         self._stopped = False  # by one of them
@@ -147,7 +172,7 @@ class Listening:
     def __enter__(self) -> Listening:
         self._interruption.__enter__()
         self._bar.__enter__()
-        self._client.subscribe_topic(self._topic, self._hear)
+        self._client.subscribe_topic(EVENTS, self._hear)
         self._thread.start()
         return self
 
@@ -155,14 +180,24 @@ class Listening:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         with contextlib.suppress(Exception):  # the scheduler is gone, and all queues with it
-            self._client.unsubscribe_topic(self._topic)
+            self._client.unsubscribe_topic(EVENTS)
         self._messages.put(None)
         self._thread.join()
         with contextlib.suppress(Exception):
-            for queue_of_run in self._queues.values():
-                queue_of_run.close()
+            self._remove_traces()
         self._bar.__exit__(kind, value, trace)
         self._interruption.__exit__(kind, value, trace)
+
+    def _remove_traces(self) -> None:
+        """What the scheduler would keep of this training."""
+        from distributed import Event, Variable
+
+        for queue_of_run in self._queues.values():
+            queue_of_run.close()
+        for run in self._saved:
+            Variable(_checkpoints(self._topic, run), client=self._client).delete()
+        for name in self._signals:  # events that are not set are not kept
+            Event(name, client=self._client).clear()
 
     def say(self, text: str) -> None:
         """One line, above the bar."""
@@ -184,12 +219,14 @@ class Listening:
             from distributed import Event
 
             self._stopping = True
+            self._signals.append(self._topic)
             Event(self._topic, client=self._client).set()
 
     def regroup(self) -> None:
         """This run shall end after the current tree, for another one."""
         from distributed import Event
 
+        self._signals.append(_regrouping(self._topic, self._run))
         Event(_regrouping(self._topic, self._run), client=self._client).set()
 
     @property
@@ -227,7 +264,7 @@ class Listening:
         if told["run"] != self._run:  # it was given up
             return "stop"
         if "checkpoint" in told:
-            self._write(told["checkpoint"])
+            self._write(told["checkpoint"] if isinstance(told["checkpoint"], bytes) else self._fetched(told["run"]))
         if "number" not in told:
             return "stop"
         number, values = told["number"], dict(told["values"])
@@ -250,6 +287,13 @@ class Listening:
             self._history = {name: list(one[:tree]) for name, one in whole.items()}
             now = dict(values) if tree == number else {name: one[-1] for name, one in self._history.items()}
             yield Iteration(tree, now, self._history, self._best)
+
+    def _fetched(self, run: str) -> bytes:
+        """The last checkpoint that the first member of a run has sent."""
+        from distributed import Variable
+
+        self._saved.add(run)
+        return bytes(Variable(_checkpoints(self._topic, run), client=self._client).get(timeout=CHECKPOINT))
 
     def _write(self, content: bytes) -> None:
         """Replace the checkpoint."""

@@ -44,7 +44,9 @@ class LoadedForm:
         self._data = data
         self._client = data.client
         found = data.ingested
-        self.plan = ShardPlan(token_of(data.token, form), form, found.layout, found.binning if form == "bins" else None)
+        self.plan = ShardPlan(
+            token_of(data.token, form, os.urandom(16)), form, found.layout, found.binning if form == "bins" else None
+        )
         self.owners: dict[int, str] = {}
         self.limits: dict[str, int] = {}
         self.seconds_per_document = 0.0  # that loading took, last time
@@ -71,8 +73,9 @@ class LoadedForm:
             self.seconds_per_document = (time.monotonic() - begun) / max(documents[piece] for piece in batch.values())
             for worker, found in digests.items():
                 piece = batch[worker]
+                if self._digests.setdefault(piece, found) != found:
+                    raise _changed(self._data, piece)
                 self._loaded[piece] = worker
-                self._digests.setdefault(piece, found)
             lost += gone
             away = {one.worker for one in gone}
             wanted = {
@@ -271,6 +274,14 @@ class SharedDataset(DivisibleData):
     def collect(self) -> Dataset:
         """All documents, here: for what needs them in one process."""
         return self.ingested.collected(self.client, self.options["timeout"])
+
+
+def _changed(data: SharedDataset, piece: int) -> DataError:
+    """The error for a piece that was read again, after a loss, and has other rows now."""
+    return DataError(
+        f"{data.name}: {data.ingested.pieces[piece].name} has other rows than when it was loaded first: what is read "
+        "or computed anew must give the same rows; write the data to files, and share these"
+    )
 
 
 def _is_default(value: Any) -> bool:

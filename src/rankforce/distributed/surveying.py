@@ -20,7 +20,7 @@ from rankforce.collective import ALONE, using_collective
 from rankforce.data import distributions
 from rankforce.data.categories import Categories
 from rankforce.data.dataset import Dataset
-from rankforce.distributed.pieces import Piece, UnsettledColumnsError
+from rankforce.distributed.pieces import HeldPiece, Piece, UnsettledColumnsError
 from rankforce.errors import DataError
 from rankforce.stores.survey import QUERY_NUMBERS, Survey
 
@@ -181,6 +181,13 @@ def named(piece: Piece, error: DataError) -> DataError:
     return error if piece.name in str(error) else DataError(f"{piece.name}: ", *error.args)
 
 
+def _remedy(piece: Piece, problem: str) -> str:
+    """What to do about text of a frame, whose partitions come one by one; of files it is listed for all together."""
+    if not isinstance(piece, HeldPiece) or not problem.endswith("has other categories"):
+        return ""
+    return " than in the first one: make them the same in all partitions, frame.categorize(), or share Parquet files"
+
+
 def difference(first: PieceKind, other: PieceKind) -> str:
     """In words, what differs between two pieces; empty where nothing does."""
     if first.labels != other.labels:
@@ -234,14 +241,16 @@ class Overview:
         if not filled:
             raise DataError("there is no document in the data")
         first_piece, first = filled[0]
-        widest = max((one.feature_names for _, one in filled), key=len)
         assert first.kind is not None
         absent = first_piece.absent
+        wanted = first.feature_names
+        if absent is not None:  # numbered features of text: files name them up to the highest that they have
+            wanted = max((one.feature_names for _, one in filled), key=len)
         for piece, one in filled:
             assert one.kind is not None
             problem = difference(first.kind, one.kind)
             names = one.feature_names
-            if not problem and (names != widest[: len(names)] or (len(names) < len(widest) and absent is None)):
+            if not problem and names != (wanted if absent is None else wanted[: len(names)]):
                 lacking = next((name for name in first.feature_names if name not in names), None)
                 more = next((name for name in names if name not in first.feature_names), None)
                 problem = f"it has no feature {lacking!r}" if lacking else f"it has the further feature {more!r}"
@@ -249,15 +258,15 @@ class Overview:
                     problem = "its features stand in another order"
                 problem += f", unlike {first_piece.name}"
             if problem:
-                raise DataError(f"{piece.name}: {problem}")
+                raise DataError(f"{piece.name}: {problem}{_remedy(piece, problem)}")
         kinds = [one.kind for _, one in filled]
         kind = dataclasses.replace(
             first.kind,
             origins=first.kind.origins if all(one.origins == first.kind.origins for one in kinds if one) else {},
             roles=first.kind.roles if all(one.roles == first.kind.roles for one in kinds if one) else {},
         )
-        layout = DataLayout(widest, absent, kind)
-        return cls(summaries, layout, *_ranges([one for _, one in filled], len(widest), absent))
+        layout = DataLayout(wanted, absent, kind)
+        return cls(summaries, layout, *_ranges([one for _, one in filled], len(wanted), absent))
 
     @property
     def documents(self) -> int:

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import hashlib
 import platform
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from rankforce.boosting.memory_choice import within_limit
 from rankforce.collective import using_collective
 from rankforce.distributed.connections import Address, Listener, Secrecy
 from rankforce.distributed.peers import Peers
+from rankforce.distributed.placing import PAUSED
 from rankforce.distributed.reporting import Messenger, RegroupingError
 from rankforce.distributed.shards import Facts, ShardLostError, ShardPlan, shard_of
 from rankforce.errors import PeerLostError, RankforceError
@@ -83,13 +86,24 @@ def dismiss(run: bytes | None, dask_worker: Any = None) -> None:
 
 def _listen(host: str, port: int) -> Listener:
     if port == 0:
-        return Listener(host)
+        try:
+            return Listener(host)
+        except OSError as error:
+            raise _no_address(host, 0, error) from error
     for candidate in range(port, min(port + PORTS, 65_536)):
         try:
             return Listener(host, candidate)
-        except OSError:
-            continue
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise _no_address(host, candidate, error) from error
     raise RankforceError(f"none of the ports {port} to {port + PORTS - 1} is free on {host}")
+
+
+def _no_address(host: str, port: int, error: OSError) -> RankforceError:
+    return RankforceError(
+        f"a worker cannot listen at {host}{f', port {port}' if port else ''}, the host of its address in Dask: "
+        f"{error.strerror or error}"
+    )
 
 
 def _host(address: str) -> str:
@@ -184,8 +198,13 @@ def take_part(assignment: Assignment) -> MemberOutcome:
         )
         begun = time.perf_counter()
         ranker = assignment.ranker
-        with using_collective(peers), _rarely_sampled(worker), _checkpoint(assignment) as kept:
-            messenger = Messenger(assignment.topic, assignment.run.hex(), assignment.asks, kept.get("checkpoint"))
+        with (
+            using_collective(peers),
+            _rarely_sampled(worker),
+            within_limit(_memory_left(worker)),
+            _checkpoint(assignment) as kept,
+            Messenger(assignment.topic, assignment.run.hex(), assignment.asks, kept.get("checkpoint")) as messenger,
+        ):
             ranker.fit(train(), validation=held_out and held_out(), callbacks=[messenger], **kept, **assignment.inputs)
             content = kept["checkpoint"].read_bytes() if assignment.checkpoint and assignment.rank == 0 else None
         fitted = {name: value for name, value in vars(ranker).items() if name not in ranker.get_params(deep=False)}
@@ -208,6 +227,14 @@ def take_part(assignment: Assignment) -> MemberOutcome:
         listener.close()
         if peers is not None:
             peers.close()  # whoever waits for this member is told
+
+
+def _memory_left(worker: Any) -> Callable[[], int] | None:
+    """What tells how many bytes this worker may still take before Dask pauses it; None where it has no limit."""
+    limit = worker.memory_manager.memory_limit
+    if not limit:
+        return None
+    return lambda: max(0, int(PAUSED * limit) - int(worker.monitor.get_process_memory()))
 
 
 @contextlib.contextmanager

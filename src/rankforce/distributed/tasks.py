@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from rankforce.errors import ClusterError, RankforceError
 
 LOOK_AGAIN = 0.5  # seconds after which it is asked which workers there are
+PULSE = 10.0  # seconds after which a worker that others accuse is not well: the scheduler hears of all every second
 ANSWER = 120.0  # seconds that the scheduler has to say so
 SILENCE = 300.0  # seconds after which a worker is given up that Dask runs something on, wherever it likes
 
@@ -204,13 +205,14 @@ class Patience(NamedTuple):
 
     seconds : that they are waited for from then on; they may be far from where they would notice it
     tells_of_loss : whether a result does
-    given_up : of the results so far, the workers that are known to hang
+    accused : of the results so far, the workers that others have waited for in vain; such are given up at once if the
+        scheduler has not heard of them either, and have time to return by themselves if it has
     at_first : called with the workers that are still waited for, when it begins
     """
 
     seconds: float
     tells_of_loss: Callable[[Any], bool]
-    given_up: Callable[[dict[str, Any]], list[str]]
+    accused: Callable[[dict[str, Any]], list[str]]
     at_first: Callable[[list[str]], None] = lambda workers: None
 
 
@@ -248,7 +250,8 @@ def settled(
                     until = time.monotonic() + patience.seconds
                     patience.at_first(list(pending.keys() & alive.keys()))
                 late = list(pending) if until is not None and time.monotonic() > until else []
-                leave += [Lost(worker, "hangs", hangs=True) for worker in [*patience.given_up(results), *late]]
+                hanging = pulses.silent(min(limits.silence, PULSE)).intersection(patience.accused(results))
+                leave += [Lost(worker, "hangs", hangs=True) for worker in [*hanging, *late]]
             for one in leave:
                 if one.worker in pending:
                     lost.append(one)

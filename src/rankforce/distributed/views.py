@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from rankforce.data.dataset import Dataset
 from rankforce.distributed.ingesting import Ingested, layout_like
 from rankforce.distributed.pieces import Piece, StorePiece
 from rankforce.distributed.surveying import DataLayout, Summary
-from rankforce.stores.binned_dataset import BinnedDataset, part_fingerprint
+from rankforce.stores.binned_dataset import part_fingerprint
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class ChosenStorePiece(StorePiece):
     chosen: np.ndarray
 
     def blocks(self, content: Any) -> Iterator[Dataset]:
-        store = BinnedDataset.open(Path(self.path))
+        store = self.opened()
         among = np.arange(self.first, self.last)
         yield store.take_queries(among[np.isin(store.query_hashes[self.first : self.last], self.chosen)])
 
@@ -89,6 +88,6 @@ def cut_like(found: Ingested, train: Ingested) -> Ingested:
 
 def _chosen(piece: Piece, layout: DataLayout, hashes: np.ndarray) -> Piece:
     if isinstance(piece, StorePiece):
-        return ChosenStorePiece(piece.number, piece.name, piece.size, piece.path, piece.first, piece.last, hashes)
+        return ChosenStorePiece(**vars(piece) | {"chosen": hashes})
     whole = piece.whole if isinstance(piece, ChosenPiece) else piece
     return ChosenPiece(piece.number, piece.name, piece.size, whole, layout, hashes)

@@ -24,7 +24,7 @@ from rankforce.data.hashing import hash_ids
 from rankforce.data.query_groups import query_mask
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.remedies import MAKE_STORE, NAME_ALONE, Phrase, Setting
-from rankforce.stores.format import ROWS, damaged_arrays, open_array, read_header
+from rankforce.stores.format import ROWS, check_same_store, damaged_arrays, identity, open_array, read_header
 from rankforce.stores.known_rows import read_known_data
 from rankforce.stores.stored_texts import CATEGORIES, read_categories, read_texts
 from rankforce.threads import over_ranges
@@ -56,6 +56,7 @@ class BinnedDataset(Dataset):
         labels = {name: frozen(parts[f"{LABELS}{name}"]) for name in dict.fromkeys([*order, *names])}
         vars(self).update(  # a data set is frozen
             path=path,
+            folder=path.absolute() if mapped else path,  # found again wherever the process goes
             mapped=mapped,
             header=header,
             bins=dataclasses.replace(binned, query_starts=starts, query_hashes=frozen(hash_ids(ids))),
@@ -72,8 +73,13 @@ class BinnedDataset(Dataset):
         )
 
     @classmethod
-    def open(cls, path: Path) -> BinnedDataset:
-        """The store in this folder: its rows are mapped, everything else is read and checked."""
+    def open(cls, path: Path, known: str | None = None) -> BinnedDataset:
+        """The store in this folder: its rows are mapped, everything else is read and checked.
+
+        ``known`` : the ``identity`` that it must have, where it was opened before
+        """
+        if known is not None:
+            check_same_store(path, known, path)
         header = read_header(path)
         parts = {name: open_array(path, header, name) for name in header["arrays"] if name != ROWS}
         if "query_ids_text" in parts:
@@ -89,13 +95,15 @@ class BinnedDataset(Dataset):
         }
         binning = Binning(features, n_bins, starts, thresholds, len(names), tables)
         rows = open_array(path, header, ROWS, mapped=True)
+        check_same_store(path, known or identity(header), path)  # the rows, too, are of what the header tells of
         categories = read_categories(names, listed, parts)
         parts = {name: of for name, of in parts.items() if not name.startswith((CATEGORIES, CATEGORY_BINS))}
         return cls(path, header, _binned(binning, np.asarray(rows)), parts, categories, mapped=True)
 
     def check(self) -> None:
         """Read all of the store and raise if anything in it is not as it was written."""
-        for name in damaged_arrays(self.path, self.header):
+        self._check_same()
+        for name in damaged_arrays(self.folder, self.header):
             raise FileFormatError(
                 f"its array {name!r} is damaged",
                 path=self.path,
@@ -104,7 +112,7 @@ class BinnedDataset(Dataset):
 
     def __reduce__(self) -> Any:
         if self.mapped:  # another process opens the store again
-            return BinnedDataset.open, (self.path,)
+            return BinnedDataset.open, (self.folder, self.identity)
         return BinnedDataset, (self.path, self.header, self.bins, self._parts(), dict(self.categories))
 
     def _parts(self) -> dict[str, np.ndarray]:
@@ -116,6 +124,7 @@ class BinnedDataset(Dataset):
     # ------------------------------------------------------------------------------------------- what a Dataset has
 
     path: Path
+    folder: Path
     mapped: bool
     header: dict[str, Any]
 
@@ -145,6 +154,16 @@ class BinnedDataset(Dataset):
     @property
     def fingerprint(self) -> str:
         return str(self.header["fingerprint"])
+
+    @property
+    def identity(self) -> str:
+        """By which the store is known again."""
+        return identity(self.header)
+
+    def _check_same(self) -> None:
+        """Raise if another store has taken the place of this one."""
+        if self.mapped:
+            check_same_store(self.folder, self.identity, self.path)
 
     @property
     def max_bins(self) -> int:
@@ -210,10 +229,23 @@ class BinnedDataset(Dataset):
         self.check_max_bins(max_bins)
         if memory == "mapped":
             return self.bins
-        # Read, not copied from the map: pages that are mapped would count twice.
-        rows = np.load(self.path / f"{ROWS}.npy", allow_pickle=False) if self.mapped else np.array(self.bins.rows)
+        rows = self._read_rows() if self.mapped else np.array(self.bins.rows)
         columns = by_columns(self.bins.packing, rows) if memory == "fast" else None
         return dataclasses.replace(self.bins, rows=rows, columns=columns)
+
+    def _read_rows(self) -> np.ndarray:
+        """Read, not copied from the map: pages that are mapped would count twice."""
+        self._check_same()
+        try:
+            rows = np.load(self.folder / f"{ROWS}.npy", allow_pickle=False)
+        except (OSError, ValueError, EOFError):
+            rows = np.empty(0, dtype=dtypes.BIN)
+        self._check_same()  # it may have been replaced just now
+        if rows.shape != self.bins.rows.shape:
+            raise FileFormatError(
+                f"its array {ROWS!r} is damaged", path=self.path, remedy=("make the store again: ", MAKE_STORE)
+            )
+        return rows
 
     def check_max_bins(self, max_bins: int) -> None:
         """Raise unless this is into how many bins features were cut."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.errors import FileFormatError
+from rankforce.errors import DataError, FileFormatError
 from rankforce.remedies import MAKE_STORE, Words
 
 FORMAT = "rankforce bins"
@@ -79,6 +79,18 @@ def read_header(folder: Path) -> dict[str, Any]:
         found = f"{header.get('format')!r}, version {header.get('version')!r}"
         raise refuse(f"its format is {found}, and this program reads {FORMAT!r}, versions 1 to {VERSION}", again)
     return header
+
+
+def identity(header: dict[str, Any]) -> str:
+    """By which a store is known again: the same for the same data, binned in the same way."""
+    told = json.dumps([header["fingerprint"], header["arrays"]], sort_keys=True)
+    return hashlib.blake2b(told.encode(), digest_size=16).hexdigest()
+
+
+def check_same_store(folder: Path, known: str, name: str | Path) -> None:
+    """Raise unless the store in this folder is still the one of this identity."""
+    if not (folder / HEADER).exists() or identity(read_header(folder)) != known:
+        raise DataError(f"{name} was changed since it was opened: open it again")
 
 
 def open_array(folder: Path, header: dict[str, Any], name: str, *, mapped: bool = False) -> np.ndarray:

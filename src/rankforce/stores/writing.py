@@ -6,10 +6,8 @@ Memory is bounded by what one block of rows takes, some columns of the sample, a
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import shutil
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +31,13 @@ from rankforce.memory import bytes_of
 from rankforce.stores.binned_dataset import CATEGORY_BINS, LABELS, BinnedDataset
 from rankforce.stores.format import ENDING, ROWS, digests_of, is_store, release_pages, write_header
 from rankforce.stores.known_rows import KnownRows, written_known_data
+from rankforce.stores.replacing import new_folder
 from rankforce.stores.rows_by_query import QueryDigests, RowPlaces
 from rankforce.stores.stored_texts import written_categories, written_texts
 from rankforce.stores.survey import QUERY_NUMBERS, Survey
 
 ROWS_IN_A_BLOCK = 65_536  # at most; fewer of many features
 LEAST_MEMORY = 64_000_000
-PARTIAL = ".partial"
 
 
 def bin(
@@ -86,7 +84,7 @@ def bin(
         max_bins = like.max_bins
         if not isinstance(data, Dataset) and not callable(data):
             options["like"] = like
-    with _new_folder(Path(name)) as folder:
+    with new_folder(Path(name)) as folder:
         blocks = blocks_of(data, BlockSize(ROWS_IN_A_BLOCK, limit // 16), **options)
         _write(blocks, folder, max_bins, limit, like, progress)
     return BinnedDataset.open(Path(name))
@@ -94,34 +92,6 @@ def bin(
 
 def _opened(like: Any) -> BinnedDataset:
     return like if isinstance(like, BinnedDataset) else BinnedDataset.open(Path(file_name(like)))
-
-
-@contextlib.contextmanager
-def _new_folder(path: Path) -> Iterator[Path]:
-    """A folder beside ``path`` that takes its place when the block ends; what killed processes left is removed."""
-    if path.exists() and not (path / "header.json").exists():
-        raise DataError(f"{path}: is there already, and is no store: give another name")
-    if not path.absolute().parent.is_dir():
-        raise DataError(f"{path}: cannot be written: there is no folder {path.absolute().parent}")
-    for left in path.absolute().parent.glob(f".{path.name}.*{PARTIAL}"):
-        shutil.rmtree(left, ignore_errors=True)
-    folder = path.absolute().with_name(f".{path.name}.{uuid.uuid4().hex}{PARTIAL}")
-    try:
-        folder.mkdir()
-        yield folder
-        for file in folder.iterdir():
-            descriptor = os.open(file, os.O_RDONLY)
-            os.fsync(descriptor)
-            os.close(descriptor)
-        former = folder.with_suffix(f".former{PARTIAL}")
-        if path.exists():
-            os.rename(path, former)
-        os.rename(folder, path)
-        shutil.rmtree(former, ignore_errors=True)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(
@@ -212,6 +182,18 @@ def _arrays(survey: Survey, edges: Binning) -> dict[str, np.ndarray]:
     return arrays | {f"{CATEGORY_BINS}{column}": of_code for column, of_code in edges.category_bins.items()}
 
 
+def _take_room(file: Path) -> None:
+    """Have the disk keep room for all of a file that is mapped: writing to a page without room kills the process."""
+    if not hasattr(os, "posix_fallocate"):
+        return
+    with open(file, "r+b") as opened:
+        try:
+            os.posix_fallocate(opened.fileno(), 0, file.stat().st_size)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # not on every file system
+                raise
+
+
 class _RowsOfStore:
     """The second pass: rows of bins at their places, and the fingerprint of the data."""
 
@@ -220,6 +202,7 @@ class _RowsOfStore:
         self.edges = edges
         width = -(-Packing.of(edges.n_bins).n_bytes // WORD) * WORD
         self.rows = np.lib.format.open_memmap(folder / f"{ROWS}.npy", "w+", dtypes.BIN, (survey.documents, width))
+        _take_room(folder / f"{ROWS}.npy")
         self._numbers = survey.column(QUERY_NUMBERS, np.int64)
         columns = [survey.by_query(f"{LABELS}{name}") for name in survey.label_names]
         columns += [survey.by_query("weights")] if survey.weighted else []
