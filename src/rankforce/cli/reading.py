@@ -29,7 +29,8 @@ def read_data(
 ) -> Dataset:
     """The data of a file, read with the options that were written after ``--read``; says which column became what.
 
-    ``categorical`` is what was written after ``--categorical``; ``like`` a model whose features are read.
+    ``categorical`` is what was written after ``--categorical``; ``like`` a model or data set whose features
+    are read.
     """
     from rankforce.stores.format import is_store
     from rankforce.stores.opening import read
