@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
+from rankforce.cli.misplaced_files import check_is_data
 from rankforce.cli.named_values import named_values
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed_path
@@ -36,6 +37,7 @@ def read_data(
     from rankforce.stores.opening import read
 
     options = reading_options(written, categorical)
+    check_is_data(path)
     if like is not None and getattr(like, "categories", None) and not is_store(os.fspath(path)):
         options["like"] = like
     data = read(input_file(path), **options)
