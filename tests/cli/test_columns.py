@@ -98,7 +98,20 @@ def test_small_validation_data_is_read_like_the_training_data(run: Any, shop: Pa
         cells[3] = brand  # five texts in five rows: alone, ids or free text
     few.write_text("\n".join([HEADER, *map(",".join, rows)]) + "\n")
     assert run("inspect", few, *OPTIONS).code == 2
-    trained = ("train", shop, "--validation", few, "--out", out, "--trees", 5, "--early-stopping", 3, "--quiet", "--json")
+    trained = (
+        "train",
+        shop,
+        "--validation",
+        few,
+        "--out",
+        out,
+        "--trees",
+        5,
+        "--early-stopping",
+        3,
+        "--quiet",
+        "--json",
+    )
     outcome = run(*trained, *OPTIONS)
     assert outcome.code == 0, outcome.err
     told = json.loads(outcome.out)

@@ -97,6 +97,13 @@ def test_what_is_held_out_is_said_once(run: Any, training: Path, tmp_path: Path)
     assert (refused.code, "rankforce split" in refused.err) == (2, True)
 
 
+def test_shares_of_tiers_are_searched_for_all_or_none(run: Any, training: Path, tmp_path: Path) -> None:
+    tiers = ("--tier", "MRR=0.2", "--tier", "MAP=search")
+    refused = run("train", training, "-o", tmp_path / "model.json", "--validation", training, *tiers)
+    assert refused.code == 2
+    assert "--tier MAP=search: search for the shares of all tiers or of none" in refused.err
+
+
 def test_mart_watches_the_measure(run: Any, training: Path, tmp_path: Path) -> None:
     outcome = run(
         "train", training, "--out", tmp_path / "m.json", "--ranker", "mart", "--set", "cost=ordinal", "-m", "NDCG@5",

@@ -340,6 +340,9 @@ def _objective(measure: str | None, tiers: Sequence[str], path: Path | None) -> 
     measures, weights = [measure or "NDCG"], []
     if all(entry.endswith("=search") for entry in tiers):
         return rf.Graded([*measures, *(entry.removesuffix("=search") for entry in tiers)], "search")
+    searched = [entry for entry in tiers if entry.endswith("=search")]
+    if searched:
+        raise SettingsError(f"--tier {searched[0]}: search for the shares of all tiers or of none")
     for entry in tiers:
         name, _, text = entry.rpartition("=")
         try:
