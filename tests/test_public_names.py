@@ -27,6 +27,22 @@ def test_every_lambda_function_is_a_public_name():
         assert name in dir(rf.lambdas)
 
 
+def test_what_users_are_given_or_warned_of_is_a_public_name():
+    data = rf.make_artificial(queries=8, documents=5, features=2, seed=0)
+    small = rf.LambdaMART(n_trees=1, n_leaves=2, min_documents=1, progress=False)
+    assert isinstance(rf.cross_validate(small, data, folds=2, progress=False), rf.CrossValidation)
+    assert isinstance(rf.tune(small, data, {"n_leaves": [2]}, folds=2, method="grid", progress=False), rf.Tuning)
+    assert isinstance(rf.combine(["1", "2"], data), rf.Combined)
+    assert isinstance(rf.inspect(data), rf.Inspection)
+    assert isinstance(rf.model_card(small.fit(data)), rf.ModelCard)
+    with pytest.raises(rf.NotFittedError):
+        rf.LambdaMART().predict(data)
+    for name in ("ClusterError", "MissingDependencyError", "NotFittedError"):
+        assert issubclass(getattr(rf, name), rf.RankforceError)
+    for name in ("TrainingWarning", "MigrationWarning"):
+        assert issubclass(getattr(rf, name), rf.RankforceWarning)
+
+
 LAZY = [rf, rf.lambdas, rf.diagnostics, rf.optimising, rf.plot]
 
 

@@ -38,8 +38,8 @@ def subjects() -> dict[str, Subject]:
             "[Data](../data.md), [columns](../columns.md), [large data](../large_data.md), [drift](../drift.md)",
             _words("""Dataset read read_letor read_table read_folds read_qrels read_run write_run judged_run
                    JudgedRun Preferences read_preferences consistent_posteriors read_feature_log FeatureLog bin
-                   shared SharedDataset make_artificial make_web_like confuse_labels confusion_from_repeats inspect
-                   drift Drift"""),
+                   BinnedDataset shared SharedDataset make_artificial make_web_like confuse_labels
+                   confusion_from_repeats inspect Inspection drift Drift"""),
         ),
         "evaluation": Subject(
             "Measures and evaluation",
@@ -56,7 +56,7 @@ def subjects() -> dict[str, Subject]:
                 *_first("LambdaMART LambdaRank RankNet MART", [*ranker_classes()]),
                 *_words("Graded Scheduled Term read_objective search_weights"),
                 *_all_of("schedules"),
-                *_words("cross_validate tune"),
+                *_words("cross_validate CrossValidation tune Tuning"),
                 *_all_of("optimising"),
             ),
         ),
@@ -75,8 +75,10 @@ def subjects() -> dict[str, Subject]:
             "Models, export, combining",
             "[Export](../export.md), [model files](../model_format.md), [combining](../combining.md), "
             "[migration](../migration.md)",
-            _words("""Model load model_card export_model export_bundle Exported ExportedBundle ExportCheck combine
-                   RankforceError DataError FileFormatError MeasureError SettingsError ModelFileError"""),
+            _words("""Model load model_card ModelCard export_model export_bundle Exported ExportedBundle ExportCheck
+                   combine Combined RankforceError DataError FileFormatError MeasureError SettingsError
+                   ModelFileError NotFittedError ClusterError MissingDependencyError RankforceWarning TrainingWarning
+                   MigrationWarning"""),
         ),
         "looking": Subject(
             "Explaining, reports, pictures",

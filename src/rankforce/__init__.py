@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOME = {
     # data
     "Dataset": "rankforce.data.dataset",
+    "BinnedDataset": "rankforce.stores.binned_dataset",
     "bin": "rankforce.stores.writing",
     "read": "rankforce.stores.opening",
     "shared": "rankforce.distributed.shared",
@@ -75,6 +76,7 @@ _HOME = {
     "ExportCheck": "rankforce.models.exported",
     # combining
     "combine": "rankforce.combining.combine",
+    "Combined": "rankforce.combining.combined",
     # evaluation
     "evaluate": "rankforce.evaluation.evaluate",
     "compare": "rankforce.evaluation.compare",
@@ -87,10 +89,14 @@ _HOME = {
     "forces_at": "rankforce.diagnostics.document_forces",
     # learning
     "cross_validate": "rankforce.tuning.cross_validation",
+    "CrossValidation": "rankforce.tuning.cross_validation",
     "tune": "rankforce.tuning.tune",
+    "Tuning": "rankforce.tuning.tune",
     # inspection
     "inspect": "rankforce.inspection.inspection",
+    "Inspection": "rankforce.inspection.inspection",
     "model_card": "rankforce.inspection.model_card",
+    "ModelCard": "rankforce.inspection.model_card",
     # explaining
     "explain": "rankforce.explaining.explain",
     "importance": "rankforce.explaining.importance",
@@ -109,6 +115,13 @@ _HOME = {
     "MeasureError": "rankforce.errors",
     "SettingsError": "rankforce.errors",
     "ModelFileError": "rankforce.errors",
+    "NotFittedError": "rankforce.errors",
+    "ClusterError": "rankforce.errors",
+    "MissingDependencyError": "rankforce.errors",
+    # warnings
+    "RankforceWarning": "rankforce.errors",
+    "TrainingWarning": "rankforce.training.monitoring",
+    "MigrationWarning": "rankforce.migration.translation",
 }
 
 # What is public beside these names, each with names of its own.

@@ -7,6 +7,7 @@ from rankforce import optimising as optimising
 from rankforce import plot as plot
 from rankforce import schedules as schedules
 from rankforce.combining.combine import combine as combine
+from rankforce.combining.combined import Combined as Combined
 from rankforce.data.artificial.artificial import make_artificial as make_artificial
 from rankforce.data.artificial.web_like import make_web_like as make_web_like
 from rankforce.data.clicks.click_labels import click_labels as click_labels
@@ -36,11 +37,15 @@ from rankforce.distributed.shared import SharedDataset as SharedDataset
 from rankforce.distributed.shared import shared as shared
 from rankforce.drifting.drift import drift as drift
 from rankforce.drifting.drift_result import Drift as Drift
+from rankforce.errors import ClusterError as ClusterError
 from rankforce.errors import DataError as DataError
 from rankforce.errors import FileFormatError as FileFormatError
 from rankforce.errors import MeasureError as MeasureError
+from rankforce.errors import MissingDependencyError as MissingDependencyError
 from rankforce.errors import ModelFileError as ModelFileError
+from rankforce.errors import NotFittedError as NotFittedError
 from rankforce.errors import RankforceError as RankforceError
+from rankforce.errors import RankforceWarning as RankforceWarning
 from rankforce.errors import SettingsError as SettingsError
 from rankforce.evaluation.compare import compare as compare
 from rankforce.evaluation.comparison import Comparison as Comparison
@@ -59,7 +64,9 @@ from rankforce.export.bundling import ExportedBundle as ExportedBundle
 from rankforce.export.bundling import export_bundle as export_bundle
 from rankforce.export.exporting import export_model as export_model
 from rankforce.importing.recognising import load as load
+from rankforce.inspection.inspection import Inspection as Inspection
 from rankforce.inspection.inspection import inspect as inspect
+from rankforce.inspection.model_card import ModelCard as ModelCard
 from rankforce.inspection.model_card import model_card as model_card
 from rankforce.measures.average_precision import MAP as MAP
 from rankforce.measures.bpref import BPref as BPref
@@ -80,6 +87,7 @@ from rankforce.measures.recall import Recall as Recall
 from rankforce.measures.reciprocal_rank import MRR as MRR
 from rankforce.measures.success import Success as Success
 from rankforce.measures.winner_takes_all import WTA as WTA
+from rankforce.migration.translation import MigrationWarning as MigrationWarning
 from rankforce.models.exported import ExportCheck as ExportCheck
 from rankforce.models.exported import Exported as Exported
 from rankforce.models.model import Model as Model
@@ -101,10 +109,14 @@ from rankforce.reporting.report import Report as Report
 from rankforce.reporting.report import report as report
 from rankforce.simulating.clicks import simulate_clicks as simulate_clicks
 from rankforce.simulating.simulated_clicks import SimulatedClicks as SimulatedClicks
+from rankforce.stores.binned_dataset import BinnedDataset as BinnedDataset
 from rankforce.stores.opening import read as read
 from rankforce.stores.writing import bin as bin
+from rankforce.training.monitoring import TrainingWarning as TrainingWarning
 from rankforce.training.weight_search import search_weights as search_weights
+from rankforce.tuning.cross_validation import CrossValidation as CrossValidation
 from rankforce.tuning.cross_validation import cross_validate as cross_validate
+from rankforce.tuning.tune import Tuning as Tuning
 from rankforce.tuning.tune import tune as tune
 
 __version__: str
@@ -113,10 +125,14 @@ __all__ = [
     "BPref",
     "Bagging",
     "BinaryMeasure",
+    "BinnedDataset",
     "CNDCG",
     "ClickLabels",
+    "ClusterError",
+    "Combined",
     "Comparison",
     "Contributions",
+    "CrossValidation",
     "DCG",
     "DataError",
     "Dataset",
@@ -131,6 +147,7 @@ __all__ = [
     "FeatureLog",
     "FileFormatError",
     "Graded",
+    "Inspection",
     "InversePropensities",
     "JointRatios",
     "Judged",
@@ -144,9 +161,13 @@ __all__ = [
     "MRR",
     "Measure",
     "MeasureError",
+    "MigrationWarning",
+    "MissingDependencyError",
     "Model",
+    "ModelCard",
     "ModelFileError",
     "NDCG",
+    "NotFittedError",
     "OffPolicyEvaluation",
     "PRank",
     "PairExplanation",
@@ -158,6 +179,7 @@ __all__ = [
     "RPrecision",
     "RankNet",
     "RankforceError",
+    "RankforceWarning",
     "Recall",
     "Report",
     "SPSA",
@@ -168,6 +190,8 @@ __all__ = [
     "SimulatedClicks",
     "Success",
     "Term",
+    "TrainingWarning",
+    "Tuning",
     "WTA",
     "XRank",
     "__version__",

@@ -56,6 +56,13 @@ def test_the_same_file(run: Any, asked: list[Any], files: list[Path], tmp_path: 
     assert "2 pieces" in together.err
     assert (tmp_path / "together.json").read_bytes() == (tmp_path / "alone.json").read_bytes()
     assert json.loads(together.out)["history"] == json.loads(alone.out)["history"]
+    share = ("--trees", 4, "--leaves", 4, "--early-stopping", 3, "--validation-share", 0.3, "--quiet", "--json")
+    with within(900):
+        together = run("train", *files, "--out", tmp_path / "together.json", "--workers", 2, *share)
+        alone = run("train", tmp_path / "whole.parquet", "--out", tmp_path / "alone.json", *share)
+    assert together.code == alone.code == 0, together.err + alone.err
+    assert (tmp_path / "together.json").read_bytes() == (tmp_path / "alone.json").read_bytes()
+    assert json.loads(together.out)["history"] == json.loads(alone.out)["history"]
     for wrong in (("--refit",), ("--bag", 3)):
         refused = run("train", *files, "--out", tmp_path / "x.json", "--workers", 2, *options, *wrong)
         assert refused.code == 2, wrong

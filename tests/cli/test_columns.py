@@ -91,6 +91,36 @@ def test_validation_data_of_other_rows_is_coded_alike(run: Any, shop: Path, tmp_
     assert told["history"]["validation"][told["iterations"] - 1] == pytest.approx(value.mean[rf.measure("NDCG")])
 
 
+def test_small_validation_data_is_read_like_the_training_data(run: Any, shop: Path, tmp_path: Path) -> None:
+    few, out = tmp_path / "few.csv", tmp_path / "model.json"
+    rows = [line.split(",") for line in shop.read_text().splitlines()[1:6]]
+    for cells, brand in zip(rows, ["acme", "bolt", "omni", "zeta", "new"], strict=True):
+        cells[3] = brand  # five texts in five rows: alone, ids or free text
+    few.write_text("\n".join([HEADER, *map(",".join, rows)]) + "\n")
+    assert run("inspect", few, *OPTIONS).code == 2
+    trained = (
+        "train",
+        shop,
+        "--validation",
+        few,
+        "--out",
+        out,
+        "--trees",
+        5,
+        "--early-stopping",
+        3,
+        "--quiet",
+        "--json",
+    )
+    outcome = run(*trained, *OPTIONS)
+    assert outcome.code == 0, outcome.err
+    told = json.loads(outcome.out)
+    assert dict(rf.load(out).categories)["brand"] == ("acme", "bolt", "omni", "zeta")
+    value = rf.evaluate(rf.load(out), rf.read(few, like=rf.load(out)), "NDCG", ties="hashed", seed=0)
+    assert told["history"]["validation"][told["iterations"] - 1] == pytest.approx(value.mean[rf.measure("NDCG")])
+    assert run(*trained, "--refit", *OPTIONS).code == 0
+
+
 def test_rankers_without_categories_say_what_to_type(run: Any, shop: Path, tmp_path: Path) -> None:
     outcome = run("train", shop, "--out", tmp_path / "m.json", "--ranker", "lambdarank", "--quiet", *OPTIONS)
     assert outcome.code == 2

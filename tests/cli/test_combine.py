@@ -59,16 +59,28 @@ def test_runs_are_combined_on_judgments_and_on_data(run: Any, many: Path, tmp_pa
     lines = (tmp_path / "two.run").read_text().splitlines(keepends=True)
     (tmp_path / "two.run").write_text("".join(lines[:4] + lines[5:]))  # the last of the first query is not retrieved
     fused = tmp_path / "both.run"
-    on_qrels = run("combine", qrels, tmp_path / "one.run", tmp_path / "two.run", "--run", fused, "--json")
+    on_qrels = run(
+        "combine",
+        qrels,
+        tmp_path / "one.run",
+        tmp_path / "two.run",
+        "--run",
+        fused,
+        "--json",
+        "--unretrieved",
+        "lowest",
+    )
     assert on_qrels.code == 0, on_qrels.err
-    on_data = run("combine", many, "feature:1", tmp_path / "two.run", "--json")
+    on_data = run("combine", many, "feature:1", tmp_path / "two.run", "--json", "--unretrieved", "lowest")
     assert on_data.code == 0, on_data.err
     one, other = json.loads(on_qrels.out), json.loads(on_data.out)
     assert one["value"] == pytest.approx(other["value"], abs=1e-12)
     joined = rf.judged_run(rf.read_qrels(qrels), rf.read_run(fused))
     assert rf.evaluate(joined.scores, joined.data).mean["NDCG@10"] == pytest.approx(one["value"], abs=1e-12)
-    refused = run("combine", qrels, tmp_path / "one.run", tmp_path / "two.run", "--unretrieved", "raise")
+    refused = run("combine", qrels, tmp_path / "one.run", tmp_path / "two.run")
     assert refused.code == 2
+    assert "--unretrieved raise" in refused.err
+    assert "--unretrieved lowest" in refused.err
     assert "did not retrieve" in refused.err
 
 
@@ -116,11 +128,11 @@ def two_runs(tmp_path: Path) -> tuple[Path, Path, Path]:
 
 def test_queries_that_a_run_lacks(run: Any, two_runs: tuple[Path, Path, Path]) -> None:
     qrels, a, b = two_runs
-    kept = run("combine", qrels, a, b, "-m", "MAP", "--json")
+    kept = run("combine", qrels, a, b, "-m", "MAP", "--json", "--unretrieved", "lowest")
     assert kept.code == 0
     assert f"{a} lacks 1 of the 2 judged queries: all documents score the same there" in kept.err
     assert f"{b} did not retrieve 1 documents" in kept.err
-    skipped = run("combine", qrels, a, b, "-m", "MAP", "--missing-queries", "skip", "--json")
+    skipped = run("combine", qrels, a, b, "-m", "MAP", "--missing-queries", "skip", "--json", "--unretrieved", "lowest")
     assert "left out for all rankings" in skipped.err
     assert json.loads(skipped.out)["singles"] == [0.5, 1.0]  # on the first query alone
     refused = run("combine", qrels, a, b, "-m", "MAP", "--missing-queries", "raise")

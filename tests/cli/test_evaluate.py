@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rankforce as rf
+
 # NDCG@10 of feature 1: query 7 is ideal; query 8 has its relevant document second; query 9 is blank
 QUERY_8 = 1 / math.log2(3)
 
@@ -303,3 +305,15 @@ def test_a_model_is_trained_and_measured_by_preferences_alone(run: Any, data: Pa
     told = json.loads(run("train", bare, "-o", model, *options, "--json").out)
     assert (told["watched"], told["ties"]) == ({"train": "preference agreement"}, "hashed")
     assert mean(run("evaluate", bare, model, "--preferences", listed, "--json"), "preference agreement") == 0.975
+
+
+def test_level_and_seed_are_those_of_python(run: Any, data: Path) -> None:
+    found = [
+        json.loads(run("evaluate", data, "feature:1", "--ties", "hashed", "--json", *options).out)
+        for options in ((), ("--level", 0.5, "--seed", 7))
+    ]
+    for result, given in zip(found, ({}, {"level": 0.5, "seed": 7}), strict=True):
+        expected = json.loads(json.dumps(rf.evaluate("1", rf.read(data), ties="hashed", **given).to_dict()))
+        assert result["measures"] == expected["measures"]
+    assert found[0]["measures"] != found[1]["measures"]
+    assert run("evaluate", data, "feature:1", "--level", 1.5).code == 2

@@ -75,6 +75,35 @@ def test_refit_learns_from_both_files(run: Any, training: Path, tmp_path: Path) 
     assert "--refit needs --validation FILE" in run("train", training, "-o", out, "--refit").err
 
 
+def test_a_share_held_out_is_the_same_as_two_files(run: Any, training: Path, tmp_path: Path) -> None:
+    parts, out = [tmp_path / "part.txt", tmp_path / "valid.txt"], tmp_path / "model.json"
+    assert run("split", training, "--shares", "0.7,0.3", "--out", ",".join(map(str, parts)), "--seed", 4).code == 0
+    options = ("-o", out, "--trees", 20, "--early-stopping", 2, "--quiet", "--json", "--seed", 4)
+    for further in ((), ("--refit",)):
+        shared = run("train", training, "--validation-share", 0.3, *options, *further)
+        assert shared.code == 0, shared.err
+        assert "9 of 30 queries held out" in shared.err
+        first = rf.load(out)
+        apart = run("train", parts[0], "--validation", parts[1], *options, *further)
+        assert json.loads(shared.out) == json.loads(apart.out)
+        assert first.provenance.settings == rf.load(out).provenance.settings
+
+
+def test_what_is_held_out_is_said_once(run: Any, training: Path, tmp_path: Path) -> None:
+    command = ("train", training, "-o", tmp_path / "model.json", "--validation-share")
+    assert "leave --validation-share out" in run(*command, 0.2, "--validation", training).err
+    assert "--validation-share must be" in run(*command, 1.5).err
+    refused = run(*command, 0.2, "--preferences", training)
+    assert (refused.code, "rankforce split" in refused.err) == (2, True)
+
+
+def test_shares_of_tiers_are_searched_for_all_or_none(run: Any, training: Path, tmp_path: Path) -> None:
+    tiers = ("--tier", "MRR=0.2", "--tier", "MAP=search")
+    refused = run("train", training, "-o", tmp_path / "model.json", "--validation", training, *tiers)
+    assert refused.code == 2
+    assert "--tier MAP=search: search for the shares of all tiers or of none" in refused.err
+
+
 def test_mart_watches_the_measure(run: Any, training: Path, tmp_path: Path) -> None:
     outcome = run(
         "train", training, "--out", tmp_path / "m.json", "--ranker", "mart", "--set", "cost=ordinal", "-m", "NDCG@5",

@@ -96,9 +96,9 @@ def learning_data(
     from rankforce.data.spread import check_takes_spread
 
     if client is None:
-        file = only_file(files)
-        held_out = None if validation is None else read_data(validation, read, categorical=categorical)
-        return read_data(file, read, categorical=categorical), held_out
+        # Training data first: its categories are those of validation data, however few of them a small file repeats.
+        train = read_data(only_file(files), read, categorical=categorical)
+        return train, None if validation is None else read_data(validation, read, categorical=categorical, like=train)
     check_takes_spread(model, type(model).__name__)
     options = reading_options(read, categorical)
     train = share(client, files, options, max_bins=getattr(model, "max_bins", 255))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankforce.cli.misplaced_files import load_model
 from rankforce.cli.reading import read_data
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import DataError, RankforceWarning, SettingsError, warn
@@ -47,7 +48,7 @@ class DriftReports:
         given: dict[str, Any] = {"alpha": self.alpha}
         for name, path in (("train", self.train), ("held_out", self.held_out)):
             given[name] = None if path is None else read_data(path, self.read)
-        given["former"] = None if self.former is None else rf.load(self.former)
+        given["former"] = None if self.former is None else load_model(self.former)
         found = {}
         for name, documents in data.items():
             try:

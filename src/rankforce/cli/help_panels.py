@@ -19,7 +19,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "data", "validation", "validation_share", "folds", "read", "preferences", "preference_share", "by",
         "missing_queries", "column", "query_key", "sorted_by_session", "judgments", "feature_set", "query", "document",
         "entry", "unjudged", "absent", "repeated", "background", "unretrieved", "check", "baseline", "segment",
-        "queries", "query_texts", "document_texts",
+        "queries", "query_texts", "document_texts", "shares",
     ),
     AIM: ("measure", "lambda_function", "cost", "tier", "objective", "imports"),
     RANKER: (

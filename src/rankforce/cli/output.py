@@ -116,20 +116,34 @@ def write_line(text: str) -> None:
 def show_written(path: Path, data: Dataset, labels: Sequence[str], json: bool) -> None:
     """Say what was written where."""
     if json:
-        show_json(
-            {
-                "file": str(path),
-                "documents": data.n_documents,
-                "queries": data.n_queries,
-                "features": data.n_features,
-                "labels": list(labels),
-            }
-        )
+        show_json(_written(path, data, labels))
     else:
-        show(
-            f"{displayed_path(path)}: {counted(data.n_documents, 'document')}, {counted(data.n_queries, 'query')}, "
-            f"{counted(data.n_features, 'feature')}, labels: {', '.join(map(displayed, labels)) or 'none'}"
-        )
+        show(_written_in_words(path, data, labels))
+
+
+def show_all_written(written: Sequence[tuple[Path, Dataset, Sequence[str]]], json: bool) -> None:
+    """Say what was written where, of several files; as JSON in a list."""
+    if json:
+        show_json([_written(*one) for one in written])
+    else:
+        show(*(_written_in_words(*one) for one in written))
+
+
+def _written(path: Path, data: Dataset, labels: Sequence[str]) -> dict[str, Any]:
+    return {
+        "file": str(path),
+        "documents": data.n_documents,
+        "queries": data.n_queries,
+        "features": data.n_features,
+        "labels": list(labels),
+    }
+
+
+def _written_in_words(path: Path, data: Dataset, labels: Sequence[str]) -> str:
+    return (
+        f"{displayed_path(path)}: {counted(data.n_documents, 'document')}, {counted(data.n_queries, 'query')}, "
+        f"{counted(data.n_features, 'feature')}, labels: {', '.join(map(displayed, labels)) or 'none'}"
+    )
 
 
 def note(message: str) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
 from rankforce.cli.categories_of_models import known_features
+from rankforce.cli.misplaced_files import check_is_no_data, load_model
 from rankforce.cli.reading import input_file, read_data, reading_options
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed, displayed_path
@@ -143,6 +144,7 @@ def _kind_of(written: str, feature_names: Sequence[str]) -> str:
 def _kind_of_file(path: Path) -> str:
     if path.suffix == ".npy":
         return "scores"
+    check_is_no_data(path, "a ranking")
     number, line = _first_line(path)
     if line.startswith(("{", "[", "<", "##", "tree")):
         return "model"
@@ -253,9 +255,7 @@ def _read_feature(what: str, data: Dataset) -> str:
 
 
 def _read_model(what: str, data: Dataset) -> Any:
-    import rankforce as rf
-
-    return rf.load(what)
+    return load_model(what)
 
 
 _READERS = {"scores": _read_scores, "feature": _read_feature, "model": _read_model}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
+from rankforce.cli.misplaced_files import check_is_data
 from rankforce.cli.named_values import named_values
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed_path
@@ -29,12 +30,14 @@ def read_data(
 ) -> Dataset:
     """The data of a file, read with the options that were written after ``--read``; says which column became what.
 
-    ``categorical`` is what was written after ``--categorical``; ``like`` a model whose features are read.
+    ``categorical`` is what was written after ``--categorical``; ``like`` a model or data set whose features
+    are read.
     """
     from rankforce.stores.format import is_store
     from rankforce.stores.opening import read
 
     options = reading_options(written, categorical)
+    check_is_data(path)
     if like is not None and getattr(like, "categories", None) and not is_store(os.fspath(path)):
         options["like"] = like
     data = read(input_file(path), **options)

@@ -15,6 +15,7 @@ from typing import Any
 
 import typer
 
+from rankforce.cli.misplaced_files import Usage
 from rankforce.displayed_text import escaped
 from rankforce.errors import Worded
 from rankforce.remedies import (
@@ -40,7 +41,17 @@ _PAIRS: Mapping[type[Remedy], str] = {
 def in_shell(message: Worded, command: Callable[..., Any]) -> str:
     """The message of an error or a warning, with its remedies as they are typed for a command."""
     options = options_of(command)
-    return message.spelled(lambda remedy: typed(remedy, options))
+    return message.spelled(lambda remedy: usage_of(command) if isinstance(remedy, Usage) else typed(remedy, options))
+
+
+def usage_of(command: Callable[..., Any]) -> str:
+    """A command with its arguments in their order: ``rankforce evaluate DATA RANKING``."""
+    words = ["rankforce", command.__name__.replace("_", "-")]
+    for name, hint in typing.get_type_hints(command, include_extras=True).items():
+        for declared in getattr(hint, "__metadata__", ()):
+            if isinstance(declared, typer.models.ArgumentInfo):
+                words.append(declared.metavar or name.upper())
+    return " ".join(words)
 
 
 def typed(remedy: Remedy, options: Mapping[str, str]) -> str:

@@ -52,7 +52,9 @@ class Member:
             row = int(data.rows[missing[0]])
             raise DataError(
                 f"{name} did not retrieve {len(missing):,} documents (score -inf), the first in row {row}: a sum with "
-                "them has no meaning. ",
+                "them has no meaning, and ",
+                Argument("unretrieved", "raise"),
+                ", the default, refuses it; ",
                 Argument("unretrieved", "lowest"),
                 " gives them its lowest score of the query",
             )

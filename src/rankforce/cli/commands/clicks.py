@@ -94,7 +94,7 @@ def clicks(
         float, typer.Option(metavar="SECONDS", help="A click is satisfied if the user stayed so long.")
     ] = 30.0,
     longest_dwell: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Beyond this the user had left: unknown how long he stayed.")
+        float, typer.Option(metavar="SECONDS", help="Beyond this the user had left: unknown how long they stayed.")
     ] = 1800.0,
     unknown_dwell: Annotated[
         Literal["satisfied", "leave-out"],
@@ -146,7 +146,8 @@ def clicks(
     for target in (table, into, similar_table):
         check_output(target, data, *logs, force=force)
     documents = None if data is None else read_data(data, read)  # a mistake here is found at once
-    names = [name] if similar is None else [name, f"{name}_similar"]
+    similar_name = f"{name}_similar"
+    names = [name] if similar is None else [name, similar_name]
     if documents is not None:
         _check_names(names, documents.labels, data)
     labels = rf.click_labels(
@@ -169,12 +170,15 @@ def clicks(
     )
     report: dict[str, Any] = {"logs": [str(log) for log in logs], **labels.to_dict()}
     words = [str(labels)]
-    sources: dict[str, Any] = dict(zip(names, (labels, labels.similar), strict=False))
-    for key, target, source in zip(("table", "similar_table"), (table, similar_table), sources.values(), strict=False):
+    sources: dict[str, Any] = {name: labels}
+    if similar is not None:
+        sources[similar_name] = labels.similar
+    tables = (("table", table, name), ("similar_table", similar_table, similar_name))
+    for key, target, title in tables:
         if target is not None:
-            source.write(target)
+            sources[title].write(target)
             report[key] = str(target)
-            words.append(f"{target}: {counted(len(source), 'row')}")
+            words.append(f"{target}: {counted(len(sources[title]), 'row')}")
     if documents is not None and into is not None:
         labelled, counts = _labelled(documents, sources)
         write_data(labelled, into, write)

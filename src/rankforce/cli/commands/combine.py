@@ -46,12 +46,12 @@ def combine(
     ] = None,
     blank: options.Blank = None,
     unretrieved: Annotated[
-        Literal["lowest", "raise"],
+        Literal["raise", "lowest"],
         typer.Option(
-            metavar="lowest|raise",
-            help="Documents that a run lacks: its lowest score of the query, or an error.",
+            metavar="raise|lowest",
+            help="Documents that a run lacks: an error, or its lowest score of the query.",
         ),
-    ] = "lowest",
+    ] = "raise",
     missing_queries: options.MissingQueries = "zero",
     out: Annotated[
         Path | None,

@@ -19,7 +19,7 @@ def compare(
     rankings: Annotated[
         list[str],
         typer.Argument(
-            metavar="FIRST SECOND ...",
+            metavar="FIRST SECOND",
             help="The ranking there is, the one that would replace it, and perhaps more: " + options.RANKING_HELP,
         ),
     ],

@@ -20,6 +20,8 @@ def evaluate(
     missing_queries: options.MissingQueries = "zero",
     preferences: options.Preferences = None,
     per_query: options.PerQuery = None,
+    level: Annotated[float, typer.Option(metavar="L", help="Of the intervals.")] = 0.95,
+    seed: options.Seed = 0,
     imports: options.Imports = None,
     read: options.Reading = None,
     form: options.Format = "text",
@@ -39,7 +41,7 @@ def evaluate(
 
     check_output(per_query, data, ranking, by, preferences)
     import_measures(imports or ())
-    Request.of(measure or ["NDCG@10"], ties=ties, blank=blank, convention=convention)
+    Request.of(measure or ["NDCG@10"], ties=ties, blank=blank, convention=convention, level=level)
     named_ranking = read_ranking(ranking, read_judgments(data, read, [ranking]), missing_queries)
     result = rf.evaluate(
         named_ranking.scores,
@@ -49,6 +51,8 @@ def evaluate(
         blank=blank,
         convention=convention,
         by=None if by is None else read_segments(by, named_ranking.data),
+        level=level,
+        seed=seed,
     )
     if per_query is not None:
         write_per_query(per_query, result)

@@ -63,6 +63,7 @@ def explain(
     the mean size of each feature's contributions.
     """
     import rankforce as rf
+    from rankforce.cli.misplaced_files import load_model
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output, write_contributions
 
@@ -71,7 +72,7 @@ def explain(
         raise rf.SettingsError("--out writes a table of documents: leave --document and --pair out")
     if pair is not None and (document is not None or background is not None):
         raise rf.SettingsError("a pair is compared with itself: leave --document and --background out")
-    loaded = rf.load(model)
+    loaded = load_model(model)
     documents = read_data(data, read, like=loaded)
     asked: dict[str, Any] = {"query": None if query is None else _typed(query, documents.query_ids), "threads": threads}
     ids = documents.document_ids

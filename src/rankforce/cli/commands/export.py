@@ -91,6 +91,7 @@ def export(
     """
     import rankforce as rf
     from rankforce.cli.failures import NEGATIVE_VERDICT
+    from rankforce.cli.misplaced_files import load_model
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output
     from rankforce.export.format import format_named
@@ -99,7 +100,7 @@ def export(
     if bundle is not None:
         if out is not None:
             raise rf.SettingsError("--out FILE and --bundle FOLDER: a bundle has its model inside, give one of the two")
-        ranker = rf.load(model)
+        ranker = load_model(model)
         rows = None if check is None else read_data(check, read, like=ranker)
         made = rf.export_bundle(
             ranker, bundle, to, engine=engine, missing=missing, features=features, name=name, shift=shift,
@@ -110,7 +111,7 @@ def export(
     check_output(out, model, features, check)
     if out is None and (json or target.BINARY):
         raise rf.SettingsError(f"{'--json' if json else f'a file of {to!r}, which is no text,'} needs --out FILE")
-    ranker = rf.load(model)
+    ranker = load_model(model)
     rows = None if check is None else read_data(check, read, like=ranker)
     exported = rf.export_model(
         ranker, out, to, engine=engine, missing=missing, features=features, name=name, shift=shift, check=rows

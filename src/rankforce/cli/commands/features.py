@@ -25,7 +25,14 @@ def features(
     ] = None,
     into: Annotated[
         Path | None,
-        typer.Option(metavar="OUT", help="The data file to write; its ending says the format.", show_default=False),
+        typer.Option(
+            "--into",
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="The data file to write; its ending says the format.",
+            show_default=False,
+        ),
     ] = None,
     feature_set: Annotated[
         Path | None,

@@ -40,12 +40,13 @@ def importance(
     over the queries.
     """
     import rankforce as rf
+    from rankforce.cli.misplaced_files import load_model
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import read_data
 
     import_measures(imports or ())
     rf.measure(measure)
-    loaded = rf.load(model)
+    loaded = load_model(model)
     result = rf.importance(
         loaded,
         read_data(data, read, like=loaded),

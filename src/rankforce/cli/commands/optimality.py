@@ -45,6 +45,7 @@ def optimality(
     measure, fewer than E of all directions ascend, with confidence 1 - D: 459 directions for 0.01 and 0.01.
     """
     import rankforce as rf
+    from rankforce.cli.misplaced_files import load_model
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output
@@ -55,7 +56,7 @@ def optimality(
         check_picture(plot)
     import_measures(imports or ())
     rf.measure(measure)
-    loaded = rf.load(model)
+    loaded = load_model(model)
     result = rf.diagnostics.local_optimality(
         loaded,
         read_data(data, read, like=loaded),

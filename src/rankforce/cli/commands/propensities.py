@@ -18,7 +18,7 @@ def propensities(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="OUT", help="Write the propensities (.json).", show_default=False),
+        typer.Option("--out", "-o", metavar="OUT", help="Write the propensities (.json).", show_default=False),
     ] = None,
     method: Annotated[
         Literal["harvest", "em"],

@@ -97,6 +97,7 @@ def report(
     """
     import rankforce as rf
     from rankforce.cli.categories_of_models import known_features
+    from rankforce.cli.misplaced_files import load_model
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import read_data
     from rankforce.cli.report_inputs import read_baselines, read_texts, wanted_queries
@@ -105,7 +106,7 @@ def report(
 
     check_output(out, model, data, segment, train, query_texts, document_texts, *(baseline or ()))
     import_measures(imports or ())
-    loaded = rf.load(model)
+    loaded = load_model(model)
     models = known_features([str(model), *(one.rpartition("=")[2] for one in baseline or ())])
     documents = read_data(data, read, like=models or loaded)
     made: Any = rf.report(

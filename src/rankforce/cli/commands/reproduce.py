@@ -25,7 +25,8 @@ def reproduce(
         bool, typer.Option("--full", help="The paper's size, as far as two cores and 24 GB allow: up to hours.")
     ] = False,
     out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where results go; what is done there is not done again.")
+        Path,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Where results go; what is done there is not done again."),
     ] = Path("reproduced"),
     seeds: Annotated[
         int | None, typer.Option(metavar="N", help="Draws of data and of first weights.", show_default="by size")

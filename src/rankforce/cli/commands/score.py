@@ -45,6 +45,7 @@ def score(
     """
     import rankforce as rf
     from rankforce.cli import ranking_files
+    from rankforce.cli.misplaced_files import load_model
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output
     from rankforce.data.trec import names_in_run
@@ -57,7 +58,7 @@ def score(
             f"--json gives scores, --format {chosen} a table: leave one of the two out, or give --out"
         )
     tag = ranking_files.TAG if run is None else run
-    scorer = rf.load(model)
+    scorer = load_model(model)
     documents = read_data(data, read, like=scorer)
     prediction_options: dict[str, Any] = {} if trees is None else {"n_trees": trees}
     if prediction_options and "n_trees" not in inspect.signature(scorer.predict).parameters:

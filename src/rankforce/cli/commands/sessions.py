@@ -17,7 +17,10 @@ def sessions(
         typer.Argument(metavar="LOG", help="Session logs, CSV or Parquet: one row per document shown to a user."),
     ],
     data: Annotated[Path, typer.Option(metavar="DATA", help="A data file with the features and ids of the documents.")],
-    into: Annotated[Path, typer.Option(metavar="OUT", help="Where to write the lists (.csv, .parquet).")],
+    into: Annotated[
+        Path,
+        typer.Option("--into", "--out", "-o", metavar="OUT", help="Where to write the lists (.csv, .parquet)."),
+    ],
     name: Annotated[str, typer.Option(metavar="NAME", help="The label source of the clicks.")] = "clicks",
     query_key: options.QueryKey = None,
     column: options.LogColumns = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -33,6 +33,14 @@ def train(
         typer.Option(
             metavar="FILE",
             help="Validation data: to stop early, and to choose epochs.",
+            show_default=False,
+        ),
+    ] = None,
+    validation_share: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X",
+            help="Hold this share of the training queries out as validation data.",
             show_default=False,
         ),
     ] = None,
@@ -181,6 +189,7 @@ def train(
     """
     import rankforce as rf
     from rankforce.cli.clusters import cluster_client, learning_data, refuse_on_cluster
+    from rankforce.cli.held_out import check_held_out, held_out
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.settings import read_option, read_settings
     from rankforce.cli.writing import check_output
@@ -189,9 +198,7 @@ def train(
     read_here = (*data, validation, objective, base_model, from_lightgbm, from_xgboost, preferences)
     check_output(out, *read_here, checkpoint)
     check_output(checkpoint, *read_here)
-    for option, given in (("--early-stopping", early_stopping is not None), ("--refit", refit)):
-        if given and validation is None:
-            raise SettingsError(f"{option} needs --validation FILE")
+    check_held_out(validation, validation_share, preferences, early_stopping=early_stopping is not None, refit=refit)
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     aimed = "measure" if "measure" in kind._get_param_names() else "validation_measure"  # MART only watches one
@@ -219,25 +226,32 @@ def train(
     construct = kind
     if from_lightgbm is not None or from_xgboost is not None:
         construct = _from_parameters(kind, from_lightgbm, from_xgboost)
-    foreign = [name for name in ranker_settings if name not in kind._get_param_names()]
-    if foreign:
-        other_setting = {"cost": "lambda_function", "lambda_function": "cost"}.get(foreign[0], "")
-        is_setting = other_setting in kind._get_param_names()
-        remedy = f"use --{other_setting.replace('_', '-')}" if is_setting else "leave the option out"
-        raise SettingsError(f"{kind.__name__} has no setting {foreign[0]!r}: {remedy}")
+    _check_settings(kind, ranker_settings)
     model = construct(**ranker_settings)
     if bag is not None:
         model = rf.Bagging(model, n_models=bag, seed=seed, progress=not quiet)
     checkpoints = _checkpoints(model, checkpoint, checkpoint_every, resume)
     with cluster_client(cluster, workers, threads) as client:
         refuse_on_cluster(client, refit=refit, preferences=preferences, bag=bag)
-        documents, held_out = learning_data(client, model, data, validation, read, categorical)
+        documents, watched = learning_data(client, model, data, validation, read, categorical)
+        if validation_share is not None:
+            documents, watched = held_out(documents, validation_share, seed)
         learned_from = _preferences(model, documents, preferences, preference_share, refit)
-        model.fit(documents, validation=held_out, **checkpoints, **learned_from)
+        model.fit(documents, validation=watched, **checkpoints, **learned_from)
         if refit:
-            model = model.refit(documents, held_out)
+            model = model.refit(documents, watched)
         model.save(out)
         _show_outcome(model, out, documents, json)
+
+
+def _check_settings(kind: Any, given: Iterable[str]) -> None:
+    """Raise for an option that is none of the ranker's settings."""
+    known = kind._get_param_names()
+    foreign = [name for name in given if name not in known]
+    if foreign:
+        other_setting = {"cost": "lambda_function", "lambda_function": "cost"}.get(foreign[0], "")
+        remedy = f"use --{other_setting.replace('_', '-')}" if other_setting in known else "leave the option out"
+        raise SettingsError(f"{kind.__name__} has no setting {foreign[0]!r}: {remedy}")
 
 
 def _checkpoints(model: Any, path: Path | None, every: int, resume: str) -> dict[str, Any]:
@@ -326,6 +340,9 @@ def _objective(measure: str | None, tiers: Sequence[str], path: Path | None) -> 
     measures, weights = [measure or "NDCG"], []
     if all(entry.endswith("=search") for entry in tiers):
         return rf.Graded([*measures, *(entry.removesuffix("=search") for entry in tiers)], "search")
+    searched = [entry for entry in tiers if entry.endswith("=search")]
+    if searched:
+        raise SettingsError(f"--tier {searched[0]}: search for the shares of all tiers or of none")
     for entry in tiers:
         name, _, text = entry.rpartition("=")
         try:
