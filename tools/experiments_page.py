@@ -161,7 +161,9 @@ def revised(runs: list[ReproducedRun]) -> str:
     for run in runs:
         one = run.experiment
         if one.revised:
-            lines.append(f"- **{link(one.name)}** (now: {run.verdict}): {one.revised}")
+            changed = run.rules_changed()
+            later = f" Judged anew since its rows were recorded: {'; '.join(changed)}." if changed else ""
+            lines.append(f"- **{link(one.name)}** (now: {run.verdict}): {one.revised}{later}")
     return "\n".join([*lines, ""])
 
 
