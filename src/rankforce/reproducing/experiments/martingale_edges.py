@@ -28,6 +28,10 @@ class MartingaleEdges(Experiment):
     )
     data = "artificial, binary grades; training pairs"
     paper_size = {"levels": "T"}
+    revised = (
+        "the bound was said to hold where it is 1, which says nothing, and agreed. Now bounds below 1 alone count. The "
+        "rows are the same."
+    )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=20, documents=8, features=4, levels=(1, 2, 4), least=2),
         "quick": Size(
@@ -59,7 +63,8 @@ class MartingaleEdges(Experiment):
 
     def claims(self) -> Sequence[Claim]:
         return [
-            each_seed("the bound holds", slack, what="smallest bound less misordered pairs", least=0.0),
+            each_seed("the bound holds", slack, what="smallest bound less misordered pairs, of bounds below 1",
+                      least=0.0),
             each_seed("more levels misorder fewer pairs", lambda rows: float(
                           rows.values(arm="misordered pairs")[0] - rows.values(arm="misordered pairs")[-1]),
                       what="fall of the share of misordered pairs from the fewest levels to the most", least=1e-9),
@@ -84,4 +89,7 @@ class MartingaleEdges(Experiment):
 
 
 def slack(rows: Rows) -> float:
-    return float(np.min(rows.values(arm="bound by least edges") - rows.values(arm="misordered pairs")))
+    """NaN, of which nothing can be told, if no bound is below 1: that much is true of any share."""
+    bounds, shares = rows.values(arm="bound by least edges"), rows.values(arm="misordered pairs")
+    telling = bounds < 1.0
+    return float(np.min((bounds - shares)[telling])) if telling.any() else float("nan")
