@@ -73,7 +73,8 @@ def test_a_bound_of_1_says_nothing(bound, verdict):
         {"seed": 0, "arm": arm, "value": value}
         for arm, value in (("bound by least edges", bound), ("misordered pairs", 0.3))
     )
-    assert MartingaleEdges().claims()[0].judge(rows).verdict is verdict
+    for claim in MartingaleEdges().claims()[:2]:  # of the fewest levels, and of the most
+        assert claim.judge(rows).verdict is verdict
 
 
 @pytest.mark.parametrize(("higher", "verdict"), [(10, Verdict.AGREES), (7, Verdict.OPEN), (4, Verdict.DIFFERS)])

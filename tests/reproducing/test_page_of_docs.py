@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tools.experiment_remarks import WHY, WHY_REAL
-from tools.experiments_page import RESULTS, differing_claims, page_of, recorded
+from tools.experiments_page import RESULTS, differing_claims, in_words, page_of, recorded
 
 from rankforce.reproducing.catalogue import all_experiments
 from rankforce.reproducing.experiment import Size
@@ -93,6 +93,12 @@ def test_an_edited_rule_or_size_is_seen_in_a_record():
     assert edited.rules_changed() == [first.statement]
     larger = Size(seeds=1, minutes=1, **{**run.size.numbers, next(iter(run.size.numbers)): 7})
     assert stamp_of(run.experiment, larger) != run.stamp
+
+
+def test_counts_of_verdicts_are_sentences():
+    agrees, differs, open_ = Verdict
+    assert in_words({agrees: 18, differs: 1, open_: 9}) == "18 agree, 1 differs and 9 cannot be told at this size"
+    assert in_words({agrees: 0, differs: 3, open_: 0}) == "none agrees, 3 differ and none cannot be told at this size"
 
 
 def test_a_record_holds_the_run():
