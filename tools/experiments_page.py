@@ -42,11 +42,12 @@ record has the rules of its day and a stamp of the code that made its rows: a te
 
 *Agrees*: all claims do. *Differs*: at least one does. What makes a claim differ stands in its rule: the contrary is
 significant; a difference is measured so closely that a third of the paper's is excluded; a number lies outside its
-range for every seed; the interval of its mean over seeds lies on the other side; or more random trials succeed than the
-paper leaves open, by the exact bound of their share. All else cannot be told. Claims about one ranking being better
-than another are tested by the paired t-test over the test queries of all seeds together, at 5 %, and need the same sign
-for four fifths of the seeds; "p of seeds" beside it is a paired t-test over the means of the seeds, which are few. No
-correction is made for the number of claims: of a hundred that chance alone decides, five would look significant.
+range for every seed; the interval of its mean over seeds lies on the other side; more random trials succeed than the
+paper leaves open, by the exact bound of their share; or, where the paper speaks of bare means, most means lie the other
+way. All else cannot be told. Claims about one ranking being better than another are tested by the paired t-test over
+the test queries of all seeds together, at 5 %, and need the same sign for four fifths of the seeds; "p of seeds" beside
+it is a paired t-test over the means of the seeds, which are few. No correction is made for the number of claims: of a
+hundred that chance alone decides, five would look significant.
 
 The papers' largest size (108,000 queries of 150 to 200 documents with 860 features, 1,000 trees) is a matter of speed
 and memory: [benchmarks](benchmarks.md).
