@@ -14,13 +14,12 @@ WHY: dict[str, str] = {
     "lambda-functions": (
         "training for MRR by Eq. 11 fails here, and not for want of pairs: LocalCost and LocalGradient have fewer (see "
         "pairs-by-lambda-function) and do better. By Eq. 11 relevant documents pull only while another stands above "
-        "them, and nothing holds the first one where it is. Tried apart from these runs, on four draws of artificial "
-        'and four of web-like data: by Adam, by gradient steps and by the paper\'s own way (preset="2009", with rates '
-        "up to ten times its highest) validation MRR rises for some epochs and falls again, and training MRR, too, "
-        "stays below what the same nets reach with all swaps that change MRR, by the same optimisers. So it is the "
-        "direction of swaps, not Adam, and more data alone may not help; the paper's nets, with far more pairs in an "
-        "epoch, learned. For MRR, SpringSmooth is RankNet, with all pairs. For MAP RankNetWeightPairs is among the "
-        "best."
+        "them, and nothing holds the first one where it is. experiments/mrr_swaps.py compares it with all swaps that "
+        'change MRR: by Adam and by the paper\'s own way to train (preset="2009", with rates up to ten times its '
+        "highest) alike, training MRR by Eq. 11 stays far below what all swaps reach on every draw, and test MRR with "
+        "it; with all swaps it is a little below training for NDCG, as in the paper's tables. So it is the direction "
+        "of swaps, not Adam nor the data alone; why the paper's nets learned by it is not known. For MRR, SpringSmooth "
+        "is RankNet, with all pairs. For MAP RankNetWeightPairs is among the best."
     ),
     "local-optimality": (
         "with two layers all measures pass on artificial data, and few directions ascend on the larger web set; linear "
@@ -62,9 +61,9 @@ WHY: dict[str, str] = {
         "document stands there than an iteration before."
     ),
     "graded-clicks": (
-        "the share of clicks is chosen by validation NDCG alone, and small shares are chosen: clicks then hardly move "
-        "the ranking. Here clicks know of a taste that grades know nothing of; how much the paper's clicks and grades "
-        "have in common is not told. On real clicks of similar queries CNDCG does rise."
+        "the share of clicks is chosen by validation NDCG alone, and mostly the smallest is chosen: clicks then hardly "
+        "move the ranking. Here clicks know of a taste that grades know nothing of; how much the paper's clicks and "
+        "grades have in common is not told. On real clicks of similar queries CNDCG does rise."
     ),
     "training-set-size": (
         "the gradient step is below Newton's, and the schedule below both. The learning rate is the same for all three "
