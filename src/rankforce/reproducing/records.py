@@ -14,7 +14,7 @@ from typing import Any
 from rankforce.reproducing.catalogue import experiment_named
 from rankforce.reproducing.experiment import Size
 from rankforce.reproducing.rows import Rows
-from rankforce.reproducing.running import Judged, ReproducedRun, Spent
+from rankforce.reproducing.running import JudgedClaim, ReproducedRun, Spent
 
 
 def record_of(run: ReproducedRun) -> bytes:
@@ -46,7 +46,7 @@ def run_of(record: bytes) -> ReproducedRun:
         spent=Spent(found["seconds"], found["processor"]),
         machine=found["machine"],
         stamp=found["stamp"],
-        first_judged={data: [Judged(*one) for one in claims] for data, claims in found["judged"].items()},
+        first_judged={data: [JudgedClaim(*one) for one in claims] for data, claims in found["judged"].items()},
     )
 
 

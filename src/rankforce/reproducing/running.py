@@ -33,7 +33,7 @@ class Spent(NamedTuple):
     processor: float
 
 
-class Judged(NamedTuple):
+class JudgedClaim(NamedTuple):
     """A claim with the rule and the verdict of a certain day."""
 
     statement: str
@@ -55,7 +55,9 @@ class ReproducedRun:
     spent: Spent
     machine: str
     stamp: str  # of the code and the size that made the rows
-    first_judged: Mapping[str, Sequence[Judged]] = dataclasses.field(default_factory=dict)  # of a record: when written
+    first_judged: Mapping[str, Sequence[JudgedClaim]] = dataclasses.field(
+        default_factory=dict
+    )  # of a record: when written
 
     @property
     def outcomes(self) -> list[tuple[Claim, Outcome]]:
@@ -72,11 +74,11 @@ class ReproducedRun:
     def verdict_of(self, data: str) -> Verdict:
         return together([outcome.verdict for _, outcome in self.outcomes_of(data)])
 
-    def judged(self) -> dict[str, list[Judged]]:
+    def judged(self) -> dict[str, list[JudgedClaim]]:
         """Claims as the rules of today judge them, by the name of the data; that of generated data is empty."""
         found = {"": self.outcomes, **{data: self.outcomes_of(data) for data in self.real}}
         return {
-            data: [Judged(claim.statement, claim.rule, str(outcome.verdict)) for claim, outcome in outcomes]
+            data: [JudgedClaim(claim.statement, claim.rule, str(outcome.verdict)) for claim, outcome in outcomes]
             for data, outcomes in found.items()
         }
 
