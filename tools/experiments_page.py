@@ -23,10 +23,10 @@ Runs = Mapping[str, ReproducedRun]
 
 HEAD = """# Experiments
 
-Tables and figures of five papers, run again. Every number below comes from `rankforce reproduce all --quick`; this page
-is written by `tools/write_experiments_page.py` from the records of runs in `experiments/results`. Quick means minutes
-on two cores: the sizes stand beside the papers', and what cannot be told at this size is said to be so. `--full` is the
-papers' size as far as two cores and 24 GB allow; [some were run so](#run-in-full).
+Tables and figures of five papers, run again. All numbers but those of [runs in full](#run-in-full) come from
+`rankforce reproduce all --quick`; this page is written by `tools/write_experiments_page.py` from the records of runs in
+`experiments/results`. Quick means minutes on two cores: the sizes stand beside the papers', and what cannot be told at
+this size is said to be so. `--full` is the papers' size as far as two cores and 24 GB allow.
 
 <!-- not run: it takes minutes -->
 ```sh
@@ -37,13 +37,17 @@ make experiments-quick                                # all of them
 ```
 
 A verdict is decided by a rule that is code, not by hand. Rules and settings were written before the first run; where
-one was changed after results had been seen, [that is told](#changed-after-a-first-run), with what was found before.
+one was changed after results had been seen, [that is told](#changed-after-a-first-run), with what was found before. A
+record has the rules of its day and a stamp of the code that made its rows: a test sees what was edited since.
 
-*Agrees*: all claims do. *Differs*: at least one does, significantly or for every seed. Claims about one ranking being
-better than another are tested by the paired t-test over the test queries of all seeds together, at 5 %, and need the
-same sign for four fifths of the seeds; "p of seeds" beside it is a paired t-test over the means of the seeds, which are
-few. No correction is made for the number of claims: of a hundred that chance alone decides, five would look
-significant.
+*Agrees*: all claims do. *Differs*: at least one does. What makes a claim differ stands in its rule: the contrary is
+significant; a difference is measured so closely that a third of the paper's is excluded; a number lies outside its
+range for every seed; the interval of its mean over seeds lies on the other side; more random trials succeed than the
+paper leaves open, by the exact bound of their share; or, where the paper speaks of bare means, most means lie the other
+way. All else cannot be told. Claims about one ranking being better than another are tested by the paired t-test over
+the test queries of all seeds together, at 5 %, and need the same sign for four fifths of the seeds; "p of seeds" beside
+it is a paired t-test over the means of the seeds, which are few. No correction is made for the number of claims: of a
+hundred that chance alone decides, five would look significant.
 
 The papers' largest size (108,000 queries of 150 to 200 documents with 860 features, 1,000 trees) is a matter of speed
 and memory: [benchmarks](benchmarks.md).
@@ -52,11 +56,11 @@ REAL_HEAD = """## Real data
 
 The papers' data was never published. Where the environment variable `RANKFORCE_DATA` names a folder with the folders
 below, some experiments are also run on them, by the same rules or by those of their claims that make sense there; where
-it does not, they say so and run without. Rules and settings were committed before the first run on this data, and none
-was changed since. A query is tested once, in one of five folds, trained on three, validated on one; in the rules folds
-take the place of seeds. The training queries of folds overlap, so their signs are not independent. Queries without a
-relevant document have no value of a measure and are not counted. There are few queries: most of what the papers found
-cannot be told with them.
+it does not, they say so and run without. Rules and settings were committed before the first run on this data; those of
+late-learning, train-test-measures and graded-clicks were [changed since](#changed-after-a-first-run). A query is tested
+once, in one of five folds, trained on three, validated on one; in the rules folds take the place of seeds. The training
+queries of folds overlap, so their signs are not independent. Queries without a relevant document have no value of a
+measure and are not counted. There are few queries: most of what the papers found cannot be told with them.
 """
 
 
@@ -93,8 +97,7 @@ def overview(quick: Runs) -> str:
             f"| {run.verdict} |"
         )
     counts = Counter(run.verdict for run in quick.values())
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
-    return "\n".join([*lines, "", f"Of {counts.total()} experiments that were run: {told}.", ""])
+    return "\n".join([*lines, "", f"Of {counts.total()} experiments that were run {in_words(counts)}.", ""])
 
 
 def differing(runs: list[ReproducedRun]) -> str:
@@ -126,9 +129,8 @@ def real_data(runs: list[ReproducedRun]) -> str:
                 remarks.append(f"- **{link(name)}**, {data} ({'; '.join(others)}): {WHY_REAL[name]}")
         lines += [f"| {link(name)} | {data} | – | not at hand | {run.verdict} |" for data in run.absent]
     found = Counter(run.verdict_of(data) for run in runs for data in run.real)
-    told = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict)
     differ = ["", "What differs there:", "", *remarks] if remarks else []
-    return "\n".join([*lines, "", f"Of {found.total()} runs on real data: {told}.", *differ, ""])
+    return "\n".join([*lines, "", f"Of {found.total()} runs on real data {in_words(found)}.", *differ, ""])
 
 
 def in_full(quick: Runs, full: Runs) -> str:
@@ -161,7 +163,9 @@ def revised(runs: list[ReproducedRun]) -> str:
     for run in runs:
         one = run.experiment
         if one.revised:
-            lines.append(f"- **{link(one.name)}** (now: {run.verdict}): {one.revised}")
+            changed = run.rules_changed()
+            later = f" Judged anew since its rows were recorded: {'; '.join(changed)}." if changed else ""
+            lines.append(f"- **{link(one.name)}** (now: {run.verdict}): {one.revised}{later}")
     return "\n".join([*lines, ""])
 
 
@@ -184,6 +188,15 @@ def ending(runs: list[ReproducedRun]) -> str:
         f"\n## The machine\n\n{machines}. Many other programs ran beside, so that the clock tells little. All parts of "
         f"all quick runs add up to {total.clock / 60:.0f} minutes by the clock and to {total.processor / 60:.0f} "
         "minutes of the processor.\n"
+    )
+
+
+def in_words(counts: Mapping[Verdict, int]) -> str:
+    """18 agree, 1 differs and 9 cannot be told at this size."""
+    agree, differ, unknown = (counts[verdict] for verdict in Verdict)
+    return (
+        f"{agree or 'none'} {'agrees' if agree in (0, 1) else 'agree'}, "
+        f"{differ or 'none'} {'differs' if differ in (0, 1) else 'differ'} and {unknown or 'none'} {Verdict.OPEN}"
     )
 
 

@@ -4,8 +4,8 @@
     python -m tools.write_experiments_page              # the page alone, from the records in experiments/results
 
 With a folder, every finished run, quick or full, becomes a record, and the page is written from the records: a test
-holds that it is what they give. Nothing is run here, and nothing is written by hand but the sentences on why results
-differ: a part that is missing, or that other code made, is an error.
+holds that it is what they give, and that the code that made their rows is today's. Nothing is run here, and nothing is
+written by hand but the sentences on why results differ: a part that is missing, or that other code made, is an error.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ def main() -> None:
 
 
 def gather(folder: Path) -> None:
-    """Records and pictures of all finished runs, in place of those that were there."""
+    """Records and pictures of all finished runs, in place of those of the same experiments; the others stay."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     PICTURES.mkdir(parents=True, exist_ok=True)
-    for old in (*RESULTS.glob("*.json.gz"), *PICTURES.glob("*.*")):
-        old.unlink()
     for name in all_experiments():
         for size in ("quick", "full"):
             run = kept(name, size, folder)
             if run is not None:
                 (RESULTS / f"{name}-{size}.json.gz").write_bytes(record_of(run))
                 if size == "quick":
+                    for old in PICTURES.glob(f"{name}.*"):
+                        old.unlink()
                     draw(run)
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
 import pytest
 from tools.experiment_remarks import WHY, WHY_REAL
-from tools.experiments_page import RESULTS, differing_claims, page_of, recorded
+from tools.experiments_page import RESULTS, differing_claims, in_words, page_of, recorded
 
 from rankforce.reproducing.catalogue import all_experiments
+from rankforce.reproducing.experiment import Size
 from rankforce.reproducing.records import record_of, run_of
 from rankforce.reproducing.rules import Verdict
+from rankforce.reproducing.running import stamp_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "experiments.md").read_text(encoding="utf-8")
@@ -71,9 +74,37 @@ def test_sentences_on_what_differs_are_there_and_have_no_results_in_them():
         assert not re.search(r"\d\.\d|\.\d|%", sentence.replace("Eq. 11", "")), "numbers stand in tables"
 
 
+@pytest.mark.parametrize(("size", "name"), [*(("quick", name) for name in QUICK), *(("full", name) for name in FULL)])
+def test_a_record_was_made_by_the_code_of_today_and_edited_rules_are_told(size, name):
+    run, one = (QUICK if size == "quick" else FULL)[name], all_experiments()[name]
+    # Not equal? The size, or code that work uses, was edited: rankforce reproduce NAME, then the page anew.
+    assert run.size.numbers == one.sizes[size].numbers
+    assert run.stamp == stamp_of(one, run.size)
+    assert run.first_judged
+    if run.rules_changed():
+        assert one.revised, "a rule that was edited after its rows were known is told of"
+
+
+def test_an_edited_rule_or_size_is_seen_in_a_record():
+    run = QUICK["balanced-error"]
+    (first,) = run.first_judged[""]
+    assert run.rules_changed() == []
+    edited = dataclasses.replace(run, first_judged={"": [first._replace(rule="agrees always")]})
+    assert edited.rules_changed() == [first.statement]
+    larger = Size(seeds=1, minutes=1, **{**run.size.numbers, next(iter(run.size.numbers)): 7})
+    assert stamp_of(run.experiment, larger) != run.stamp
+
+
+def test_counts_of_verdicts_are_sentences():
+    agrees, differs, open_ = Verdict
+    assert in_words({agrees: 18, differs: 1, open_: 9}) == "18 agree, 1 differs and 9 cannot be told at this size"
+    assert in_words({agrees: 0, differs: 3, open_: 0}) == "none agrees, 3 differ and none cannot be told at this size"
+
+
 def test_a_record_holds_the_run():
     run = run_of((RESULTS / "mart-classification-quick.json.gz").read_bytes())
     again = run_of(record_of(run))
     assert again.to_dict() == run.to_dict()
+    assert (again.size.numbers, again.stamp, again.first_judged) == (run.size.numbers, run.stamp, run.first_judged)
     assert list(again.rows) == list(run.rows)
     assert {name: list(rows) for name, rows in again.real.items()} == {n: list(rows) for n, rows in run.real.items()}

@@ -12,9 +12,10 @@ from rankforce.reproducing.rows import Rows
 from rankforce.reproducing.rules import (
     Verdict,
     alike,
-    at_most,
     best_of,
+    binomial_bounds,
     each_seed,
+    none_of,
     over_seeds,
     pooled,
     significant,
@@ -70,8 +71,6 @@ def test_significant_goes_by_most_measures_and_tolerates_no_contrary_one():
     assert three.judge(Rows([*up, *flat, *also])).verdict is Verdict.AGREES
     contrary = significant("", "new", "old", ["a", "d", "c"])
     assert contrary.judge(Rows([*up, *also, *down])).verdict is Verdict.OPEN
-    lower = significant("", "new", "old", ["c"], expected=-1)
-    assert lower.judge(Rows(down)).verdict is Verdict.AGREES
 
 
 def test_what_was_not_run_cannot_be_told():
@@ -130,10 +129,44 @@ def test_over_seeds_goes_by_the_interval_of_the_mean(values, verdict):
     assert over_seeds("", lambda rows: rows.mean(), what="it").judge(numbers(*values)).verdict is verdict
 
 
-def test_at_most_leaves_room_between_agreement_and_difference():
-    claim = at_most("", lambda rows: rows.mean(), what="it", agrees=0.0, differs=0.05)
-    found = [claim.judge(numbers(value)).verdict for value in (0.0, 0.03, 0.1)]
-    assert found == [Verdict.AGREES, Verdict.OPEN, Verdict.DIFFERS]
+@pytest.mark.parametrize(
+    ("ascending", "trials", "verdict"),
+    [
+        ((0, 0), (59, 59), Verdict.AGREES),
+        ((0, 0), (20, 20), Verdict.OPEN),  # none, of too few
+        ((1, 0), (59, 59), Verdict.OPEN),  # one in a hundred is not excluded
+        ((3, 0), (20, 20), Verdict.DIFFERS),
+        ((1, 5), (59, 59), Verdict.DIFFERS),
+    ],
+)
+def test_none_of_counts_all_seeds_together_and_goes_by_the_exact_bound(ascending, trials, verdict):
+    rows = Rows({"seed": seed, "k": k, "n": n} for seed, (k, n) in enumerate(zip(ascending, trials, strict=True)))
+    claim = none_of(
+        "", lambda rows: (int(rows.values("k").sum()), int(rows.values("n").sum())), what="it", small=0.05, claimed=0.01
+    )
+    assert claim.judge(rows).verdict is verdict
+
+
+@pytest.mark.parametrize(("found", "trials"), [(0, 59), (3, 354), (59, 59)])
+def test_binomial_bounds_are_those_of_clopper_and_pearson(found, trials):
+    interval = stats.binomtest(found, trials).proportion_ci(0.9, method="exact")  # 5 % on either side
+    assert binomial_bounds(found, trials) == pytest.approx((interval.low, interval.high))
+
+
+@pytest.mark.parametrize(
+    ("means", "queries", "verdict"),
+    [
+        ([0.0, 0.001, -0.001], 4000, Verdict.DIFFERS),  # nothing, closely measured
+        ([0.0, 0.001, -0.001], 40, Verdict.OPEN),  # the interval reaches a third of what the paper found
+        ([0.02, -0.01, -0.01], 4000, Verdict.OPEN),  # so does one seed
+        ([0.005, 0.005, 0.005], 4000, Verdict.AGREES),  # little, but there
+    ],
+)
+def test_a_difference_that_is_closely_measured_and_far_below_the_papers_differs(means, queries, verdict):
+    rows = differences(means, queries=queries)
+    assert significant("", "new", "old", ["NDCG"], paper={"NDCG": 0.03}).judge(rows).verdict is verdict
+    if verdict is Verdict.DIFFERS:
+        assert significant("", "new", "old", ["NDCG"]).judge(rows).verdict is Verdict.OPEN
 
 
 def test_together_agrees_only_if_all_do():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import json
 from typing import ClassVar
@@ -74,7 +73,7 @@ def test_other_sizes_and_other_code_are_run_again(tmp_path, monkeypatch):
     other = Counting()
     assert run_experiment(other, "full", tmp_path, progress=False).rows.values().max() == 2.0
     assert len(other.runs) == 4
-    monkeypatch.setattr(running, "_stamp", lambda *_: "edited")
+    monkeypatch.setattr(running, "stamp_of", lambda *_: "edited")
     edited = Counting()
     run_experiment(edited, "full", tmp_path, progress=False)
     assert len(edited.runs) == 4
@@ -154,54 +153,3 @@ def test_real_data_is_run_fold_by_fold_with_a_verdict_of_its_own_and_what_is_abs
     nothing = run_experiment(OnRealData(), "quick", tmp_path / "elsewhere", progress=False)
     assert (nothing.real, nothing.absent) == ({}, OnRealData.real)
     assert "not at hand:** MSLR sample, LightGBM's example" in page(nothing, "figure.svg")
-
-
-MODULE = """
-import numpy as np
-from somewhere import data, drawing
-
-SIZE, COLOUR = 3, "red"
-
-class One:
-    found = "Words."
-
-    def run(self, part, seed, size):
-        "Says what it does."
-        return helped(data(SIZE)) + self.more()
-
-    def more(self):
-        return 1
-
-    def claims(self):
-        return judged(np.zeros(3))
-
-def helped(x):
-    return deeper(x)
-
-def deeper(x):
-    return x
-
-def judged(x):
-    return COLOUR
-"""
-
-
-def test_rows_depend_on_what_run_uses_and_on_nothing_else():
-    def code(text):
-        return [ast.dump(one) for one in running.used_code(ast.parse(text), "One")]
-
-    now = code(MODULE)
-    for old, new in (
-        ("Words.", "Other words."),
-        ("Says what", "Tells what"),
-        ("return COLOUR", "return 0"),
-        ("zeros", "ones"),
-    ):
-        assert code(MODULE.replace(old, new)) == now
-    for old, new in (
-        ("SIZE, COLOUR = 3", "SIZE, COLOUR = 4"),
-        ("    return x", "    return -x"),
-        ("return 1", "return 2"),
-    ):
-        assert code(MODULE.replace(old, new)) != now
-    assert code(MODULE.replace("from somewhere import data", "from elsewhere import data")) != now

@@ -1,4 +1,8 @@
-"""Runs as small files that can be kept with the sources: pages are written from them, and rules judge them again."""
+"""Runs as small files that can be kept with the sources: pages are written from them, and rules judge them again.
+
+A record holds the size that was run, a stamp of the code that made its rows, and every claim with the rule and the
+verdict of the day on which it was written: what was edited since is seen.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankforce.reproducing.catalogue import experiment_named
+from rankforce.reproducing.experiment import Size
 from rankforce.reproducing.rows import Rows
-from rankforce.reproducing.running import ReproducedRun, Spent
+from rankforce.reproducing.running import JudgedClaim, ReproducedRun, Spent
 
 
 def record_of(run: ReproducedRun) -> bytes:
@@ -17,7 +22,7 @@ def record_of(run: ReproducedRun) -> bytes:
     head = {
         "experiment": run.experiment.name, "size": run.size_name, "seeds": run.seeds,
         "seconds": round(run.spent.clock, 1), "processor": round(run.spent.processor, 1), "machine": run.machine,
-        "absent": list(run.absent),
+        "absent": list(run.absent), "stamp": run.stamp, "numbers": dict(run.size.numbers), "judged": run.judged(),
     }  # fmt: skip
     tables = ",\n".join(f"{_json(name)}: {_table(rows)}" for name, rows in {"": run.rows, **run.real}.items())
     text = f'{_json(head)[:-1]},\n"rows": {{\n{tables}\n}}}}\n'
@@ -29,16 +34,19 @@ def run_of(record: bytes) -> ReproducedRun:
     found = json.loads(gzip.decompress(record))
     experiment = experiment_named(found["experiment"])
     rows = {name: _rows(table) for name, table in found["rows"].items()}
+    numbers = {name: _tuples(value) for name, value in found["numbers"].items()}
     return ReproducedRun(
         experiment=experiment,
         size_name=found["size"],
-        size=experiment.sizes[found["size"]],
+        size=Size(seeds=found["seeds"], minutes=experiment.sizes[found["size"]].minutes, **numbers),
         seeds=found["seeds"],
         rows=rows.pop(""),
         real=rows,
         absent=tuple(found["absent"]),
         spent=Spent(found["seconds"], found["processor"]),
         machine=found["machine"],
+        stamp=found["stamp"],
+        first_judged={data: [JudgedClaim(*one) for one in claims] for data, claims in found["judged"].items()},
     )
 
 
@@ -54,6 +62,11 @@ def _rows(table: Mapping[str, Any]) -> Rows:
         {name: value for name, value in zip(table["columns"], row, strict=True) if value is not None}
         for row in table["rows"]
     )
+
+
+def _tuples(value: Any) -> Any:
+    """Numbers of sizes are tuples in code and lists in files."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _json(value: Any) -> str:

@@ -8,6 +8,7 @@ of rules serve nearly all claims:
     the seeds: the test takes trained models as given, and what other training data would do only seeds can tell.
 ``each_seed`` : a number lies in a range. It must do so for every seed. Where chance has a part in it, ``over_seeds``
     asks for the interval of its mean.
+``none_of`` : none of many random trials succeeds. All trials are counted together, and their share has an exact bound.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +65,7 @@ class PooledDifference(NamedTuple):
     p_value: float
     p_of_seeds: float  # a paired t-test over the means of the seeds: NaN for fewer than two
     up: float  # share of the seeds whose mean is higher
+    largest: float  # mean of a seed
 
     def in_words(self) -> str:
         text = f"{self.mean:+.4f} ± {1.96 * self.error:.4f}, p {_p(self.p_value)}"
@@ -77,7 +79,7 @@ def pooled(rows: Rows) -> PooledDifference:
     counts, means, deviations = (rows.values(name) for name in ("queries", "value", "deviation"))
     total = int(counts.sum())
     if total < 2:
-        return PooledDifference(total, 0, math.nan, math.nan, math.nan, math.nan, math.nan)
+        return PooledDifference(total, 0, *[math.nan] * 6)
     mean = float((counts * means).sum() / total)
     squares = float(((counts - 1) * deviations**2 + counts * (means - mean) ** 2).sum())
     error = math.sqrt(squares / (total - 1) / total)
@@ -88,28 +90,42 @@ def pooled(rows: Rows) -> PooledDifference:
             float(by_seed.mean()), float(by_seed.std(ddof=1) / math.sqrt(len(by_seed))), len(by_seed)
         )
     return PooledDifference(
-        total, len(by_seed), mean, error, _two_sided(mean, error, total), p_of_seeds, float((by_seed > 0).mean())
-    )
+        total, len(by_seed), mean, error, _two_sided(mean, error, total), p_of_seeds, float((by_seed > 0).mean()),
+        float(by_seed.max()),
+    )  # fmt: skip
 
 
 def significant(
-    statement: str, new: str, old: str, measures: Sequence[str], *, expected: int = 1, **where: Any
+    statement: str,
+    new: str,
+    old: str,
+    measures: Sequence[str],
+    *,
+    paper: Mapping[str, float] | None = None,
+    **where: Any,
 ) -> Claim:
-    """``new`` is better than ``old`` (``expected`` 1) or worse (−1)."""
-    word = "higher" if expected > 0 else "lower"
+    """``new`` is better than ``old``; ``paper`` has the differences that the paper found, by measure."""
     at = measures[0] if len(measures) == 1 else f"more than half of {measures[0]} … {measures[-1]}"
     rule = (
-        f"agrees if {new} is significantly {word} than {old} at {at} (paired t-test over the queries of all seeds, "
+        f"agrees if {new} is significantly higher than {old} at {at} (paired t-test over the queries of all seeds, "
         f"p < {LEVEL:g}), with this sign for at least {SHARE_OF_SEEDS:.0%} of the seeds, and significantly the other "
         "way nowhere; differs if it is so the other way round"
     )
+    if paper:
+        rule += (
+            "; where it is neither, a 95 % interval, and all seeds, below a third of what the paper found count as the "
+            "other way round"
+        )
 
     def judge(rows: Rows) -> Outcome:
         differences = rows.where(kind="difference", arm=new, against=old, **where)
         if not len(differences):
             return Outcome(Verdict.OPEN, "not run")
         found = {measure: pooled(differences.where(measure=measure)) for measure in measures}
-        signs = [_sign(one) * expected for one in found.values()]
+        signs = [_sign(one) for one in found.values()]
+        if paper:
+            nothing = [_is_below(one, paper[measure] / 3) for measure, one in found.items()]
+            signs = [-1 if sign == 0 and below else sign for sign, below in zip(signs, nothing, strict=True)]
         evidence = "; ".join(f"{measure} {one.in_words()}" for measure, one in shown_of(found).items())
         return Outcome(_majority(signs), evidence)
 
@@ -209,18 +225,34 @@ def best_of(statement: str, arm: str, others: Sequence[str], measure: str, **whe
     return Claim(statement, rule, judge)
 
 
-def at_most(statement: str, number: Callable[[Rows], float], *, what: str, agrees: float, differs: float) -> Claim:
-    """A number of all rows together is at most ``agrees``; above ``differs`` it is too large."""
-    rule = f"agrees if {what} is at most {agrees:g}, differs if it is more than {differs:g}"
+def none_of(
+    statement: str, count: Callable[[Rows], tuple[int, int]], *, what: str, small: float, claimed: float
+) -> Claim:
+    """None of many random trials succeeds. ``count`` gives (successes, trials) of all seeds and data together."""
+    rule = (
+        f"agrees if there are no {what} in all seeds and data together, among so many that the exact 95 % bound of "
+        f"their share is at most {small:g}; differs if that bound from below is above {claimed:g}, as much as the "
+        "paper leaves open"
+    )
 
     def judge(rows: Rows) -> Outcome:
-        found = number(rows)
-        evidence = f"{what}: {found:.3g}"
-        if found <= agrees:
+        found, trials = count(rows)
+        low, high = binomial_bounds(found, trials)
+        evidence = f"{found:,} of {trials:,} {what}; share at least {low:.3g}, at most {high:.3g}"
+        if found == 0 and high <= small:
             return Outcome(Verdict.AGREES, evidence)
-        return Outcome(Verdict.DIFFERS if found > differs else Verdict.OPEN, evidence)
+        return Outcome(Verdict.DIFFERS if low > claimed else Verdict.OPEN, evidence)
 
     return Claim(statement, rule, judge)
+
+
+def binomial_bounds(found: int, trials: int) -> tuple[float, float]:
+    """Below and above which the share of successes lies with 95 % each (Clopper and Pearson)."""
+    from scipy import special  # a fifth of a second: lists of experiments need no tests
+
+    low = float(special.betaincinv(found, trials - found + 1, LEVEL)) if found else 0.0
+    high = float(special.betaincinv(found + 1, trials - found, 1.0 - LEVEL)) if found < trials else 1.0
+    return low, high
 
 
 def shown_of(found: dict[str, PooledDifference]) -> dict[str, PooledDifference]:
@@ -237,6 +269,11 @@ def _sign(one: PooledDifference) -> int:
         return 0
     share = one.up if one.mean > 0 else 1.0 - one.up
     return int(math.copysign(1, one.mean)) if share >= SHARE_OF_SEEDS else 0
+
+
+def _is_below(one: PooledDifference, much: float) -> bool:
+    """Measured closely enough to say that it is less, in no seed as much."""
+    return one.mean + 1.96 * one.error < much and one.largest < much
 
 
 def _majority(signs: list[int]) -> Verdict:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import hashlib
-import inspect
 import json
 import platform
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,10 +20,10 @@ from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.real_data import FOLDS, at_hand, folds_at_hand
 from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, Outcome, Verdict, together
+from rankforce.reproducing.used_code import used_code
 
-FORM = 2  # of the files of parts
+FORM = 3  # of the files of parts
 TINY = "tiny"  # the size of tests, which has no real data
-WORK = ("run", "run_fold", "parts")  # methods that decide rows
 
 
 class Spent(NamedTuple):
@@ -33,6 +31,14 @@ class Spent(NamedTuple):
 
     clock: float
     processor: float
+
+
+class JudgedClaim(NamedTuple):
+    """A claim with the rule and the verdict of a certain day."""
+
+    statement: str
+    rule: str
+    verdict: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +54,10 @@ class ReproducedRun:
     absent: tuple[str, ...]  # real data that was not at hand
     spent: Spent
     machine: str
+    stamp: str  # of the code and the size that made the rows
+    first_judged: Mapping[str, Sequence[JudgedClaim]] = dataclasses.field(
+        default_factory=dict
+    )  # of a record: when written
 
     @property
     def outcomes(self) -> list[tuple[Claim, Outcome]]:
@@ -63,6 +73,25 @@ class ReproducedRun:
 
     def verdict_of(self, data: str) -> Verdict:
         return together([outcome.verdict for _, outcome in self.outcomes_of(data)])
+
+    def judged(self) -> dict[str, list[JudgedClaim]]:
+        """Claims as the rules of today judge them, by the name of the data; that of generated data is empty."""
+        found = {"": self.outcomes, **{data: self.outcomes_of(data) for data in self.real}}
+        return {
+            data: [JudgedClaim(claim.statement, claim.rule, str(outcome.verdict)) for claim, outcome in outcomes]
+            for data, outcomes in found.items()
+        }
+
+    def rules_changed(self) -> list[str]:
+        """The claims whose rule, or whose verdict, is not what it was when the record was written."""
+        known = {data: set(claims) for data, claims in self.first_judged.items()}
+        changed = [
+            one.statement
+            for data, claims in self.judged().items()
+            for one in claims
+            if self.first_judged and one not in known.get(data, set())
+        ]
+        return list(dict.fromkeys(changed))
 
     def to_dict(self) -> dict[str, Any]:
         experiment = self.experiment
@@ -131,7 +160,7 @@ def run_experiment(
     count = size.seeds if seeds is None else seeds
     kept = folder / "rows"
     kept.mkdir(parents=True, exist_ok=True)
-    stamp = _stamp(experiment, size)
+    stamp = stamp_of(experiment, size)
     present: list[str] = []
     absent: list[str] = []
     for name in experiment.real if size_name != TINY else ():
@@ -156,7 +185,8 @@ def run_experiment(
             spent = Spent(spent.clock + found["seconds"], spent.processor + found["processor"])
             shown.advance(number + 1, {"seconds": spent.clock})
     real = {name: Rows(rows[name]) for name in present}
-    return ReproducedRun(experiment, size_name, size, count, Rows(rows[""]), real, tuple(absent), spent, machine())
+    found_rows = Rows(rows[""])
+    return ReproducedRun(experiment, size_name, size, count, found_rows, real, tuple(absent), spent, machine(), stamp)
 
 
 def _kept(path: Path, stamp: str) -> dict[str, Any] | None:
@@ -185,52 +215,13 @@ def _run(experiment: Experiment, size: Size, part: Part, path: Path, stamp: str)
     return made
 
 
-def _stamp(experiment: Experiment, size: Size) -> str:
-    """What decides the rows of a part: the code that it uses in the experiment's file; size and version."""
+def stamp_of(experiment: Experiment, size: Size) -> str:
+    """What decides the rows of a part: the code of this package that its work uses; size and version."""
     import rankforce
 
-    source = inspect.getsource(inspect.getmodule(type(experiment)) or type(experiment))
-    code = [ast.dump(one) for one in used_code(ast.parse(source), type(experiment).__name__)]
+    code = used_code(type(experiment))
     content = json.dumps([FORM, code, dict(size.numbers), rankforce.__version__], sort_keys=True, default=str)
     return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-
-def used_code(module: ast.Module, experiment: str) -> list[ast.stmt]:
-    """The statements of a file that its experiment's work needs, directly or through others: rules, drawings and words
-    may change, and rows stay what they are. Docstrings count for nothing.
-    """
-    named: dict[str, ast.stmt] = {}
-    for statement in _without_docstrings(module).body:
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            named[statement.name] = statement
-        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
-            named |= {alias.asname or alias.name: statement for alias in statement.names}
-        elif isinstance(statement, ast.Assign):
-            targets = [one for target in statement.targets for one in ast.walk(target)]
-            named |= {one.id: statement for one in targets if isinstance(one, ast.Name)}
-    whole = named[experiment]
-    assert isinstance(whole, ast.ClassDef)
-    methods = {one.name: one for one in whole.body if isinstance(one, ast.FunctionDef)}
-    used: dict[str, ast.stmt] = {}
-    todo: list[ast.stmt] = [methods[name] for name in WORK if name in methods]
-    used |= {f"{experiment}.{one.name}": one for one in todo if isinstance(one, ast.FunctionDef)}
-    while todo:
-        for node in ast.walk(todo.pop()):
-            name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-            for key, found in ((name, named.get(name)), (f"{experiment}.{name}", methods.get(name))):
-                if found is not None and key not in used and key != experiment:
-                    used[key] = found
-                    todo.append(found)
-    return [used[key] for key in sorted(used)]
-
-
-def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-            told = node.body[0]
-            if isinstance(told, ast.Expr) and isinstance(told.value, ast.Constant):
-                node.body = node.body[1:] or [ast.Pass()]
-    return tree
 
 
 def _slug(part: str) -> str:

@@ -15,8 +15,8 @@ from rankforce.reproducing.drawing import colour, legend, panel
 from rankforce.reproducing.experiment import Experiment, Size
 from rankforce.reproducing.papers import LOCAL_OPTIMALITY
 from rankforce.reproducing.rows import Row, Rows
-from rankforce.reproducing.rules import Claim, at_most, each_seed
-from rankforce.reproducing.trained_nets import MEASURES, directions_row, moved
+from rankforce.reproducing.rules import Claim, each_seed
+from rankforce.reproducing.trained_nets import MEASURES, directions_row, moved, no_direction
 
 ORDER = 7
 EPOCHS = (7, 12)
@@ -39,7 +39,9 @@ class EarlyWeights(Experiment):
         "the rate was 0.01, above what the paper tried. Training on then changed NDCG@10 by −0.010, +0.004 and "
         "−0.004 from epoch 7 (not told) and by −0.006, −0.008 and −0.005 from epoch 12 (it differed). At that rate "
         "no direction ascended from either, and 69 % did from weights trained for MRR. The verdict on training on "
-        "rests on the rate."
+        "rests on the rate. Later another rule was written for directions, with the same rows: it had gone by the seed "
+        "with the largest share, and said that weights of epoch 7 cannot be told and those trained for MRR differ; now "
+        "the directions of all seeds are counted together, and their share has an exact bound."
     )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=30, documents=10, features=4, epochs=13, on=3, epsilon=0.3,
@@ -70,13 +72,7 @@ class EarlyWeights(Experiment):
         return rows
 
     def claims(self) -> Sequence[Claim]:
-        flat = [
-            at_most(
-                f"{name}: no direction raises NDCG@10", functools.partial(_share, name),
-                what=f"share of ascending directions, {name}", agrees=0.0, differs=0.05,
-            )
-            for name in STARTS
-        ]  # fmt: skip
+        flat = [no_direction(f"{name}: no direction raises NDCG@10", arm=name) for name in STARTS]
         rising = [
             each_seed(
                 f"{name}: training on raises NDCG@10 at once", functools.partial(_gain, name),
@@ -108,10 +104,6 @@ class EarlyWeights(Experiment):
 
     def tables(self, rows: Rows) -> Sequence[tuple[str, Rows]]:
         return (("share of directions that ascend", rows.where(kind="directions")),)
-
-
-def _share(name: str, rows: Rows) -> float:
-    return float(rows.values(kind="directions", arm=name).max())
 
 
 def _gain(name: str, rows: Rows) -> float:

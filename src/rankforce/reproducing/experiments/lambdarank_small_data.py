@@ -38,31 +38,45 @@ class LambdaRankSmallData(Experiment):
         "queries": "400, five folds, 2 + 2 + 1 for training, validation and test", "documents per query": "59.4",
         "features": "87", "epochs": "200",
     }  # fmt: skip
-    remarks = "Adam in place of plain gradient steps. MQ2008 comes with folds of 3 + 1 + 1."
+    remarks = (
+        "Adam in place of plain gradient steps. MQ2008 comes with folds of 3 + 1 + 1; a query's value is there the "
+        "mean of nets from several seeds."
+    )
+    revised = (
+        "that means are uniformly better was not judged at first, and the queries of MQ2008 counted once for every "
+        "seed of the nets, as if they were others. At NDCG@10 LambdaRank was then .004 below RankNet on generated data "
+        "and .005 above on MQ2008 (p .087 both); no intervals were apart, and both claims agreed."
+    )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, queries=40, documents=(10, 20), features=8, epochs=2, rates=(0.01,),
-                     preset=None, real=False),
+                     preset=None, real=False, nets=1),
         "quick": Size(seeds=3, minutes=0.25, queries=400, documents=(40, 79), features=87, epochs=30,
-                      rates=(0.001, 0.003, 0.01), preset=None, real=True),
+                      rates=(0.001, 0.003, 0.01), preset=None, real=True, nets=3),
         "full": Size(seeds=10, minutes=60, queries=400, documents=(40, 79), features=87, epochs=200, rates=(),
-                     preset="2006", real=True),
+                     preset="2006", real=True, nets=3),
     }  # fmt: skip
 
     def parts(self, size: Size) -> Sequence[str]:
         return ("generated", MQ2008) if size.real and real_folder("mq2008") else ("generated",)
 
     def run(self, part: str, seed: int, size: Size) -> list[Row]:
+        """MQ2008 has the same queries for every seed: the first trains nets from several, and a query's values are
+        their mean; the other seeds have nothing to add."""
+        if part == MQ2008 and seed > 0:
+            return []
+        nets = range(size.nets) if part == MQ2008 else (seed,)
         values: dict[str, dict[str, list[np.ndarray]]] = {name: {one: [] for one in NDCGS} for name in PAIR}
         for fold in folds_at_hand(MQ2008) if part == MQ2008 else generated(seed, size):
-            for name, ranker in fitted_nets(fold, 0, size, seed).items():
-                found = evaluate(ranker, fold.test, list(NDCGS)).per_query
+            fitted = [fitted_nets(fold, 0, size, one) for one in nets]
+            for name in PAIR:
+                found = [evaluate(net[name], fold.test, list(NDCGS)).per_query for net in fitted]
                 for measure in NDCGS:
-                    values[name][measure].append(found[measure])
+                    values[name][measure].append(np.mean([one[measure] for one in found], axis=0))
         whole = {name: {one: np.concatenate(parts) for one, parts in found.items()} for name, found in values.items()}
         return means_of(whole, NDCGS) + differences_of(whole, NDCGS, [PAIR])
 
     def claims(self) -> Sequence[Claim]:
-        return [overlapping(part) for part in ("generated", MQ2008)]
+        return [judged(part) for part in ("generated", MQ2008) for judged in (uniformly_better, overlapping)]
 
     def draw(self, rows: Rows, figure: Any) -> None:
         names = rows.distinct("part")
@@ -100,6 +114,27 @@ def generated(seed: int, size: Size) -> Iterator[Parts]:
     for first in range(5):
         test, *others = (tests[(first + step) % 5] for step in range(5))
         yield Parts(Dataset.concat(others[2:]), Dataset.concat(others[:2]), test)
+
+
+def uniformly_better(part: str) -> Claim:
+    """The paper's other sentence: a plain comparison of means."""
+
+    def judge(rows: Rows) -> Outcome:
+        mine = rows.where(part=part, kind="difference")
+        if not len(mine):
+            return Outcome(Verdict.OPEN, "not run: there is no such data")
+        means = [pooled(mine.where(measure=measure)).mean for measure in NDCGS]
+        higher = sum(mean > 0.0 for mean in means)
+        evidence = f"higher at {higher} of {len(means)} cut-offs, by {min(means):+.4f} to {max(means):+.4f}"
+        if higher == len(means):
+            return Outcome(Verdict.AGREES, evidence)
+        return Outcome(Verdict.DIFFERS if 2 * higher < len(means) else Verdict.OPEN, evidence)
+
+    rule = (
+        "agrees if the mean of LambdaRank is higher at all ten cut-offs, the queries of all seeds together; differs if "
+        "it is higher at fewer than half"
+    )
+    return Claim(f"LambdaRank has uniformly better means, {part} data", rule, judge)
 
 
 def overlapping(part: str) -> Claim:

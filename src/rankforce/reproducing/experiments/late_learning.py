@@ -17,7 +17,8 @@ from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, each_seed
 
 ORDER = 2
-EARLY = 10  # iterations: "after only a few"
+EARLY = 10  # iterations: "after only a few", "within the first few"
+LATE = 100  # "after 100 iterations"
 
 
 class LateLearning(Experiment):
@@ -34,6 +35,12 @@ class LateLearning(Experiment):
     paper_size = PAPER_SIZE
     real = (MSLR,)
     figsize = (8.5, 3.2)
+    revised = (
+        "the claims on the first few iterations were judged by the mean over all from the tenth on, and are now by the "
+        "tenth, as the paper has it; the last claim asked whether twice as much changes in the whole list as in the "
+        "top 3, and agreed, where the paper has a range; late was the last third of the iterations, and is now after "
+        "100. The rows are the same."
+    )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, **TINY),
         "quick": Size(seeds=2, minutes=0.15, queries=(250, 200, 10), documents=150, trees=150, leaves=30, least=300,
@@ -54,16 +61,17 @@ class LateLearning(Experiment):
                 what="mean share over all iterations", least=0.7,
             ),
             each_seed("fewer than 5 % of the top 3 have grade 0 after a few iterations", lambda rows: top(rows, 0),
-                      what=f"mean share of grade 0 in the top 3 after {EARLY} iterations", most=0.05),
-            each_seed("fewer than 20 % have grade 1", lambda rows: top(rows, 1), what="mean share of grade 1",
-                      most=0.2),
-            each_seed("over 40 % have grade 3 or 4", lambda rows: top(rows, 3) + top(rows, 4),
-                      what="mean share of grades 3 and 4", least=0.4),
-            each_seed("late, less than 3 % of the top 3 change", lambda rows: late(rows, "top 3"),
-                      what="mean share of changed places in the last third of the iterations", most=0.03),
-            each_seed("late, more of the whole list changes than of the top 3",
-                      lambda rows: late(rows, "whole list") / max(late(rows, "top 3"), 1e-9),
-                      what="changes of the whole list over those of the top 3", least=2.0),
+                      what=f"share of grade 0 in the top 3 after {EARLY} iterations", most=0.05),
+            each_seed("fewer than 20 % have grade 1", lambda rows: top(rows, 1),
+                      what=f"share of grade 1 after {EARLY} iterations", most=0.2),
+            each_seed("over 40 % have grade 3 or 4 within the first few iterations",
+                      lambda rows: top(rows, 3) + top(rows, 4),
+                      what=f"share of grades 3 and 4 after {EARLY} iterations", least=0.4),
+            each_seed(f"after {LATE} iterations less than 3 % of the top 3 change", lambda rows: late(rows, "top 3"),
+                      what=f"mean share of changed places in the top 3 after {LATE} iterations", most=0.03),
+            each_seed(f"after {LATE} iterations 5 to 15 % of the ranks of the whole list change",
+                      lambda rows: late(rows, "whole list"),
+                      what=f"mean share of changed ranks after {LATE} iterations", least=0.05, most=0.15),
         ]  # fmt: skip
 
     def draw(self, rows: Rows, figure: Any) -> None:
@@ -106,15 +114,12 @@ def low_contributions(rows: Rows) -> float:
 
 
 def top(rows: Rows, grade: int) -> float:
-    found = rows.where(kind="top 3", arm=f"grade {grade}")
-    late_enough = [row["value"] for row in found if row["iteration"] >= EARLY]
-    return sum(late_enough) / len(late_enough) if late_enough else float("nan")
+    return rows.mean(kind="top 3", arm=f"grade {grade}", iteration=EARLY)
 
 
 def late(rows: Rows, arm: str) -> float:
-    found = list(rows.where(kind="changes", arm=arm))
-    last = [row["value"] for row in found if row["iteration"] > 2 * len(found) / 3]
-    return sum(last) / len(last)
+    found = rows.where(kind="changes", arm=arm)
+    return Rows(row for row in found if row["iteration"] > LATE).mean()
 
 
 def watched(data: Parts, size: Size) -> list[Row]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from rankforce.rankers.xrank import XRank
 from rankforce.reproducing.data_sets import artificial_queries
 from rankforce.reproducing.drawing import curves, legend, panel
@@ -16,6 +14,7 @@ from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, each_seed
 
 ORDER = 8
+TELLING = 0.999  # a bound on a share that is above this says nothing
 
 
 class MartingaleEdges(Experiment):
@@ -28,6 +27,11 @@ class MartingaleEdges(Experiment):
     )
     data = "artificial, binary grades; training pairs"
     paper_size = {"levels": "T"}
+    revised = (
+        "that the bound holds was one claim over all numbers of levels, and agreed; with 8 levels and more the bound "
+        "is 1, which says nothing. Now the fewest and the most levels are judged apart, and a bound of 1 tells "
+        "nothing. The rows are the same."
+    )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=20, documents=8, features=4, levels=(1, 2, 4), least=2),
         "quick": Size(
@@ -59,7 +63,11 @@ class MartingaleEdges(Experiment):
 
     def claims(self) -> Sequence[Claim]:
         return [
-            each_seed("the bound holds", slack, what="smallest bound less misordered pairs", least=0.0),
+            each_seed("the bound holds with the fewest levels", lambda rows: slack(rows, 0),
+                      what="bound less misordered pairs, where the bound says something", least=0.0),
+            each_seed("the bound holds with the most levels", lambda rows: slack(rows, -1),
+                      what="bound less misordered pairs with the most levels, where the bound says something",
+                      least=0.0),
             each_seed("more levels misorder fewer pairs", lambda rows: float(
                           rows.values(arm="misordered pairs")[0] - rows.values(arm="misordered pairs")[-1]),
                       what="fall of the share of misordered pairs from the fewest levels to the most", least=1e-9),
@@ -83,5 +91,7 @@ class MartingaleEdges(Experiment):
         }  # fmt: skip
 
 
-def slack(rows: Rows) -> float:
-    return float(np.min(rows.values(arm="bound by least edges") - rows.values(arm="misordered pairs")))
+def slack(rows: Rows, place: int) -> float:
+    """NaN, of which nothing can be told, if the bound is 1 or nearly: that much is true of any share."""
+    bound = rows.values(arm="bound by least edges")[place]
+    return float(bound - rows.values(arm="misordered pairs")[place]) if bound < TELLING else float("nan")

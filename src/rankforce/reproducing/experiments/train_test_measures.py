@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,11 +14,15 @@ from rankforce.reproducing.measuring import measured
 from rankforce.reproducing.papers import LOCAL_OPTIMALITY
 from rankforce.reproducing.real_data import LIGHTGBM, MSLR
 from rankforce.reproducing.rows import Row, Rows
-from rankforce.reproducing.rules import Claim, best_of, over_seeds, significant
+from rankforce.reproducing.rules import Claim, Outcome, Verdict, best_of, over_seeds, significant
 from rankforce.reproducing.trained_nets import MEASURES
 
 ORDER = 5
 TABLES = {"smaller": "Table 3", "larger": "Table 4"}
+PAPER_GAPS = {  # of training for NDCG less training for the measure itself
+    "MRR": {"smaller": 0.020, "larger": 0.011},
+    "NDCG@10": {"smaller": 0.020, "larger": 0.004},
+}
 
 
 class TrainTestMeasures(Experiment):
@@ -40,6 +43,12 @@ class TrainTestMeasures(Experiment):
     remarks = "Adam; the rate and the epoch are chosen on validation queries by the training measure."
     real = (MSLR, LIGHTGBM)
     figsize = (8.0, 3.6)
+    revised = (
+        "NDCG@10 and, for MRR, Table 4 were not judged at first. The gap was said to narrow if it fell, also from "
+        "nought to less: at NDCG@10 that agreed, though training for NDCG was not better in the smaller set for all "
+        "seeds. Now there must be a gap, and its size counts. The rows are the same; the verdicts on NDCG and MAP did "
+        "not change."
+    )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, queries=(20, 40, 20, 40), documents=(6, 12), features=8, epochs=2,
                      rates=(0.01,)),
@@ -79,18 +88,16 @@ class TrainTestMeasures(Experiment):
     def claims(self) -> Sequence[Claim]:
         return [
             *(matched(name, f" ({table})", part=part) for part, table in TABLES.items() for name in ("NDCG", "MAP")),
-            other_for_mrr(" (Table 3)", part="smaller"),
             *(
-                over_seeds(
-                    f"more data narrows the gap at {name}", functools.partial(narrowed, name),
-                    what=f"gap of the smaller less that of the larger training set, {name}",
-                )
-                for name in ("MRR", "NDCG@10")
+                other_for(name, gap, f" ({TABLES[part]})", part=part)
+                for name, gaps in PAPER_GAPS.items()
+                for part, gap in gaps.items()
             ),
-        ]  # fmt: skip
+            *(narrowed(name) for name in PAPER_GAPS),
+        ]
 
     def claims_of_real_data(self) -> Sequence[Claim]:
-        return [matched("NDCG"), matched("MAP"), other_for_mrr()]
+        return [matched("NDCG"), matched("MAP"), other_for("MRR"), other_for("NDCG@10")]
 
     def draw(self, rows: Rows, figure: Any) -> None:
         for axes, name in zip(figure.subplots(1, 4), MEASURES, strict=True):
@@ -124,15 +131,30 @@ def matched(name: str, table: str = "", **where: Any) -> Claim:
     return best_of(f"tested by {name}, training for it is best{table}", name, others, name, **where)
 
 
-def other_for_mrr(table: str = "", **where: Any) -> Claim:
-    statement = f"tested by MRR, training for NDCG is better than for MRR{table}"
-    return significant(statement, "NDCG", "MRR", ["MRR"], **where)
+def other_for(name: str, gap: float | None = None, table: str = "", **where: Any) -> Claim:
+    """``gap`` is the paper's."""
+    statement = f"tested by {name}, training for NDCG is better than for {name}{table}"
+    return significant(statement, "NDCG", name, [name], paper=None if gap is None else {name: gap}, **where)
 
 
-def narrowed(name: str, rows: Rows) -> float:
-    """How much smaller the gap between training for NDCG and for the measure itself is with more data."""
-    gaps = [
-        rows.mean(kind="difference", arm="NDCG", against=name, measure=name, part=part)
-        for part in ("smaller", "larger")
-    ]
-    return gaps[0] - gaps[1]
+def narrowed(name: str) -> Claim:
+    """A gap that is there with less data, training for NDCG above training for the measure itself, and shrinks."""
+    what = f"size of the gap with the smaller less that with the larger training set, {name}"
+    shrinks = over_seeds(f"more data narrows the gap at {name}", lambda rows: _shrinking(name, rows), what=what)
+
+    def judge(rows: Rows) -> Outcome:
+        gaps = [_gap(name, "smaller", rows.where(seed=seed)) for seed in rows.distinct("seed")]
+        found = shrinks.judge(rows)
+        evidence = f"gap with the smaller set: {', '.join(format(gap, '+.4f') for gap in gaps)}; {found.evidence}"
+        return Outcome(found.verdict if gaps and min(gaps) > 0.0 else Verdict.OPEN, evidence)
+
+    rule = f"{shrinks.rule}; cannot be told unless the gap with the smaller set is above 0 for every seed"
+    return Claim(shrinks.statement, rule, judge)
+
+
+def _shrinking(name: str, rows: Rows) -> float:
+    return abs(_gap(name, "smaller", rows)) - abs(_gap(name, "larger", rows))
+
+
+def _gap(name: str, part: str, rows: Rows) -> float:
+    return rows.mean(kind="difference", arm="NDCG", against=name, measure=name, part=part)
