@@ -16,7 +16,6 @@ from rankforce.distributed.tasks import (
     Limits,
     Patience,
     Pulses,
-    able_workers,
     alive_workers,
     gathered_from,
     pinned,
@@ -112,7 +111,6 @@ def test_a_task_of_a_worker_that_goes_before_it_begins(client):
 def test_a_worker_that_is_paused_begins_nothing(client):
     first, second = sorted(alive_workers(client))
     pause(client, first)
-    assert list(able_workers(client)) == [second]
     assert list(wait_for_workers(client, 60.0)) == [second]
     futures = {worker: client.submit(one, **pinned(worker)) for worker in (first, second)}
     results, lost = settled(client, futures, Limits(0.1, 600.0))

@@ -215,7 +215,6 @@ class SharedDataset(DivisibleData):
             ranker,
             self.form(form),
             None if held_out is None else held_out.form(form),
-            {},
             **self.options,
             **asked,
         )

@@ -13,7 +13,7 @@ import platform
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -135,7 +135,6 @@ class Assignment:
     train: Share
     held_out: Share | None
     ranker: Any
-    inputs: Mapping[str, Any]
     kept: Unfinished | None
     topic: str
     asks: bool
@@ -186,7 +185,7 @@ def take_part(assignment: Assignment) -> MemberOutcome:
         ranker = assignment.ranker
         with using_collective(peers), _rarely_sampled(worker), _checkpoint(assignment) as kept:
             messenger = Messenger(assignment.topic, assignment.run.hex(), assignment.asks, kept.get("checkpoint"))
-            ranker.fit(train(), validation=held_out and held_out(), callbacks=[messenger], **kept, **assignment.inputs)
+            ranker.fit(train(), validation=held_out and held_out(), callbacks=[messenger], **kept)
             content = kept["checkpoint"].read_bytes() if assignment.checkpoint and assignment.rank == 0 else None
         fitted = {name: value for name, value in vars(ranker).items() if name not in ranker.get_params(deep=False)}
         seconds = time.perf_counter() - begun
