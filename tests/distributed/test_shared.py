@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from tests.distributed.clusters import Security, cluster_of, file_of, learned, within
+from tests.distributed.clusters import Security, cluster_of, file_of, learned
 from tests.distributed.settings_at_random import random_settings
 from tests.stores.test_stores import shuffled
 from tests.test_collective import DATA, HELD_OUT, PLAIN, TRAININGS
@@ -29,18 +29,6 @@ pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
 def any_client(request):
     with cluster_of(request.param) as client:
         yield client
-
-
-@pytest.fixture(scope="module")
-def client():
-    with cluster_of(2) as client:
-        yield client
-
-
-@pytest.fixture(autouse=True)
-def in_time():
-    with within(900):
-        yield
 
 
 def ranker(**settings):

@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from tests.distributed.clusters import cluster_of, within
+from tests.distributed.clusters import cluster_of
 
 from rankforce.distributed import tasks
 from rankforce.distributed.connections import Listener
@@ -27,12 +27,6 @@ from rankforce.errors import ClusterError, PeerLostError
 pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
 
 LONG = Limits(600.0, 600.0)
-
-
-@pytest.fixture(autouse=True)
-def in_time():
-    with within(900):
-        yield
 
 
 @pytest.fixture
