@@ -93,8 +93,13 @@ def overview(quick: Runs) -> str:
             f"| {run.verdict} |"
         )
     counts = Counter(run.verdict for run in quick.values())
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
-    return "\n".join([*lines, "", f"Of {counts.total()} experiments that were run: {told}.", ""])
+    return "\n".join([*lines, "", f"Of {counts.total()} experiments that were run: {in_words(counts)}.", ""])
+
+
+def in_words(found: Counter[Verdict]) -> str:
+    """How many there are of each verdict: 18 agree, 1 differs."""
+    many = {Verdict.AGREES: "agree", Verdict.DIFFERS: "differ"}
+    return ", ".join(f"{found[one]} {one if found[one] == 1 else many.get(one, one)}" for one in Verdict)
 
 
 def differing(runs: list[ReproducedRun]) -> str:
@@ -126,9 +131,8 @@ def real_data(runs: list[ReproducedRun]) -> str:
                 remarks.append(f"- **{link(name)}**, {data} ({'; '.join(others)}): {WHY_REAL[name]}")
         lines += [f"| {link(name)} | {data} | – | not at hand | {run.verdict} |" for data in run.absent]
     found = Counter(run.verdict_of(data) for run in runs for data in run.real)
-    told = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict)
     differ = ["", "What differs there:", "", *remarks] if remarks else []
-    return "\n".join([*lines, "", f"Of {found.total()} runs on real data: {told}.", *differ, ""])
+    return "\n".join([*lines, "", f"Of {found.total()} runs on real data: {in_words(found)}.", *differ, ""])
 
 
 def in_full(quick: Runs, full: Runs) -> str:

@@ -60,7 +60,11 @@ def from_xgboost(params: Translation) -> dict[str, Any]:
         lambda_function: Any = RankNetCost(sigma=1.0)
     else:
         lambda_function = NearPairs(sigma=1.0) if score_normalised else RankNetWeightPairs(sigma=1.0)
-    params.neutral("lambdarank_unbiased", False)
+    if params.take("lambdarank_unbiased", False, truth):
+        params.note(
+            "not taken over: lambdarank_unbiased=True; with positions in the data, its counterpart is "
+            'objective=rf.Term("NDCG:clicks", bias=rf.JointRatios())'
+        )
     step = params.take("max_delta_step", 0.0, float)
     return xgboost_trees(params) | {
         "measure": MAP() if objective == "rank:map" else NDCG(gain=gain),
