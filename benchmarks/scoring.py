@@ -173,7 +173,7 @@ def prepare(folder: Path, trees: int, leaves: int, documents: int) -> dict[str, 
             try:
                 makers[kind](path)
             except ImportError as error:
-                print(f"{kind} is left out: {error} (pip install 'rankforce[bench]')")
+                print(f"{kind} is left out: {error} (pip install '.[bench]')")
     return paths
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("nbclient", reason="pip install 'rankforce[dev]' brings nbclient and ipykernel")
-pytest.importorskip("ipykernel", reason="pip install 'rankforce[dev]' brings nbclient and ipykernel")
+pytest.importorskip("nbclient", reason="pip install '.[dev]' brings nbclient and ipykernel")
+pytest.importorskip("ipykernel", reason="pip install '.[dev]' brings nbclient and ipykernel")
 import nbformat
 
 REPOSITORY = Path(__file__).parents[1]

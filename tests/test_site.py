@@ -139,7 +139,7 @@ class Links(HTMLParser):
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built as `make docs` builds it, in a folder of its own."""
     if importlib.util.find_spec("zensical") is None:
-        pytest.skip("pip install 'rankforce[docs]'")
+        pytest.skip("pip install '.[docs]'")
     folder = tmp_path_factory.mktemp("site")
     shutil.copy(REPOSITORY / "mkdocs.yml", folder)
     site_pages.write_pages(folder / "build" / "pages")

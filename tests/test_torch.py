@@ -185,7 +185,7 @@ def test_mistakes_are_refused(call, error, message):
 def test_a_missing_extra_is_named():
     code = "import sys; sys.modules['torch'] = None; import rankforce.torch"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'rankforce[torch]'" in done.stderr
+    assert "pip install '.[torch]'" in done.stderr
 
 
 @pytest.mark.compiled_only

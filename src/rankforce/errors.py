@@ -149,5 +149,5 @@ def missing_dependency(package: str, extra: str, purpose: str) -> MissingDepende
     """The error for an optional package that is not installed."""
     return MissingDependencyError(
         f"{purpose} needs {package}, which is not installed: "
-        f"pip install 'rankforce[{extra}]' (or: pip install {package})"
+        f"pip install '.[{extra}]' in the folder of rankforce's repository (or: pip install {package})"
     )

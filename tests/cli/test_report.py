@@ -10,7 +10,7 @@ import pytest
 
 import rankforce as rf
 
-pytest.importorskip("vl_convert", reason="pip install 'rankforce[report]'")
+pytest.importorskip("vl_convert", reason="pip install '.[report]'")
 
 
 @pytest.fixture

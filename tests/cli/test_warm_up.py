@@ -212,6 +212,6 @@ with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_
 @pytest.mark.cluster
 @pytest.mark.skipif(PLAIN, reason="nothing is compiled")
 def test_after_it_workers_compile_nothing():
-    pytest.importorskip("distributed", reason="pip install 'rankforce[cluster]'")
+    pytest.importorskip("distributed", reason="pip install '.[cluster]'")
     done = subprocess.run([sys.executable, "-c", CLUSTER], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

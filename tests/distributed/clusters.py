@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 
-pytest.importorskip("distributed", reason="pip install 'rankforce[cluster]'")
+pytest.importorskip("distributed", reason="pip install '.[cluster]'")
 
 import dask
 

@@ -5,25 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from tests.distributed.clusters import cluster_of, file_of, learned, within
+from tests.distributed.clusters import file_of, learned
 from tests.test_collective import PLAIN
 
 import rankforce as rf
 from rankforce.errors import DataError
 
 pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
-
-
-@pytest.fixture(scope="module")
-def client():
-    with cluster_of(2) as client:
-        yield client
-
-
-@pytest.fixture(autouse=True)
-def in_time():
-    with within(900):
-        yield
 
 
 def ranker():

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from tests.distributed.clusters import Queue, cluster_of, file_of, learned, within
+from tests.distributed.clusters import Queue, cluster_of, file_of, learned
 from tests.test_collective import DATA, HELD_OUT
 
 import rankforce as rf
@@ -16,12 +16,6 @@ from rankforce.distributed.reporting import EVENTS, Listening
 from rankforce.distributed.shards import Shard, ShardPlan
 
 pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
-
-
-@pytest.fixture(autouse=True)
-def in_time():
-    with within(900):
-        yield
 
 
 @pytest.fixture

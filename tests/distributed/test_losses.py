@@ -37,12 +37,6 @@ def alone(tmp_path_factory):
     return file_of(learned(ranker(), DATA, validation=HELD_OUT), tmp_path_factory.mktemp("alone"))
 
 
-@pytest.fixture(autouse=True)
-def in_time():
-    with within(900):
-        yield
-
-
 def workers_of(client):
     return sorted(alive_workers(client))
 

@@ -15,7 +15,7 @@ MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable)
 
 pytestmark = [
     pytest.mark.compiled_only,
-    pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="needs mpi4py: pip install 'rankforce[mpi]'"),
+    pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="needs mpi4py: pip install '.[mpi]'"),
     pytest.mark.skipif(MPIEXEC is None, reason="needs mpiexec: pip install mpich"),
 ]
 

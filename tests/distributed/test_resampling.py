@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.distributed.clusters import cluster_of, file_of, learned, within
+from tests.distributed.clusters import file_of, learned
 from tests.stores.test_stores import shuffled
 from tests.test_collective import DATA, HELD_OUT, PLAIN
 
@@ -16,18 +16,6 @@ from rankforce.data.distributions import known_data
 from rankforce.errors import ClusterError, RankforceError, SettingsError
 
 pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
-
-
-@pytest.fixture(scope="module")
-def client():
-    with cluster_of(2) as client:
-        yield client
-
-
-@pytest.fixture(autouse=True)
-def in_time():
-    with within(900):
-        yield
 
 
 def ranker(**settings):

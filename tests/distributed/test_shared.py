@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.distributed.clusters import Security, cluster_of, file_of, learned, within
+from tests.distributed.clusters import Security, cluster_of, file_of, learned
 from tests.distributed.settings_at_random import random_settings
 from tests.stores.test_stores import shuffled
 from tests.test_collective import DATA, HELD_OUT, PLAIN, TRAININGS
@@ -39,18 +39,6 @@ pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
 def any_client(request):
     with cluster_of(request.param) as client:
         yield client
-
-
-@pytest.fixture(scope="module")
-def client():
-    with cluster_of(2) as client:
-        yield client
-
-
-@pytest.fixture(autouse=True)
-def in_time():
-    with within(900):
-        yield
 
 
 def ranker(**settings):
@@ -262,10 +250,15 @@ def squares(scores, labels, data):
 
 def test_refusals(client, tmp_path):
     train = rf.shared(PLAIN, client)
+    preferences = rf.Preferences(PLAIN, PLAIN.rows[:1], PLAIN.rows[1:2])
+    assert repr(train).startswith(f"SharedDataset({PLAIN.n_documents:,} documents, {PLAIN.n_queries} queries, ")
     for match, call in (
         ("store was made for at most 255 bins", lambda: ranker(max_bins=9).fit(train)),
         ("leave weights out", lambda: ranker().fit(train, weights=np.ones(3))),
         ("give nothing beside it", lambda: ranker().fit(train, PLAIN.label())),
+        ("preferences name rows", lambda: ranker().fit(train, preferences=preferences)),
+        ("preference_share goes with", lambda: ranker().fit(train, preference_share=0.5)),
+        ("instruments look at", lambda: ranker().fit(train, instruments=[rf.diagnostics.GradesInTop(3)])),
         ("needs all documents in one process", lambda: rf.LambdaRank().fit(train)),
         ("validation must be a SharedDataset", lambda: ranker().fit(train, validation=3)),
         ("binned at other thresholds", lambda: ranker().fit(train, validation=rf.shared(HELD_OUT, client))),
@@ -279,7 +272,7 @@ def test_refusals(client, tmp_path):
     ):
         with pytest.raises(RankforceError, match=match):
             call()
-    learned(ranker(), train)  # and is as it was
+    learned(ranker(), train, preference_share=1.0, instruments=[])  # and is as it was
 
 
 def test_memory_is_checked_before_loading(client, monkeypatch):

@@ -65,7 +65,7 @@ def options(parts: tuple[rf.Dataset, ...]) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory, ranker: Any, parts: Any, options: dict[str, Any]) -> rf.Report:
-    pytest.importorskip("vl_convert", reason="pip install 'rankforce[report]'")
+    pytest.importorskip("vl_convert", reason="pip install '.[report]'")
     return rf.report(ranker, parts[2], path=tmp_path_factory.mktemp("report") / "report.html", **options)
 
 

@@ -15,7 +15,7 @@ import pytest
 import rankforce as rf
 from rankforce.reporting import page
 
-pytest.importorskip("vl_convert", reason="pip install 'rankforce[report]'")
+pytest.importorskip("vl_convert", reason="pip install '.[report]'")
 
 ASSETS = Path(page.__file__).parent / "assets"
 HOSTILE = ("</script><script>alert(1)</script>", "<!--", "]]>", "{{program}}", "\u2028", "\ud800", "&lt;", '"')
@@ -109,5 +109,5 @@ def test_without_the_library_it_is_said_what_to_install(tmp_path: Path) -> None:
         "except rf.RankforceError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert "pip install 'rankforce[report]'" in done.stdout
+    assert "pip install '.[report]'" in done.stdout
     assert list(tmp_path.iterdir()) == []

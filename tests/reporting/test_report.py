@@ -14,7 +14,7 @@ import rankforce as rf
 from rankforce.reporting.parts import rounded
 from rankforce.reporting.query_details import MOST_REASONS, TOP
 
-pytest.importorskip("vl_convert", reason="pip install 'rankforce[report]'")
+pytest.importorskip("vl_convert", reason="pip install '.[report]'")
 
 
 def near(value: float) -> Any:

@@ -227,4 +227,4 @@ def test_an_extra_that_is_not_installed_is_named(run, file, monkeypatch):  # noq
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     outcome = run("serve", file)
     assert outcome.code == 2
-    assert "rankforce serve needs fastapi, which is not installed: pip install 'rankforce[serve]'" in outcome.err
+    assert "rankforce serve needs fastapi, which is not installed: pip install '.[serve]'" in outcome.err

@@ -16,7 +16,7 @@ MOST_BYTES = 6_000_000
 @pytest.mark.soak
 def test_ten_thousand_queries_fit_into_six_megabytes(tmp_path: Path) -> None:
     playwright = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
-    pytest.importorskip("vl_convert", reason="pip install 'rankforce[report]'")
+    pytest.importorskip("vl_convert", reason="pip install '.[report]'")
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         pytest.skip("no Chromium to open the report in: apt-get install chromium")

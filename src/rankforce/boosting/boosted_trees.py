@@ -38,6 +38,11 @@ class BoostedTrees(Iterative):
     def learns_categories(self) -> bool:
         return True
 
+    @property
+    def learns_from_values(self) -> bool:
+        """Whether a training asks for the values of features: bins are enough for trees, not for a base model."""
+        return self.base_model is not None
+
     n_trees: int = whole(1000, least=1)
     n_leaves: int | Sequence[int] | Callable[[int], int] = setting(31, LEAF_COUNTS)
     learning_rate: float = number(0.1, above=0.0)

@@ -48,6 +48,7 @@ Workers = Annotated[
     typer.Option("--workers", metavar="N", help="Train on a Dask cluster of N processes here.", show_default=False),
 ]
 
+USUAL_MEASURES = ["NDCG@10"]  # where nobody says what to measure
 Measures = Annotated[
     list[str] | None,
     typer.Option(
@@ -55,7 +56,7 @@ Measures = Annotated[
         "-m",
         metavar="MEASURE",
         help="What to measure, for example NDCG@10, ERR@10(max_grade=4) or NDCG@10:clicks; repeat for several.",
-        show_default="NDCG@10",
+        show_default=", ".join(USUAL_MEASURES),
     ),
 ]
 

@@ -64,7 +64,6 @@ class Driver:
         ranker: Any,
         train: Any,
         held_out: Any,
-        inputs: Mapping[str, Any],
         *,
         timeout: float,
         silence: float,
@@ -74,7 +73,7 @@ class Driver:
         checkpoint_every: int = 50,
         resume: str = "auto",
     ) -> None:
-        self.client, self.ranker, self.train, self.held_out, self.inputs = client, ranker, train, held_out, inputs
+        self.client, self.ranker, self.train, self.held_out = client, ranker, train, held_out
         self.callbacks, self.checkpoint = callbacks, checkpoint
         self._keeping = None if checkpoint is None else (checkpoint.name, checkpoint_every, resume)
         self._topic = f"rankforce-{os.urandom(8).hex()}"
@@ -227,7 +226,6 @@ class Driver:
             self._share(self.train, member.worker),
             None if self.held_out is None else self._share(self.held_out, member.worker),
             self.ranker.unfitted(progress=False, threads=self.ranker.threads or member.threads),
-            self.inputs,
             self._kept,
             self._topic,
             bool(self.callbacks),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.binning.binning import MOST_BINS
+from rankforce.console.wording import counted
 from rankforce.data.dataset import Dataset
 from rankforce.distributed.digests import joined_fingerprint
 from rankforce.distributed.driver import Driver
@@ -30,10 +31,10 @@ from rankforce.stores.binned_dataset import BinnedDataset
 from rankforce.training.monitoring import checked_callbacks
 
 FIT_INPUTS = ("callbacks", "checkpoint", "checkpoint_every", "resume")
-REFUSED = {  # what else ``fit`` takes, and why not here
-    "preferences": "name rows of a data set in one process: data.collect() brings it here",
-    "preference_share": "goes with preferences",
-    "instruments": "look at a training of one process: leave them out",
+REFUSED: dict[str, tuple[Any, str]] = {  # what else ``fit`` takes: its default, and why nothing else is possible here
+    "preferences": (None, "name rows of a data set in one process: data.collect() brings it here"),
+    "preference_share": (1.0, "goes with preferences"),
+    "instruments": ((), "look at a training of one process: leave them out"),
 }
 
 
@@ -145,8 +146,8 @@ class SharedDataset(DivisibleData):
 
     def __repr__(self) -> str:
         return (
-            f"SharedDataset({self.n_documents} documents, {self.n_queries} queries, {self.n_features} features, "
-            f"{len(self.ingested.pieces)} pieces of {self.name})"
+            f"SharedDataset({counted(self.n_documents, 'document')}, {counted(self.n_queries, 'query')}, "
+            f"{counted(self.n_features, 'feature')}, {counted(len(self.ingested.pieces), 'piece')} of {self.name})"
         )
 
     @property
@@ -202,34 +203,26 @@ class SharedDataset(DivisibleData):
         validation = inputs.pop("validation", None)
         asked = {name: inputs.pop(name) for name in FIT_INPUTS if name in inputs}
         for name, value in inputs.items():
-            if name in REFUSED and not _is_default(value):
-                raise SettingsError(f"{name} {REFUSED[name]}")
-            if name not in REFUSED and value is not None:
-                raise DataError(f"shared data holds its labels, queries and weights: leave {name} out")
+            _check_refused(name, value)
         if any(value is not None for value in given):
             raise DataError("shared data holds its labels, queries and weights: give nothing beside it")
         asked["callbacks"] = checked_callbacks(asked.get("callbacks", ()))
         if asked.get("checkpoint") is not None:
             asked["checkpoint"] = _checked_checkpoint(asked)
-        form: Form = "values" if self._needs_values(ranker) else "bins"
+        on_values = ranker.learns_from_values or bool(self.ingested.layout.kind.categories)
+        form: Form = "values" if on_values else "bins"
         held_out = self._validation(validation, form)
         driver = Driver(
             self.client,
             ranker,
             self.form(form),
             None if held_out is None else held_out.form(form),
-            {},
             **self.options,
             **asked,
         )
         fitted = driver.fit()
         self.last_run = driver.statistics | {"losses": list(driver.losses)}
         vars(ranker).update(fitted)
-
-    def _needs_values(self, ranker: Any) -> bool:
-        """Whether bins do not tell all that this training asks of a feature."""
-        own_cost = callable(getattr(getattr(ranker, "cost", None), "pull", getattr(ranker, "cost", None)))
-        return bool(self.ingested.layout.kind.categories) or ranker.base_model is not None or own_cost
 
     def _validation(self, validation: Any, form: Form) -> SharedDataset | None:
         if validation is None:
@@ -284,8 +277,16 @@ def _changed(data: SharedDataset, piece: int) -> DataError:
     )
 
 
-def _is_default(value: Any) -> bool:
-    return value is None or (isinstance(value, (tuple, list)) and not value) or value == 1.0
+def _check_refused(name: str, value: Any) -> None:
+    """Raise if an input of ``fit`` says what shared data has, or asks for what needs one process."""
+    if value is None:
+        return
+    if name not in REFUSED:
+        raise DataError(f"shared data holds its labels, queries and weights: leave {name} out")
+    default, reason = REFUSED[name]
+    given = tuple(value) if isinstance(value, list) else value
+    if default is None or given != default:
+        raise SettingsError(f"{name} {reason}")
 
 
 def _checked_checkpoint(asked: dict[str, Any]) -> Path:

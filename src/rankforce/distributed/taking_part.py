@@ -14,7 +14,7 @@ import platform
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -149,7 +149,6 @@ class Assignment:
     train: Share
     held_out: Share | None
     ranker: Any
-    inputs: Mapping[str, Any]
     kept: Unfinished | None
     topic: str
     asks: bool
@@ -205,7 +204,7 @@ def take_part(assignment: Assignment) -> MemberOutcome:
             _checkpoint(assignment) as kept,
             Messenger(assignment.topic, assignment.run.hex(), assignment.asks, kept.get("checkpoint")) as messenger,
         ):
-            ranker.fit(train(), validation=held_out and held_out(), callbacks=[messenger], **kept, **assignment.inputs)
+            ranker.fit(train(), validation=held_out and held_out(), callbacks=[messenger], **kept)
             content = kept["checkpoint"].read_bytes() if assignment.checkpoint and assignment.rank == 0 else None
         fitted = {name: value for name, value in vars(ranker).items() if name not in ranker.get_params(deep=False)}
         seconds = time.perf_counter() - begun

@@ -42,13 +42,8 @@ def alive_workers(client: Any) -> dict[str, Any]:
         raise ClusterError(f"the scheduler does not answer: {error or type(error).__name__}") from error
 
 
-def able_workers(client: Any) -> dict[str, Any]:
-    """Those that begin tasks: neither paused, for want of memory, nor about to close."""
-    return {name: one for name, one in alive_workers(client).items() if is_able(one)}
-
-
 def is_able(worker: Mapping[str, Any]) -> bool:
-    """Whether it begins tasks."""
+    """Whether it begins tasks: neither paused, for want of memory, nor about to close."""
     return worker.get("status", "running") == "running"
 
 

@@ -92,7 +92,7 @@ def set_codes(trees: tuple[ScaledTree, ...], prepared: Prepared) -> dict[int, li
     return {place: sorted(codes) for place, codes in found.items()}
 
 
-def pandas_lists(trees: tuple[ScaledTree, ...], prepared: Prepared) -> list[list[Any]]:
+def pandas_lists(prepared: Prepared) -> list[list[Any]]:
     """The names of categories for frames of pandas; none unless all of them are known."""
     lists = [list(listed) for listed in prepared.categories if listed is not None]
     return lists if all(lists) else []
@@ -149,7 +149,7 @@ def json_document(prepared: Prepared, thresholds: Any) -> bytes:
         f"{_structure(LightgbmTree.of(tree, prepared), thresholds(tree.threshold))}}}"
         for number, tree in enumerate(trees)
     )
-    lists = json.dumps(pandas_lists(trees, prepared), ensure_ascii=False)
+    lists = json.dumps(pandas_lists(prepared), ensure_ascii=False)
     return f'{opening},\n"tree_info":[\n{infos}\n],"feature_importances":{{}},"pandas_categorical":{lists}}}\n'.encode()
 
 

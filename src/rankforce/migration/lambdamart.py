@@ -60,7 +60,11 @@ def from_xgboost(params: Translation) -> dict[str, Any]:
         lambda_function: Any = RankNetCost(sigma=1.0)
     else:
         lambda_function = NearPairs(sigma=1.0) if score_normalised else RankNetWeightPairs(sigma=1.0)
-    params.neutral("lambdarank_unbiased", False)
+    if params.take("lambdarank_unbiased", False, truth):
+        params.note(
+            "not taken over: lambdarank_unbiased=True; with positions in the data, its counterpart is "
+            'objective=rf.Term("NDCG:clicks", bias=rf.JointRatios())'
+        )
     watched = "map" if objective == "rank:map" else "ndcg"
     if method == "topk":  # XGBoost cuts what it watches where it cuts the pairs
         watched += f"@{count}"

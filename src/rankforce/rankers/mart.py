@@ -251,6 +251,11 @@ class MART(FromOtherLibraries, BoostedTrees):
         return float((np.mean(taken[~relevant]) + np.mean(~taken[relevant])) / 2.0)
 
     @property
+    def learns_from_values(self) -> bool:
+        """Whether a training asks for the values of features; a cost of your own is handed the data, and may."""
+        return super().learns_from_values or callable(getattr(self.cost, "pull", self.cost))
+
+    @property
     def grades_(self) -> np.ndarray:
         """The grades that multiclass and ordinal learned, rising."""
         self._fitted()

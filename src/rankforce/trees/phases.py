@@ -102,32 +102,42 @@ class GrowingTree:
 
     def take_built(self) -> np.ndarray:
         """After BUILD, what this process has found: int64 (kinds, leaves, entries over bytes), a copy."""
-        return np.stack(self.built()) if self.tree.plan[N_QUEUED] > 0 else np.zeros((0, 0), dtype=np.int64)
+        if self.tree.plan[N_QUEUED] == 0:
+            return np.zeros((0, 0), dtype=np.int64)
+        self.merge_ranges()
+        return np.stack(self.built())
 
     def put_built(self, total: np.ndarray) -> None:
         """Before SCAN, have what all processes have found, the sum of what they took, in place of that."""
         for histogram, found in zip(self.built(), total, strict=True):
             histogram[:] = found
 
+    def merge_ranges(self) -> None:
+        """After BUILD, add to each histogram what ranges of documents have found apart; then there are no parts."""
+        part_leaf, plan = self.histograms.part_leaf, self.tree.plan
+        for leaf, histogram, parts in self._built_leaves():
+            if plan[IN_PARTS] == leaf:
+                histogram[:] = 0
+            for part in np.flatnonzero(part_leaf == leaf):
+                histogram += parts[part]
+        part_leaf[:] = NO_LEAF
+        plan[IN_PARTS] = NO_LEAF
+
     def built(self) -> list[np.ndarray]:
-        """The histograms over bytes that were built, with what every range of documents found."""
-        histograms, plan, first = self.histograms, self.tree.plan, REGION * WORD
-        words = slice(plan[FIRST_WORD] * first, plan[LAST_WORD] * first)
-        built = []
+        """The histograms over bytes that were built, not copied."""
+        return [histogram for _, histogram, _ in self._built_leaves()]
+
+    def _built_leaves(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """(leaf, its histogram, those of the ranges of documents), by kind, over the bytes that were built."""
+        histograms, plan, width = self.histograms, self.tree.plan, REGION * WORD
+        words = slice(plan[FIRST_WORD] * width, plan[LAST_WORD] * width)
         for kind, made, parts in (
             (SUMS, histograms.sums, histograms.parts),
             (COUNTS, histograms.counts, histograms.count_parts),
         ):
             for leaf in self.tree.queue[: plan[N_QUEUED]] if plan[KIND] & kind else ():
                 slot = self.tree.leaves[leaf, SLOT] if kind == SUMS or len(made) > 1 else 0
-                if plan[IN_PARTS] == leaf:
-                    made[slot, words] = 0
-                for part in np.flatnonzero(histograms.part_leaf == leaf):
-                    made[slot, words] += parts[part, words]
-                built.append(made[slot, words])
-        histograms.part_leaf[:] = NO_LEAF
-        plan[IN_PARTS] = NO_LEAF
-        return built
+                yield leaf, made[slot, words], parts[:, words]
 
     def work(self, phase: int, thread: int) -> None:
         """One thread's share of a phase."""

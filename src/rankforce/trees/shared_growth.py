@@ -12,6 +12,7 @@ is right, since siblings are subtracted in integers.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import itertools
 from typing import TYPE_CHECKING
@@ -56,40 +57,100 @@ if TYPE_CHECKING:
 WORTH, COLUMN, BIN, MISSING, SET = range(5)
 
 
-class SharedGrowth:
+class SharedGrowth(abc.ABC):
     """Takes a ``GrowingTree`` through its phases together with other members, level by level."""
 
     def __init__(self, growing: GrowingTree) -> None:
         self.growing = growing
-        self.tree = growing.tree
-        self.rules = growing.rules
-        self.best = growing.best
         self.plan = growing.tree.plan
         self.dealt = growing.documents.dealt
-        self.own = Ownership.of(growing.columns, growing.rows.n_words * WORD, collective())
-        self.members = self.own.members
-        self.owned = dataclasses.replace(growing, columns=self.own.table)
-        self.best.worth[:, ~self.own.mine] = NO_SPLIT
-        self.record = SET if growing.columns.categories is None else SET + growing.columns.categories.sets.shape[2]
+        self.members = collective()
 
     def grow(self) -> int:
         """Grow the tree; the number of its leaves."""
         phase = BUILD
         while phase != DONE:
-            self.owned.work_at_once(phase)
+            self.growing.work_at_once(phase)
             after = {BUILD: self.after_build, CHOOSE: self.after_choose}.get(phase)
             if after is not None:
                 after()
             phase = self.commit() if phase == DEAL else following(phase, self.plan)
         return int(self.growing.n_leaves)
 
+    @abc.abstractmethod
     def after_build(self) -> None:
-        """Have everybody's sums, of the own bytes."""
+        """Have everybody's sums."""
+
+    @abc.abstractmethod
+    def after_choose(self) -> None:
+        """Have the test that is the best of all."""
+
+    @abc.abstractmethod
+    def commit(self) -> int:
+        """Documents are dealt: write the split down; returns the next phase."""
+
+
+class LevelwiseGrowth(SharedGrowth):
+    """Level by level, a histogram for each leaf: of every byte its owner alone has all of it."""
+
+    def __init__(self, growing: GrowingTree) -> None:
+        self.own = Ownership.of(growing.columns, growing.rows.n_words * WORD, collective())
+        super().__init__(dataclasses.replace(growing, columns=self.own.table))
+        self.tree = growing.tree
+        self.rules = growing.rules
+        self.best = growing.best
+        self.best.worth[:, ~self.own.mine] = NO_SPLIT
+        self.record = SET if growing.columns.categories is None else SET + growing.columns.categories.sets.shape[2]
+
+    def after_build(self) -> None:
         self.exchange(np.zeros(0, dtype=np.int64))
+
+    def after_choose(self) -> None:
+        """Everybody has chosen among the own columns, and what the leaves gain by it: take the best of all."""
+        tree, plan = self.tree, self.plan
+        n = int(plan[N_LEAVES])
+        leaves = tree.leaves[:n]
+        own = np.zeros(self.record + 4 * n, dtype=np.int64)
+        own[COLUMN] = -1
+        if plan[NEXT] == DEAL:
+            self.best_of_mine(own[: self.record])
+            gains = tree.leaf_gain[:n].view(np.int64)
+            by_leaf = (gains, leaves[:, TOTAL], leaves[:, LEFT_TOTAL], leaves[:, symmetric.OTHER])
+            own[self.record :] = np.concatenate(by_leaf)
+        records = self.shown(own)
+        worths = np.where(records[:, COLUMN] >= 0, np.ascontiguousarray(records[:, WORTH]).view(np.float64), NO_SPLIT)
+        winner = records[first_of_best(worths, records)]
+        if winner[COLUMN] < 0:
+            plan[NEXT] = DONE
+            return
+        plan[[symmetric.COLUMN, symmetric.BIN, symmetric.MISSING_LEFT]] = winner[[COLUMN, BIN, MISSING]]
+        plan[symmetric.N_OLD] = n
+        plan[NEXT] = DEAL
+        self.adopt_set(winner)
+        gains, leaves[:, TOTAL], leaves[:, LEFT_TOTAL], leaves[:, symmetric.OTHER] = np.split(winner[self.record :], 4)
+        tree.leaf_gain[:n] = gains.view(np.float64)
+        leaves[:, BEGIN], leaves[:, COUNT], leaves[:, WHOLE] = leaves[:, START], leaves[:, HERE], leaves[:, SIZE]
+
+    def commit(self) -> int:
+        tree, plan = self.tree, self.plan
+        split = np.flatnonzero(tree.leaves[: plan[N_LEAVES], symmetric.OTHER] != symmetric.NOT_SPLIT)
+        here = self.dealt.sum(axis=0)[split]
+        elsewhere = self.growing.documents.elsewhere
+        elsewhere[split, 0] = [self.guessed_left(leaf) for leaf in split.tolist()] - here[:, 0]
+        elsewhere[split, 1] = 0
+        self.growing.work_at_once(COMMIT)
+        n_left, n_missing = self.counted(here).T
+        others = tree.leaves[split, symmetric.OTHER]
+        whole = tree.leaves[split, WHOLE].copy()
+        tree.leaves[split, SIZE], tree.leaves[others, SIZE] = n_left, whole - n_left
+        missing_left = plan[symmetric.MISSING_LEFT] == 1 if n_missing.sum() > 0 else 2 * n_left.sum() >= whole.sum()
+        tree.splits[others - 1, MISSING_TO_LEFT] = int(missing_left)
+        return SCAN if plan[NEXT] == BUILD else int(plan[NEXT])
 
     def exchange(self, counts: np.ndarray) -> np.ndarray:
         """Add up histograms that were built, and with them some numbers, which everybody gets; returns these."""
-        built = self.owned.built()
+        self.growing.merge_ranges()
+        built = self.growing.built()
         offset, end = int(self.plan[FIRST_WORD]) * WORD, int(self.plan[LAST_WORD]) * WORD
         edges = (np.clip(self.own.edges, offset, end) - offset) * REGION
         parts: list[np.ndarray] = []
@@ -125,15 +186,6 @@ class SharedGrowth:
         if categories is not None and categories.number[j] >= 0:
             categories.sets[0, categories.number[j]] = record[SET : self.record].view(np.uint64)
 
-    # ------------------------------------------------------------------------------------------------ what differs
-
-    def after_choose(self) -> None:
-        """Have what only an owner could know."""
-
-    def commit(self) -> int:
-        """Documents are dealt: write the split down; returns the next phase."""
-        raise NotImplementedError
-
     # ------------------------------------------------------------------------------------------- before all is counted
 
     def guessed_left(self, leaf: int) -> int:
@@ -150,70 +202,23 @@ class SharedGrowth:
         """Everybody's counts, with the histograms that are to be built, if there are any to build."""
         if self.plan[NEXT] != BUILD:
             return self.members.add(here)
-        self.owned.work_at_once(BUILD)
+        self.growing.work_at_once(BUILD)
         return self.exchange(here.reshape(-1)).reshape(here.shape)
-
-
-class LevelwiseGrowth(SharedGrowth):
-    """Level by level, a histogram for each leaf."""
-
-    def after_choose(self) -> None:
-        """Everybody has chosen among the own columns, and what the leaves gain by it: take the best of all."""
-        tree, plan = self.tree, self.plan
-        n = int(plan[N_LEAVES])
-        leaves = tree.leaves[:n]
-        own = np.zeros(self.record + 4 * n, dtype=np.int64)
-        own[COLUMN] = -1
-        if plan[NEXT] == DEAL:
-            self.best_of_mine(own[: self.record])
-            gains = tree.leaf_gain[:n].view(np.int64)
-            by_leaf = (gains, leaves[:, TOTAL], leaves[:, LEFT_TOTAL], leaves[:, symmetric.OTHER])
-            own[self.record :] = np.concatenate(by_leaf)
-        records = self.shown(own)
-        worths = np.where(records[:, COLUMN] >= 0, np.ascontiguousarray(records[:, WORTH]).view(np.float64), NO_SPLIT)
-        winner = records[first_of_best(worths, records)]
-        if winner[COLUMN] < 0:
-            plan[NEXT] = DONE
-            return
-        plan[[symmetric.COLUMN, symmetric.BIN, symmetric.MISSING_LEFT]] = winner[[COLUMN, BIN, MISSING]]
-        plan[symmetric.N_OLD] = n
-        plan[NEXT] = DEAL
-        self.adopt_set(winner)
-        gains, leaves[:, TOTAL], leaves[:, LEFT_TOTAL], leaves[:, symmetric.OTHER] = np.split(winner[self.record :], 4)
-        tree.leaf_gain[:n] = gains.view(np.float64)
-        leaves[:, BEGIN], leaves[:, COUNT], leaves[:, WHOLE] = leaves[:, START], leaves[:, HERE], leaves[:, SIZE]
-
-    def commit(self) -> int:
-        tree, plan = self.tree, self.plan
-        split = np.flatnonzero(tree.leaves[: plan[N_LEAVES], symmetric.OTHER] != symmetric.NOT_SPLIT)
-        here = self.dealt.sum(axis=0)[split]
-        elsewhere = self.growing.documents.elsewhere
-        elsewhere[split, 0] = [self.guessed_left(leaf) for leaf in split.tolist()] - here[:, 0]
-        elsewhere[split, 1] = 0
-        self.owned.work_at_once(COMMIT)
-        n_left, n_missing = self.counted(here).T
-        others = tree.leaves[split, symmetric.OTHER]
-        whole = tree.leaves[split, WHOLE].copy()
-        tree.leaves[split, SIZE], tree.leaves[others, SIZE] = n_left, whole - n_left
-        missing_left = plan[symmetric.MISSING_LEFT] == 1 if n_missing.sum() > 0 else 2 * n_left.sum() >= whole.sum()
-        tree.splits[others - 1, MISSING_TO_LEFT] = int(missing_left)
-        return SCAN if plan[NEXT] == BUILD else int(plan[NEXT])
 
 
 class CountedGrowth(SharedGrowth):
     """Level by level with a single histogram, which every leaf has in its turn: everybody has all of it."""
 
-    def __init__(self, growing: GrowingTree) -> None:
-        super().__init__(growing)
-        self.owned = growing
-
     def after_build(self) -> None:
         self.growing.put_built(self.members.add(self.growing.take_built()))
+
+    def after_choose(self) -> None:
+        """Everybody has looked at all columns, and chosen the same."""
 
     def commit(self) -> int:
         here = self.dealt.sum(axis=0)
         self.growing.documents.elsewhere[:] = self.members.add(here) - here
-        self.owned.work_at_once(COMMIT)
+        self.growing.work_at_once(COMMIT)
         return int(self.plan[NEXT])
 
 

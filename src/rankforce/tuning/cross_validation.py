@@ -169,23 +169,7 @@ def cross_validate(
             bar.advance(number, dict(evaluations[-1].mean))
     if not tests:
         raise DataError("cross-validation needs at least one fold")
-    if one_data:
-        pooled = bare_data(data)
-        by_query = dict(
-            zip(
-                np.concatenate([test.query_ids for test in tests]).tolist(),
-                np.repeat(np.arange(1, len(tests) + 1), [test.n_queries for test in tests]).tolist(),
-                strict=True,
-            )
-        )
-        fold_of = np.array([by_query[query] for query in pooled.query_ids.tolist()])
-        all_scores = np.empty(pooled.n_documents)
-        for number, fold_scores in enumerate(scores, start=1):
-            all_scores[fold_of[pooled.row_queries] == number] = fold_scores
-    else:
-        pooled = _pooled(tests)
-        fold_of = np.repeat(np.arange(1, len(tests) + 1), [test.n_queries for test in tests])
-        all_scores = np.concatenate(scores)
+    pooled, fold_of, all_scores = _pool(bare_data(data) if one_data else None, tests, scores)
     whole = evaluate(all_scores, pooled, measures, seed=seed, **policies)
     return CrossValidation(whole, tuple(evaluations), fold_of, all_scores, tuple(rankers))
 
@@ -279,7 +263,7 @@ def _check_tests(request: Request, data: Any) -> None:
         request.on(test)
         labels.append(_without_features(test))
     if labels:
-        _pooled(labels)
+        _joined(labels)
 
 
 def _without_features(data: Dataset) -> Dataset:
@@ -289,7 +273,26 @@ def _without_features(data: Dataset) -> Dataset:
     return data.replace(features=np.empty((data.n_documents, 0), dtype=np.float32), feature_names=[])
 
 
-def _pooled(tests: list[Dataset]) -> Dataset:
+def _pool(
+    whole: Dataset | None, tests: list[Dataset], scores: list[np.ndarray]
+) -> tuple[Dataset, np.ndarray, np.ndarray]:
+    """(documents of all test parts, the fold of every query, the score of every document).
+
+    In the order of the data that was dealt into folds, or without it of the test parts in turn.
+    """
+    fold_of_tests = np.repeat(np.arange(1, len(tests) + 1), [test.n_queries for test in tests])
+    if whole is None:
+        return _joined(tests), fold_of_tests, np.concatenate(scores)
+    query_ids = np.concatenate([test.query_ids for test in tests])
+    by_query = dict(zip(query_ids.tolist(), fold_of_tests.tolist(), strict=True))
+    fold_of = np.array([by_query[query] for query in whole.query_ids.tolist()])
+    by_row = np.empty(whole.n_documents)
+    for number, fold_scores in enumerate(scores, start=1):
+        by_row[fold_of[whole.row_queries] == number] = fold_scores
+    return whole, fold_of, by_row
+
+
+def _joined(tests: list[Dataset]) -> Dataset:
     """The test parts one after the other."""
     names = list(tests[0].labels)
     for test in tests:

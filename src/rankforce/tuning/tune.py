@@ -292,7 +292,8 @@ class _Trying:
         self.ranker, self.data, self.validation = ranker, data, validation
         self.folds, self.validation_share, self.measure, self.seed = folds, validation_share, measure, seed
         self.last_failure: tuple[Any, ...] = ()  # what the error of the last trial that failed said
-        self._parts: list[Any] = []  # of shared data: what was found of a fold is kept from trial to trial
+        # Shared data gives a fold that somebody still has again, with all that was found of it: every trial needs it.
+        self._kept_folds: list[Any] = []
         self.chosen_by = "on the validation data" if validation is not None else f"over {folds} folds"
 
     def check(self, space: Space) -> None:
@@ -304,7 +305,7 @@ class _Trying:
         if self.validation is None:
             check_number("validation_share", self.validation_share, 0.0, 0.9, above=True, optional=True)
             parts = dealt_folds(self.data, self.folds, self.seed, self.validation_share)
-            self._parts = list(parts) if isinstance(self.data, SpreadData) else []
+            self._kept_folds = list(parts) if isinstance(self.data, SpreadData) else []
         if "early_stopping" not in space.parts:
             check_early_stopping(self.ranker, self.validation is not None or self.validation_share is not None)
 

@@ -73,7 +73,7 @@ def compare(
     from rankforce.evaluation.request import Request
 
     import_measures(imports or ())
-    Request.of(measure or ["NDCG@10"], ties=ties, blank=blank, convention=convention, level=level)
+    Request.of(measure or options.USUAL_MEASURES, ties=ties, blank=blank, convention=convention, level=level)
     names = named_rankings(rankings, name)
     if len(rankings) > 2 and (require is not None or graded):
         raise SettingsError("--require and --graded are about two rankings: give FIRST and SECOND alone")

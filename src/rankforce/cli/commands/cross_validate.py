@@ -63,7 +63,7 @@ def cross_validate(
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
     policies: dict[str, Any] = {"ties": ties, "blank": blank, "convention": convention}
-    Request.of(measure or ["NDCG@10"], **policies)
+    Request.of(measure or options.USUAL_MEASURES, **policies)
     model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
     documents: Any
     with cluster_client(cluster, workers, threads) as client:
@@ -74,7 +74,7 @@ def cross_validate(
         result = rf.cross_validate(
             model,
             documents,
-            measure or ["NDCG@10"],
+            measure or options.USUAL_MEASURES,
             folds=folds,
             seed=seed,
             validation_share=validation_share,

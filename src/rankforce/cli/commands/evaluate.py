@@ -41,7 +41,7 @@ def evaluate(
 
     check_output(per_query, data, ranking, by, preferences)
     import_measures(imports or ())
-    Request.of(measure or ["NDCG@10"], ties=ties, blank=blank, convention=convention, level=level)
+    Request.of(measure or options.USUAL_MEASURES, ties=ties, blank=blank, convention=convention, level=level)
     named_ranking = read_ranking(ranking, read_judgments(data, read, [ranking]), missing_queries)
     result = rf.evaluate(
         named_ranking.scores,

@@ -6,7 +6,6 @@ data = data.with_label("clicks", labels.for_data(data))
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from rankforce.data.clicks.counting import Counting
@@ -14,7 +13,7 @@ from rankforce.data.clicks.dwell import Dwelling, DwellSettings
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
 from rankforce.data.clicks.propensities import as_propensities
 from rankforce.data.clicks.rates import DWELL_RATES, ClickLabels, ClickSettings
-from rankforce.data.clicks.session_logs import checked_columns, read_log
+from rankforce.data.clicks.session_logs import checked_columns, log_name, read_log
 from rankforce.data.clicks.similar_queries import SimilarQueries
 from rankforce.errors import SettingsError
 from rankforce.files.limits import within_memory
@@ -134,7 +133,7 @@ def click_labels(
     if dwelling is None:
         del names["dwell"]  # what is not needed is not read
     counting = Counting(keys, last_of == "session", sorted_by_session, known, dwelling)
-    with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
+    with within_memory(log_name(log)):
         for chunk in read_log(log, names, int(chunk_rows), progress):
             counting.add(chunk)
         return counting.labels(settings, rule)

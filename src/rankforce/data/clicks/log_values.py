@@ -68,13 +68,18 @@ def read_id(raw: Any, bits: int, longest: int) -> str:
     return text
 
 
+def number_or_nan(raw: Any) -> float:
+    """What is written, if it is a number."""
+    try:
+        return float(raw)
+    except (TypeError, ValueError):
+        return math.nan
+
+
 def read_click(raw: Any) -> bool:
     if isinstance(raw, str):
         raw = {"true": True, "false": False}.get(raw.strip().lower(), raw)
-    try:
-        number = float(raw)
-    except (TypeError, ValueError):
-        number = math.nan
+    number = number_or_nan(raw)
     if number not in (0.0, 1.0):
         raise ValueError("not a click" if raw not in (None, "") else "whether it was clicked is missing")
     return bool(number)
@@ -83,10 +88,7 @@ def read_click(raw: Any) -> bool:
 def read_position(raw: Any) -> float | None:
     if raw is None or raw in NULLS:
         return None
-    try:
-        number = float(raw)
-    except (TypeError, ValueError):
-        number = math.nan
+    number = number_or_nan(raw)
     if not 0.0 <= number < math.inf:
         raise ValueError("not a position")
     return number
@@ -95,10 +97,7 @@ def read_position(raw: Any) -> float | None:
 def read_dwell(raw: Any) -> float | None:
     if raw is None or raw in NULLS:
         return None
-    try:
-        number = float(raw)
-    except (TypeError, ValueError):
-        number = math.nan
+    number = number_or_nan(raw)
     if not 0.0 <= number < math.inf:
         raise ValueError("not a dwell time" if not number < 0.0 else "a dwell time is not negative")
     return number

@@ -8,14 +8,13 @@ into an order of their own, so that no sum depends on that of the log.
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from rankforce.data.clicks.keys import QueryKeys
-from rankforce.data.clicks.session_logs import LogChunk, positions_of, read_log
+from rankforce.data.clicks.session_logs import LogChunk, log_name, positions_of, read_log
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError
 from rankforce.files.limits import within_memory
@@ -53,7 +52,7 @@ def read_views(
 ) -> LoggedViews:
     """The views of a log (as for ``click_labels``) of the queries of a data set, joined by ids."""
     viewing = _Viewing(data, keys)
-    with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
+    with within_memory(log_name(log)):
         for chunk in read_log(log, names, _CHUNK_ROWS, progress):
             viewing.add(chunk)
         return viewing.views()

@@ -14,7 +14,6 @@ attractiveness apart.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ from rankforce.console.wording import counted
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
 from rankforce.data.clicks.position_counts import MOST_POSITIONS, PositionCounting, PositionCounts
 from rankforce.data.clicks.propensities import Propensities
-from rankforce.data.clicks.session_logs import checked_columns, read_log
+from rankforce.data.clicks.session_logs import checked_columns, log_name, read_log
 from rankforce.data.hashing import checked_seed
 from rankforce.data.random_streams import Stream
 from rankforce.files.limits import within_memory
@@ -87,7 +86,7 @@ def estimate_propensities(
         session=session, query=query, document=document, position=position, clicked=clicked, key=keys.column
     )
     counting = PositionCounting(keys, positions)
-    with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
+    with within_memory(log_name(log)):
         for chunk in read_log(log, names, _CHUNK_ROWS, progress):
             counting.add(chunk)
         counts = counting.counts()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from typing import Any, NoReturn
 
@@ -11,7 +10,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.console.wording import counted
 from rankforce.data.clicks.keys import QueryKey, QueryKeys
-from rankforce.data.clicks.session_logs import LogChunk, checked_columns, read_log
+from rankforce.data.clicks.session_logs import LogChunk, checked_columns, log_name, read_log
 from rankforce.data.concatenation import told_apart
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.data.query_groups import Numbered
@@ -67,7 +66,7 @@ def click_sessions(
         session=session, query=query, document=document, position=position, clicked=clicked, key=keys.column
     )
     lists = _Lists(data, keys)
-    with within_memory(log if isinstance(log, (str, os.PathLike)) else "session log"):
+    with within_memory(log_name(log)):
         for chunk in read_log(log, names, _CHUNK_ROWS, progress):
             lists.add(chunk)
         return lists.dataset(name)

@@ -57,6 +57,11 @@ def checked_columns(**names: str | None) -> dict[str, str | None]:
     return names
 
 
+def log_name(log: Any) -> str | os.PathLike[str]:
+    """What errors call a log: its file, if it is one."""
+    return log if isinstance(log, (str, os.PathLike)) else "session log"
+
+
 def _other_delimiter(sign: str) -> str:
     return f"put commas between the cells of a log, or tabs if its name ends in .tsv, not {sign!r}"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.cached_properties import cached_property
+from rankforce.data.clicks.log_values import number_or_nan
 from rankforce.data.clicks.query_texts import character_terms, word_terms
 from rankforce.data.clicks.query_vectors import QueryVectors
 from rankforce.data.frames import as_vector, column_names, is_frame
@@ -213,10 +213,7 @@ def _read_pairs(given: Any) -> dict[tuple[str, str], float]:
     """Similarities of pairs, each once: (the text that comes first, the other) → similarity."""
     pairs: dict[tuple[str, str], float] = {}
     for where, first, second, similarity in _listed_pairs(given):
-        try:
-            number = float(similarity)
-        except (TypeError, ValueError):
-            number = math.nan
+        number = number_or_nan(similarity)
         if not 0.0 <= number <= 1.0:
             raise DataError(f"{where}: a similarity is a number from 0 to 1, not {shown(similarity)}")
         if first == second:

@@ -79,7 +79,7 @@ class Lightgbm(Format):
             f"tree_sizes={' '.join(str(len(text.encode())) for text in texts)}",
             "\n",
         ]
-        lists = pandas_lists(trees, prepared)
+        lists = pandas_lists(prepared)
         declared = [place for place, listed in enumerate(prepared.categories) if listed is not None] if lists else []
         said = f"[categorical_feature: {','.join(map(str, declared))}]\n" if lists else ""
         named = json.dumps(lists) if lists else "null"

@@ -259,6 +259,26 @@ def _plan_split(node: Any, job: Any, last: Any, n_words: Any, rules: Any, rounds
 
 
 @uncounted_subroutine
+def _plan_job(node: Any, job: Any, last: Any, n_words: Any, columns: Any, rules: Any, rounds: Any) -> Any:
+    """Split the node; or count again, if that left too few documents; or look at its children, if that was put off."""
+    nodes, plan = rounds.nodes.leaves, rounds.nodes.plan
+    child = nodes[node, FIRST_CHILD]
+    nodes[node, BUSY] = 1
+    job[NODE] = node
+    job[ENTRY] = plan[N_BUILT]
+    if child != NO_CHILD:
+        job[TASK] = LOOK
+        job[CHILD] = child
+        smaller = LEFT_SIDE if nodes[child, SIZE] < nodes[child + 1, SIZE] else RIGHT_SIDE
+        _plan_histograms(node, smaller, job, n_words, rounds)
+    elif nodes[node, COUNTED] == 1:
+        _plan_recount(node, job, n_words, columns, rounds)
+    else:
+        _plan_split(node, job, last, n_words, rules, rounds)
+    job[N_ENTRIES] = plan[N_BUILT] - job[ENTRY]
+
+
+@uncounted_subroutine
 def plan_root(n_words: Any, rounds: Any) -> Any:
     """The first round: the histogram of the root alone."""
     job = rounds.jobs[0]
@@ -283,54 +303,40 @@ def plan_round(n_words: Any, columns: Any, rules: Any, tree: Any, rounds: Any) -
     """
     table, heap_gain, heap_node = rounds.nodes, rounds.heap_gain, rounds.heap_node
     nodes, gain, plan = table.leaves, table.leaf_gain, table.plan
-    left = len(tree.leaves) - tree.plan[N_LEAVES]
-    size = 0
+    splits_left = len(tree.leaves) - tree.plan[N_LEAVES]
+    waiting = 0  # in the heap, for their turn: nodes, and NO_NODE for children that are hoped for
     for leaf in range(tree.plan[N_LEAVES]):
         node = rounds.node_of[leaf]
         if gain[node] > rules.min_gain:
-            size = push(gain[node], node, size, heap_gain, heap_node)
+            waiting = push(gain[node], node, waiting, heap_gain, heap_node)
     n_jobs = 0
     plan[N_BUILT] = 0
     turns = 0
-    known = 0  # nodes that have their turn before, whatever is found
-    before = 0  # the same without those that gain no more
+    certain = 0  # turns of nodes: they come before the next one, whatever is found of others
+    ahead = 0  # those of them that gain more than the node whose turn it is
     least = heap_gain[0]
-    while size > 0 and turns < left and n_jobs < len(rounds.jobs) and plan[N_BUILT] + 2 <= len(rounds.built):
+    while waiting > 0 and turns < splits_left and n_jobs < len(rounds.jobs) and plan[N_BUILT] + 2 <= len(rounds.built):
         most, node = heap_gain[0], heap_node[0]
-        size = pop(size, heap_gain, heap_node)
+        waiting = pop(waiting, heap_gain, heap_node)
         turns += 1
         if node != NO_NODE:
             if most < least:
                 least = most
-                before = known
-            known += 1
-        last = before + 1 >= left
-        if node != NO_NODE and nodes[node, FIRST_CHILD] != NO_CHILD and (nodes[node, UNSEEN] == 0 or last):
-            for child in range(nodes[node, FIRST_CHILD], nodes[node, FIRST_CHILD] + 2):
-                if gain[child] > rules.min_gain:
-                    size = push(gain[child], child, size, heap_gain, heap_node)
-            continue
-        if node != NO_NODE:
-            is_split, recount = nodes[node, FIRST_CHILD] != NO_CHILD, nodes[node, COUNTED] == 1
-            if n_jobs > 0 and not is_split and not recount and plan[N_FREE] <= left:
+                ahead = certain
+            certain += 1
+            last = ahead + 1 >= splits_left
+            child = nodes[node, FIRST_CHILD]
+            if child != NO_CHILD and (nodes[node, UNSEEN] == 0 or last):  # split ahead, and what follows is known
+                for side in range(2):
+                    if gain[child + side] > rules.min_gain:
+                        waiting = push(gain[child + side], child + side, waiting, heap_gain, heap_node)
+                continue
+            takes_nodes = child == NO_CHILD and nodes[node, COUNTED] != 1
+            if n_jobs > 0 and takes_nodes and plan[N_FREE] <= splits_left:
                 break
-            job = rounds.jobs[n_jobs]
+            _plan_job(node, rounds.jobs[n_jobs], last, n_words, columns, rules, rounds)
             n_jobs += 1
-            job[NODE] = node
-            job[ENTRY] = plan[N_BUILT]
-            nodes[node, BUSY] = 1
-            if is_split:
-                child = nodes[node, FIRST_CHILD]
-                job[TASK] = LOOK
-                job[CHILD] = child
-                smaller = LEFT_SIDE if nodes[child, SIZE] < nodes[child + 1, SIZE] else RIGHT_SIDE
-                _plan_histograms(node, smaller, job, n_words, rounds)
-            elif recount:
-                _plan_recount(node, job, n_words, columns, rounds)
-            else:
-                _plan_split(node, job, last, n_words, rules, rounds)
-            job[N_ENTRIES] = plan[N_BUILT] - job[ENTRY]
         if most * HOPE > rules.min_gain:
-            size = push(most * HOPE, NO_NODE, size, heap_gain, heap_node)
-            size = push(most * HOPE, NO_NODE, size, heap_gain, heap_node)
+            for _ in range(2):
+                waiting = push(most * HOPE, NO_NODE, waiting, heap_gain, heap_node)
     plan[N_JOBS] = n_jobs

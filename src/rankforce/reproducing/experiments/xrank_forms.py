@@ -23,9 +23,7 @@ from rankforce.reproducing.rules import Claim, each_seed, significant
 
 ORDER = 7
 MEASURES = ("NDCG", "NDCG@10")
-TREES = ("LambdaMART", "MART, expected grade")
 SINGLE = ("XRank, simple", "XRank, full", "XRank, rebalancing", "XRank, martingale", "XRank, max NDCG")
-BOOSTED = ("XRank, full, boosted", "XRank, rebalancing, boosted", "XRank, martingale, boosted")
 
 
 class XRankForms(Experiment):
