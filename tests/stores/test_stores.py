@@ -299,6 +299,9 @@ def test_damage_is_found(part, stores, tmp_path):
         assert list(damaged_arrays(store, opened.header)) == ["rows"]
         with pytest.raises(FileFormatError, match="'rows' is damaged"):
             opened.check()
+        for memory in ("fast", "low"):  # all of it is read
+            with pytest.raises(FileFormatError, match="'rows' is damaged"):
+                opened.binned(opened.max_bins, memory)
         return
     with pytest.raises(FileFormatError, match="damaged"):
         rf.read(store)
