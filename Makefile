@@ -28,7 +28,7 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet $(PIP_OPTIONS) -e '.[$(EXTRAS)]'
 	@touch $@ $(VENV)/.installed
 
-demo: $(VENV)/.installed  ## run the main job on embedded data
+demo: $(VENV)/.installed  ## run the main job on generated data
 	$(BIN)/rankforce demo
 
 lint: $(VENV)/.installed-dev  ## style and types
