@@ -102,6 +102,7 @@ NOTICED_BY = {
     "data.distributions": "many features, one of categories",
     "boosting.boosted_trees": "bins of a sample, grown by all documents",
     "boosting.document_costs": "weights of one member alone",
+    "boosting.lambda_learner": "a query without weight",
     "boosting.sampling": "hardly a query",
     "data.preferences": "preferences",
     "data.splits": "bags of folds",
@@ -138,10 +139,10 @@ def with_categories():
     )
 
 
-def tiny_forces(data):
-    """Nearly all forces of one query are far too small to be counted."""
+def weighing(data, weight):
+    """One query, the longest, has this weight, and the others 1."""
     weights = np.ones(data.n_queries)
-    weights[3] = 1e-12
+    weights[3] = weight
     return rf.Dataset(
         data.features, qid=data.query_ids[data.row_queries], labels=dict(data.labels), query_weights=weights
     )
@@ -161,7 +162,9 @@ class OfPreferences:
 
 FURTHER = {
     "preferences": (OfPreferences, DATA.replace(labels={"clicks": DATA.label("clicks")})),
-    "tiny forces at one": (lambda: rf.LambdaMART(n_trees=3, n_leaves=4, min_documents=1), tiny_forces(DATA)),
+    # nearly all forces of one query are far too small to be counted
+    "tiny forces at one": (lambda: rf.LambdaMART(n_trees=3, n_leaves=4, min_documents=1), weighing(DATA, 1e-12)),
+    "a query without weight": (lambda: rf.LambdaMART(n_trees=2, growth="leafwise"), weighing(DATA, 0.0)),
     "a watched measure that fits": (
         lambda: rf.MART(n_trees=2), relabelled(np.where(DATA.row_queries == 5, -1.0, DATA.label("grades")))
     ),

@@ -354,7 +354,7 @@ def test_without_matplotlib_the_error_says_what_to_install(ranker: Any, monkeypa
         return importing(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(rf.RankforceError, match=r"pip install 'rankforce\[plot\]'"):
+    with pytest.raises(rf.RankforceError, match=r"pip install '\.\[plot\]'"):
         rf.plot.history(ranker)
 
 

@@ -39,7 +39,7 @@ SIGNS = [
     "\x08",
 ]
 SIGNS += ["[red]", ":boom:", "{0}", "%s", "é", "\u00a0", "\U000e0041", "\ufeff"]
-WITHOUT_TRAINING = {"inspect", "evaluate", "compare", "combine", "convert", "clicks", "score", "features"}
+WITHOUT_TRAINING = {"inspect", "evaluate", "compare", "combine", "convert", "split", "clicks", "score", "features"}
 WITHOUT_TRAINING |= {"explain", "importance", "report", "export", "propensities", "sessions", "off_policy"}
 WITH_TRAINING = {"bin", "train", "tune", "cross_validate", "optimality"}
 WITHOUT_FILES = {"demo", "generate", "reproduce", "warmup"}  # they read nothing
@@ -163,6 +163,17 @@ def check_combine(rng: random.Random, files: Files) -> None:
     code, _, err = run("combine", files.table, *features, "--run", files.folder / "a.run")
     assert code in (0, 2), err
     run("combine", files.table, files.scores, features[0], "--json", "--folds", 2)
+
+
+def check_split(rng: random.Random, files: Files) -> None:
+    parts = [files.folder / f"part{number}.csv" for number in range(2)]
+    names = ",".join(map(str, parts))
+    code, _, err = run("split", files.table, "--shares", "0.5,0.5", "--out", names, "--force")
+    assert code == 0, err
+    ids = [query for part in parts for query in rf.read(part).query_ids.tolist()]
+    assert sorted(ids) == sorted(files.data.query_ids.tolist())
+    run("split", files.table, "--shares", hostile(rng, "half"), "--out", names, "--force")
+    run("split", files.table, "--shares", "0.5,0.5", "--out", hostile(rng, "out").replace("/", ""), "--force")
 
 
 def check_convert(rng: random.Random, files: Files) -> None:

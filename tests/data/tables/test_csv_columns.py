@@ -143,7 +143,7 @@ def test_parquet_says_which_extra_to_install(tmp_path: Path) -> None:
         lambda: tables.write_table(random_data(1), tmp_path / "a.parquet"),
         lambda: rf.click_labels(tmp_path / "log.csv"),
     ):
-        with pytest.raises(MissingDependencyError, match=r"pip install 'rankforce\[frames\]'"):
+        with pytest.raises(MissingDependencyError, match=r"pip install '\.\[frames\]'"):
             action()
 
 
