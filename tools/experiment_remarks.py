@@ -26,9 +26,9 @@ WHY: dict[str, str] = {
         "nets do not pass. A linear net on a cubic truth leaves many documents close to each other, and with hundreds "
         "of queries in place of ten thousand the forces come to rest a little beside the highest mean: most directions "
         "that ascend gain little. For MRR linear nets gain more: training by Eq. 11 fails (see lambda-functions). With "
-        "two layers no direction ascends for MRR in this run; in one on another processor, whose last bits differ, a web "
-        "net had never learned, and the claim differed. And of directions in 15 dimensions more ascend than of those in "
-        "300 or 420."
+        "two layers no direction ascends for MRR in this run; in one on another processor, whose last bits differ, a "
+        "web net had never learned, and the claim differed. And of directions in 15 dimensions more ascend than of "
+        "those in 300 or 420."
     ),
     "single-weights": (
         "as local-optimality: with two layers NDCG, NDCG@10 and MAP pass on artificial data, by steps up to the norm "
