@@ -39,7 +39,7 @@ class LateLearning(Experiment):
         "the claims on the first few iterations were judged by the mean over all from the tenth on, and are now by the "
         "tenth, as the paper has it; the last claim asked whether twice as much changes in the whole list as in the "
         "top 3, and agreed, where the paper has a range; late was the last third of the iterations, and is now after "
-        "100. The rows are the same."
+        "100. The rule was changed on unchanged rows; all was run anew since."
     )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, **TINY),

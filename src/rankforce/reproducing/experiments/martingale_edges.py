@@ -30,7 +30,7 @@ class MartingaleEdges(Experiment):
     revised = (
         "that the bound holds was one claim over all numbers of levels, and agreed; with 8 levels and more the bound "
         "is 1, which says nothing. Now the fewest and the most levels are judged apart, and a bound of 1 tells "
-        "nothing. The rows are the same."
+        "nothing. The rule was changed on unchanged rows; all was run anew since."
     )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=20, documents=8, features=4, levels=(1, 2, 4), least=2),

@@ -48,7 +48,8 @@ class SingleWeights(Experiment):
     figsize = (8.0, 6.0)
     revised = (
         "all ten claims differed by the largest share of any net. Now the weights of all seeds and data are counted "
-        "together, and their share has an exact bound, as if they were drawn. The rows are the same."
+        "together, and their share has an exact bound, as if they were drawn. "
+        "The rule was changed on unchanged rows; all was run anew since."
     )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.03, queries=30, documents=10, features=4, epochs=2, batches=2, epsilon=0.3),
