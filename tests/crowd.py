@@ -64,6 +64,12 @@ class Member:
         assert edges[-1] == len(values)
         return np.sum(self._exchange("scatter_add", values), axis=0, dtype=np.int64)[first:last]
 
+    def all_to_all(self, values, edges, came, places):
+        assert values.dtype == came.dtype == np.uint32
+        parts = [values[edges[m] : edges[m + 1]].tobytes() for m in range(self.size)]
+        for member, offered in enumerate(self._exchange("all_to_all", parts)):
+            came[places[member] : places[member + 1]] = np.frombuffer(offered[self.rank], np.uint32)
+
     def highest(self, values):
         return np.max(self._exchange("highest", values), axis=0)
 
@@ -72,15 +78,16 @@ class Member:
 
     def _exchange(self, operation, value):
         crowd = self._crowd
-        if operation != "gather":
+        counted = operation not in ("gather", "all_to_all")
+        if counted:
             assert value.dtype == np.int64, f"{operation} of {value.dtype}"
-        shape = None if operation == "gather" else value.shape
+        shape = value.shape if counted else None
         if crowd.dies == (self.rank, self.calls):
             raise GoneError
         self.calls += 1
         crowd.offered[self.rank] = (operation, shape, value)
         crowd.meeting.wait()
-        offered = [(*one[:2], np.array(one[2]) if operation != "gather" else one[2]) for one in crowd.offered]
+        offered = [(*one[:2], np.array(one[2]) if counted else one[2]) for one in crowd.offered]
         calls = {one[:2] for one in offered}
         crowd.meeting.wait()  # nobody offers the next value, or writes over this one, before all have read it
         assert len(calls) == 1, f"members took different branches: {calls}"

@@ -38,6 +38,13 @@ class Collective(Protocol):
         """The elements from ``edges[rank]`` to ``edges[rank + 1]`` of the sum; ``values`` may be overwritten."""
         ...
 
+    def all_to_all(self, values: np.ndarray, edges: np.ndarray, came: np.ndarray, places: np.ndarray) -> None:
+        """Give member m the ``values`` (uint32) from ``edges[m]`` on; have what it gave in ``came`` from ``places[m]``.
+
+        Both end where those of the next member begin: how much will come must be known.
+        """
+        ...
+
     def highest(self, values: np.ndarray) -> np.ndarray:
         """The maximum of everybody's arrays, element by element."""
         ...
@@ -58,6 +65,9 @@ class Alone:
 
     def scatter_add(self, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
         return values[edges[0] : edges[1]]
+
+    def all_to_all(self, values: np.ndarray, edges: np.ndarray, came: np.ndarray, places: np.ndarray) -> None:
+        came[places[0] : places[1]] = values[edges[0] : edges[1]]
 
     def highest(self, values: np.ndarray) -> np.ndarray:
         return values

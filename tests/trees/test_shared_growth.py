@@ -16,7 +16,8 @@ from rankforce.distributed.connections import Listener
 from rankforce.distributed.peers import _HEADER, Peers
 from rankforce.kernels.trees import round_planning
 from rankforce.kernels.trees.histograms import REGION
-from rankforce.kernels.trees.rounds import BOTH, FAILED, GIVEN, LOOK, N_JOBS, RECOUNT, ROOT, SPLIT, TASK
+from rankforce.kernels.trees.rounds import BOTH, FAILED, GIVEN, LOOK, N_JOBS, N_TRAVELLING, RECOUNT, ROOT, SPLIT, TASK
+from rankforce.threads import using_threads
 from rankforce.trees import leaf_rounds
 from rankforce.trees.grower import Grower
 
@@ -53,9 +54,41 @@ SETTINGS = [
 ]
 
 
+ALWAYS, NEVER = -(10**9), 10**9  # tolls with which rows of documents travel whatever their number, or never
+
+
+def travel(monkeypatch, toll):
+    """Have rows travel at this toll; how many leaves they did so for."""
+    monkeypatch.setattr(leaf_rounds, "TOLL", toll)
+    leaves = []
+    usual = leaf_rounds.LeafwiseGrowth._exchange_rows
+
+    def exchange(self, counts):
+        leaves.append(int(self.rounds.nodes.plan[N_TRAVELLING]))
+        return usual(self, counts)
+
+    monkeypatch.setattr(leaf_rounds.LeafwiseGrowth, "_exchange_rows", exchange)
+    return leaves
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("members", [2, 3, 11])  # more than there are bytes, too
+def test_rows_that_travel_give_the_tree_of_one(settings, members, monkeypatch):
+    alone = grown(DATA, EVERYTHING, growth="leafwise", **settings)
+    leaves = travel(monkeypatch, ALWAYS)
+
+    def grow(rank):
+        with using_threads(2):  # that share what is packed and added
+            return grown(*part(rank, members), growth="leafwise", **settings)
+
+    for tree in Crowd(members).run(grow):
+        assert str(tree) == str(alone)
+    assert sum(leaves) >= members * len(alone["feature"]) // 2
+
+
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("growth", ["leafwise", "symmetric"])
-@pytest.mark.parametrize("members", [2, 3, 11])  # more than there are bytes, too
+@pytest.mark.parametrize("members", [2, 3, 11])
 def test_a_tree_of_several_is_that_of_one(settings, growth, members):
     alone = grown(DATA, EVERYTHING, growth=growth, **settings)
     assert len(alone["feature"]) > 2

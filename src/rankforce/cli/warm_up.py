@@ -80,6 +80,8 @@ NOT_WARMED = {
     "swap_changes": "swaps of one ranking, for inspection",
     "take_round": "trees that workers of a cluster grow leaf by leaf: `warm_up_workers`",
     "scan_round": "trees that workers of a cluster grow leaf by leaf: `warm_up_workers`",
+    "pack_rows": "rows of small leaves that workers of a cluster send each other: `warm_up_workers`",
+    "add_rows": "rows of small leaves that workers of a cluster send each other: `warm_up_workers`",
 }
 
 

@@ -68,6 +68,15 @@ class MPIMembers:
         self._communicator.Reduce_scatter(self._whole(values), self._whole(part), counts.tolist(), self._mpi.SUM)
         return part
 
+    def all_to_all(self, values: np.ndarray, edges: np.ndarray, came: np.ndarray, places: np.ndarray) -> None:
+        """Give everybody a part of uint32 ``values``, and have everybody's in ``came``."""
+        self.calls += 1
+        given, taken = (
+            [array, (np.diff(ends).tolist(), ends[:-1].tolist()), self._mpi.UINT32_T]
+            for array, ends in ((values, edges), (came, places))
+        )
+        self._communicator.Alltoallv(given, taken)
+
     def gather(self, content: bytes) -> list[bytes]:
         """What everybody gave, by rank."""
         self.calls += 2

@@ -23,8 +23,10 @@ from rankforce.errors import PeerLostError, RankforceError
 
 SHORT = 32 * 1024  # bytes up to which all are exchanged in every round
 _HEADER = struct.Struct("!QIIQ")  # number of the call, operation, round, elements
-ADD, HIGHEST, GATHER, SIZES, SCATTER = range(5)
-_WORDS = {ADD: "a sum", HIGHEST: "a maximum", GATHER: "pieces", SIZES: "sizes", SCATTER: "parts of a sum"}
+ADD, HIGHEST, GATHER, SIZES, SCATTER, ROWS = range(6)
+_WORDS = {
+    ADD: "a sum", HIGHEST: "a maximum", GATHER: "pieces", SIZES: "sizes", SCATTER: "parts of a sum", ROWS: "rows",
+}  # fmt: skip
 _COMBINE: dict[int, Callable[..., Any]] = {ADD: np.add, SIZES: np.add, HIGHEST: np.maximum}
 
 
@@ -89,6 +91,10 @@ class Peers:
         self._guarded(self._scatter, values, [int(edge) for edge in edges])
         return values[edges[self.rank] : edges[self.rank + 1]]
 
+    def all_to_all(self, values: np.ndarray, edges: np.ndarray, came: np.ndarray, places: np.ndarray) -> None:
+        """Give everybody a part of uint32 ``values``, and have everybody's in ``came``: straight from each to each."""
+        self._guarded(self._deal, values, edges.tolist(), came, places.tolist())
+
     def highest(self, values: np.ndarray) -> np.ndarray:
         """The maximum of everybody's int64 arrays."""
         return self._reduce(HIGHEST, values)
@@ -109,6 +115,15 @@ class Peers:
         for step in range(self.size - 1):
             mine, theirs = (self.rank - step) % self.size, (self.rank - step - 1) % self.size
             self._swap(GATHER, step, after, memoryview(pieces[mine]), before, memoryview(pieces[theirs]))
+
+    def _deal(self, values: np.ndarray, edges: list[int], came: np.ndarray, places: list[int]) -> None:
+        self.calls += 1
+        parts = [values[first:last] for first, last in itertools.pairwise(edges)]
+        rooms = [came[first:last] for first, last in itertools.pairwise(places)]
+        rooms[self.rank][:] = parts[self.rank]
+        for step in range(1, self.size):
+            to, source = (self.rank + step) % self.size, (self.rank - step) % self.size
+            self._swap(ROWS, step, to, _view(parts[to]), source, _view(rooms[source]))
 
     # --------------------------------------------------------------------------------------------------- sums, maxima
 

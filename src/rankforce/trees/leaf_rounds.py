@@ -1,7 +1,8 @@
 """A tree that members grow leaf by leaf together, several leaves in a round (``kernels/trees/rounds.py``).
 
 A round takes two exchanges: histograms, with how many documents went left, are added up at the owners of their bytes;
-and each owner tells its best splits. So a tree of L leaves takes far fewer than 2L of them.
+and each owner tells its best splits. So a tree of L leaves takes far fewer than 2L of them. Leaves with few documents
+have these sent in place of a histogram, in a third exchange (``kernels/trees/travelling.py``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from rankforce import dtypes
 from rankforce.collective import collective
 from rankforce.kernels.trees.category_order import SET_WORDS
 from rankforce.kernels.trees.growth_state import CURSORS, HELPING, IN_PARTS, TreeTable
+from rankforce.kernels.trees.histograms import WORD
 from rankforce.kernels.trees.leaf_table import LEAF_COLUMNS, NO_LEAF, NO_SLOT, SLOT
 from rankforce.kernels.trees.leafwise import CLOSED
 from rankforce.kernels.trees.round_scanning import scan_round
@@ -26,12 +28,14 @@ from rankforce.kernels.trees.rounds import (
     FREE,
     JOB_COLUMNS,
     N_FREE,
+    N_TRAVELLING,
     NO_CHILD,
     NODE_COLUMNS,
     NUMBERS,
     ROUND_PLACES,
     RoundTable,
 )
+from rankforce.kernels.trees.travelling import ENTRY_WORDS, add_rows, pack_rows
 from rankforce.threads import together
 from rankforce.trees.histogram_pool import HistogramPool
 from rankforce.trees.layout import HistogramLayout
@@ -41,6 +45,9 @@ if TYPE_CHECKING:
     from rankforce.trees.phases import GrowingTree
 
 MESSAGE_BYTES = 2**24  # what the histograms of a round may take, unless two take more
+# What it takes to send rows, as bytes that could be sent in that time: a message to each of the others, of some ten
+# leaves at a time. Only how long a tree takes depends on it.
+TOLL = 2**13
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -62,7 +69,9 @@ class RoundBuffers:
         values[byte] = layout.values
         offsets = np.concatenate([[0], np.cumsum(values)])
         jobs = max(1, slots // 2)
-        built = max(2, min(2 * jobs, MESSAGE_BYTES // (8 * max(1, int(offsets[-1])))))
+        built = max(2, 2 * jobs)
+        sums = max(2, min(built, MESSAGE_BYTES // (8 * max(1, int(offsets[-1])))))
+        edges = Ownership.edges_of(layout.n_bytes, members)
         record = AT_SET + (SET_WORDS if sets else 0)
         records = np.zeros(members.size * 2 * jobs * record, dtype=np.int64)
         return cls(
@@ -85,8 +94,10 @@ class RoundBuffers:
                 heap_gain=np.zeros(4 * leaves),
                 heap_node=np.zeros(4 * leaves, dtype=np.int64),
                 offsets=offsets,
-                edges=Ownership.edges_of(layout.n_bytes, members),
-                message=np.empty(built * int(offsets[-1]) + members.size * NUMBERS * jobs, dtype=dtypes.HISTOGRAM),
+                edges=edges,
+                message=np.empty(
+                    sums * int(offsets[-1]) + members.size * (NUMBERS * jobs + members.size), dtype=dtypes.HISTOGRAM
+                ),
                 parts=np.zeros(members.size + 1, dtype=np.int64),
                 numbers=np.zeros((jobs, NUMBERS), dtype=np.int64),
                 scanned=np.zeros(2 * jobs, dtype=np.int64),
@@ -94,12 +105,22 @@ class RoundBuffers:
                 worths=records.view(np.float64),
                 record=record,
                 rank=members.rank,
+                most_sums=sums,
+                spans=_spans(edges),
+                toll=TOLL,
             )
         )
 
     @property
     def n_nodes(self) -> int:
         return len(self.table.nodes.leaves)
+
+
+def _spans(edges: np.ndarray) -> np.ndarray:
+    """The words of a row that hold the bytes of each member, from where to where: int64 (members, 2)."""
+    spans = np.stack([edges[:-1] // WORD, -(-edges[1:] // WORD)], axis=1)
+    spans[edges[:-1] == edges[1:]] = 0
+    return spans
 
 
 class LeafwiseGrowth:
@@ -140,6 +161,8 @@ class LeafwiseGrowth:
             mine = rounds.message[parts[members.rank] : parts[members.rank + 1]]
             if not np.may_share_memory(added, mine):
                 mine[:] = added
+            if rounds.nodes.plan[N_TRAVELLING] > 0:
+                self._exchange_rows(mine[-members.size :])
             n_records = self._scan_round()
             if n_records > 0:
                 records = rounds.records[: members.size * n_records * rounds.record]
@@ -152,6 +175,23 @@ class LeafwiseGrowth:
             growing.rows, growing.columns, growing.rules, self.documents, growing.histograms, growing.tree, self.rounds
         )  # fmt: skip
         return bool(together(lambda *turn: take_round(first, *turn, *bundles)))
+
+    def _exchange_rows(self, counts: np.ndarray) -> None:
+        """Send documents to the owners of their bytes, and make histograms of what came.
+
+        counts : int64 (members,), how many each member sends
+        """
+        rounds, rank = self.rounds, self.own.members.rank
+        lengths = ENTRY_WORDS + np.diff(rounds.spans, axis=1)[:, 0]
+        n_leaves = int(rounds.nodes.plan[N_TRAVELLING])
+        edges = np.concatenate([[0], np.cumsum(n_leaves + counts[rank] * lengths)])
+        places = np.concatenate([[0], np.cumsum(n_leaves + counts * lengths[rank])])
+        sent, came = np.empty(edges[-1], dtype=np.uint32), np.empty(places[-1], dtype=np.uint32)
+        packing = (self.growing.rows, self.documents, rounds, sent, edges[:-1] + n_leaves)
+        together(lambda thread, threads, _: pack_rows(thread, threads, *packing))
+        self.own.members.all_to_all(sent, edges, came, places)
+        adding = (rounds, self.growing.histograms.sums, came, places[:-1] + n_leaves)
+        together(lambda thread, threads, _: add_rows(thread, threads, *adding))
 
     def _scan_round(self) -> int:
         growing = self.growing

@@ -58,6 +58,7 @@ from rankforce.kernels.trees.rounds import (
     N_JOBS,
     N_MISSING,
     N_RECORDS,
+    N_TRAVELLING,
     NEITHER,
     NO_CHILD,
     NO_NODE,
@@ -70,6 +71,7 @@ from rankforce.kernels.trees.rounds import (
     TASK,
     TO,
     TO_LEFT,
+    TRAVELS,
     UNSEEN,
     VERIFIED,
     WAS_VERIFIED,
@@ -87,6 +89,9 @@ HOPE = 0.7
 # A leaf of fewer than so many times ``min_documents`` is often split in vain, since one side has too few: documents are
 # dealt and counted in one round, and histograms are built in the next.
 DOUBTFUL = 32
+# The rows of a leaf's documents are sent where that takes less than this share of what its histogram takes.
+TRAVELLING_SHARE = 0.5
+ENTRY_BYTES = 8  # of a document's entry, and of one of a histogram
 
 
 # ------------------------------------------------------------------------------------------------ what owners have told
@@ -177,9 +182,20 @@ def make_splits(columns: Any, rules: Any, tree: Any, rounds: Any) -> Any:
 
 
 @uncounted_subroutine
-def _note_built(slot: Any, first_byte: Any, last_byte: Any, node: Any, rounds: Any) -> Any:
+def _pays_to_travel(expected: Any, rounds: Any) -> Any:
+    """Whether so many documents, of all members, are less to send than a histogram: decided by all alike."""
+    members = len(rounds.spans)
+    row = len(rounds.offsets) - 1 + ENTRY_BYTES * members
+    return expected * row / members + rounds.toll * (members - 1) < TRAVELLING_SHARE * ENTRY_BYTES * rounds.offsets[-1]
+
+
+@uncounted_subroutine
+def _note_built(slot: Any, first_byte: Any, last_byte: Any, node: Any, expected: Any, rounds: Any) -> Any:
+    """A histogram to build, of about ``expected`` documents of all members."""
     plan = rounds.nodes.plan
     entry = rounds.built[plan[N_BUILT]]
+    entry[TRAVELS] = 1 if node != NO_NODE and _pays_to_travel(expected, rounds) else 0
+    plan[N_TRAVELLING] += entry[TRAVELS]
     entry[BUILT_SLOT] = slot
     entry[FIRST_BYTE] = first_byte
     entry[LAST_BYTE] = last_byte
@@ -200,30 +216,34 @@ def _plan_recount(node: Any, job: Any, n_words: Any, columns: Any, rounds: Any) 
     job[FROM] = 0 if everything else word
     job[TO] = n_words if everything else word + 1
     job[MADE] = take_slot(rounds)
-    _note_built(job[MADE], job[FROM] * WORD, job[TO] * WORD, NO_NODE, rounds)
+    _note_built(job[MADE], job[FROM] * WORD, job[TO] * WORD, NO_NODE, nodes[node, SIZE], rounds)
     if nodes[node, SLOT] == NO_SLOT:  # its sums are wanted, too
         nodes[node, SLOT] = take_slot(rounds)
         rounds.owners[nodes[node, SLOT]] = node
-        _note_built(nodes[node, SLOT], 0, n_words * WORD, node, rounds)
+        _note_built(nodes[node, SLOT], 0, n_words * WORD, node, nodes[node, SIZE], rounds)
 
 
 @uncounted_subroutine
-def _plan_histograms(node: Any, side: Any, job: Any, n_words: Any, rounds: Any) -> Any:
-    """The histogram of one of the job's children, the other's being what remains of the node's; else those of both."""
+def _plan_histograms(node: Any, side: Any, expected: Any, job: Any, n_words: Any, rounds: Any) -> Any:
+    """The histogram of one of the job's children, the other's being what remains of the node's; else those of both.
+
+    ``expected``: about how many documents are on that side.
+    """
     nodes, child = rounds.nodes.leaves, job[CHILD]
     job[MADE] = take_slot(rounds)
     if nodes[node, SLOT] != NO_SLOT:
         job[GIVEN] = side
         job[REST] = nodes[node, SLOT]
         nodes[child + side, SLOT] = job[MADE]
-        _note_built(job[MADE], 0, n_words * WORD, child + side, rounds)
+        _note_built(job[MADE], 0, n_words * WORD, child + side, expected, rounds)
         return
     job[GIVEN] = BOTH
     job[REST] = take_slot(rounds)
     nodes[child, SLOT] = job[MADE]
     nodes[child + 1, SLOT] = job[REST]
-    _note_built(job[MADE], 0, n_words * WORD, child, rounds)
-    _note_built(job[REST], 0, n_words * WORD, child + 1, rounds)
+    on_left = expected if side == LEFT_SIDE else nodes[node, SIZE] - expected
+    _note_built(job[MADE], 0, n_words * WORD, child, on_left, rounds)
+    _note_built(job[REST], 0, n_words * WORD, child + 1, nodes[node, SIZE] - on_left, rounds)
 
 
 @uncounted_subroutine
@@ -254,8 +274,10 @@ def _plan_split(node: Any, job: Any, last: Any, n_words: Any, rules: Any, rounds
         return
     # The smaller side, as Σr has it: any is right, since siblings are subtracted in integers.
     mask = (1 << rules.shift) - 1
-    smaller_left = 2 * (nodes[node, LEFT_TOTAL] & mask) < nodes[node, TOTAL] & mask
-    _plan_histograms(node, LEFT_SIDE if smaller_left else RIGHT_SIDE, job, n_words, rounds)
+    left, whole = nodes[node, LEFT_TOTAL] & mask, nodes[node, TOTAL] & mask
+    smaller_left = 2 * left < whole
+    expected = np.int64(nodes[node, SIZE] * (min(left, whole - left) / max(whole, 1)))
+    _plan_histograms(node, LEFT_SIDE if smaller_left else RIGHT_SIDE, expected, job, n_words, rounds)
 
 
 @uncounted_subroutine
@@ -270,7 +292,7 @@ def _plan_job(node: Any, job: Any, last: Any, n_words: Any, columns: Any, rules:
         job[TASK] = LOOK
         job[CHILD] = child
         smaller = LEFT_SIDE if nodes[child, SIZE] < nodes[child + 1, SIZE] else RIGHT_SIDE
-        _plan_histograms(node, smaller, job, n_words, rounds)
+        _plan_histograms(node, smaller, nodes[child + smaller, SIZE], job, n_words, rounds)
     elif nodes[node, COUNTED] == 1:
         _plan_recount(node, job, n_words, columns, rounds)
     else:
@@ -288,8 +310,9 @@ def plan_root(n_words: Any, rounds: Any) -> Any:
     rounds.nodes.leaves[0, SLOT] = job[MADE]
     rounds.nodes.plan[N_JOBS] = 1
     rounds.nodes.plan[N_BUILT] = 0
+    rounds.nodes.plan[N_TRAVELLING] = 0
     rounds.nodes.plan[KIND] = SUMS
-    _note_built(job[MADE], 0, n_words * WORD, 0, rounds)
+    _note_built(job[MADE], 0, n_words * WORD, 0, rounds.nodes.leaves[0, SIZE], rounds)
     job[ENTRY] = 0
     job[N_ENTRIES] = 1
 
@@ -311,11 +334,14 @@ def plan_round(n_words: Any, columns: Any, rules: Any, tree: Any, rounds: Any) -
             waiting = push(gain[node], node, waiting, heap_gain, heap_node)
     n_jobs = 0
     plan[N_BUILT] = 0
+    plan[N_TRAVELLING] = 0
     turns = 0
     certain = 0  # turns of nodes: they come before the next one, whatever is found of others
     ahead = 0  # those of them that gain more than the node whose turn it is
     least = heap_gain[0]
-    while waiting > 0 and turns < splits_left and n_jobs < len(rounds.jobs) and plan[N_BUILT] + 2 <= len(rounds.built):
+    while waiting > 0 and turns < splits_left and n_jobs < len(rounds.jobs):
+        if plan[N_BUILT] + 2 > len(rounds.built) or plan[N_BUILT] - plan[N_TRAVELLING] + 2 > rounds.most_sums:
+            break
         most, node = heap_gain[0], heap_node[0]
         waiting = pop(waiting, heap_gain, heap_node)
         turns += 1

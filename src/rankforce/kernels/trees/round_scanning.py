@@ -49,6 +49,7 @@ from rankforce.kernels.trees.rounds import (
     N_JOBS,
     N_MISSING,
     N_RECORDS,
+    N_TRAVELLING,
     NEITHER,
     NO_CHILD,
     NODE,
@@ -60,6 +61,7 @@ from rankforce.kernels.trees.rounds import (
     TASK,
     TO,
     TO_LEFT,
+    TRAVELS,
     UNSEEN,
     VERIFIED,
     WAS_VERIFIED,
@@ -147,6 +149,8 @@ def _settle(columns: Any, rules: Any, rounds: Any) -> Any:
     """What everybody's numbers make of the jobs; which nodes are searched for splits."""
     nodes, plan = rounds.nodes.leaves, rounds.nodes.plan
     numbers = rounds.parts[rounds.rank + 1] - NUMBERS * plan[N_JOBS]
+    if plan[N_TRAVELLING] > 0:  # how many each member sends stands last
+        numbers -= len(rounds.spans)
     plan[N_RECORDS] = 0
     for place in range(plan[N_JOBS]):
         job = rounds.jobs[place]
@@ -171,13 +175,13 @@ def _settle(columns: Any, rules: Any, rounds: Any) -> Any:
 
 @uncounted_subroutine
 def _finish(place: Any, j: Any, columns: Any, histograms: Any, rounds: Any) -> Any:
-    """Take the sums of a column out of the message, into the histogram at ``place``."""
+    """Take the sums of a column out of the message, into the histogram at ``place``, unless they are there already."""
     byte, offsets = columns.byte[j], rounds.offsets
     entry = rounds.built[place]
     if not entry[FIRST_BYTE] <= byte < entry[LAST_BYTE]:
         return
     histogram = histograms.sums[entry[BUILT_SLOT]]
-    if columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
+    if entry[TRAVELS] == 0 and columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
         start = np.uint64(byte * REGION)
         source = np.uint64(entry[AT_PLACE] + offsets[byte])
         for k in range(np.uint64(offsets[byte + 1] - offsets[byte])):

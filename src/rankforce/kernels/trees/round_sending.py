@@ -29,6 +29,7 @@ from rankforce.kernels.trees.rounds import (
     MISSING,
     N_BUILT,
     N_JOBS,
+    N_TRAVELLING,
     NO_NODE,
     NODE,
     NUMBERS,
@@ -37,7 +38,9 @@ from rankforce.kernels.trees.rounds import (
     SPLIT,
     TASK,
     TO,
+    TRAVELS,
 )
+from rankforce.kernels.trees.travelling import travelling_documents
 
 
 @uncounted_subroutine
@@ -83,7 +86,7 @@ def _place_children(threads: Any, n_words: Any, documents: Any, rounds: Any) -> 
             nodes[left + 1, START] = nodes[node, BEGIN] + n_left
             nodes[left + 1, HERE] = nodes[node, COUNT] - n_left
     for entry in range(plan[N_BUILT]):
-        if rounds.built[entry, BUILT_NODE] != NO_NODE:
+        if rounds.built[entry, BUILT_NODE] != NO_NODE and rounds.built[entry, TRAVELS] == 0:
             table.queue[queued] = rounds.built[entry, BUILT_NODE]
             queued += 1
     plan[N_QUEUED] = queued
@@ -114,7 +117,10 @@ def _recount_share(thread: Any, threads: Any, rows: Any, documents: Any, histogr
 
 @uncounted_subroutine
 def _pack_share(thread: Any, threads: Any, documents: Any, histograms: Any, rounds: Any) -> Any:
-    """Write a thread's share of the histograms, by bytes, into the parts of their owners; thread 0 the numbers."""
+    """Write a thread's share of the histograms, by bytes, into the parts of their owners; thread 0 the numbers.
+
+    What travels goes another way: it is only said how many documents that are.
+    """
     plan, offsets, edges, message = rounds.nodes.plan, rounds.offsets, rounds.edges, rounds.message
     n_bytes = len(offsets) - 1
     position = np.int64(0)
@@ -122,6 +128,8 @@ def _pack_share(thread: Any, threads: Any, documents: Any, histograms: Any, roun
     for member in range(len(edges) - 1):
         for place in range(plan[N_BUILT]):
             entry = rounds.built[place]
+            if entry[TRAVELS] == 1:
+                continue
             histogram = histograms.sums[entry[BUILT_SLOT]]
             if thread == 0 and member == rounds.rank:
                 entry[AT_PLACE] = position - offsets[max(edges[member], entry[FIRST_BYTE])]
@@ -148,6 +156,12 @@ def _pack_share(thread: Any, threads: Any, documents: Any, histograms: Any, roun
                 for which in range(NUMBERS):
                     message[position + which] = rounds.numbers[place, which]
             position += NUMBERS
+        if plan[N_TRAVELLING] > 0:
+            if thread == 0:
+                for other in range(len(edges) - 1):
+                    message[position + other] = 0
+                message[position + rounds.rank] = travelling_documents(rounds)
+            position += len(edges) - 1
         if thread == 0:
             rounds.parts[member + 1] = position
 

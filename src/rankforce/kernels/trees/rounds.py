@@ -26,8 +26,8 @@ NODE_COLUMNS = LEAF_COLUMNS + 8
 NO_CHILD = -1
 
 # Places in the plan of a round, after those that building needs.
-N_JOBS, N_BUILT, N_RECORDS, N_FREE, FINISHED = range(COMMON_PLACES, COMMON_PLACES + 5)
-ROUND_PLACES = COMMON_PLACES + 5
+N_JOBS, N_BUILT, N_TRAVELLING, N_RECORDS, N_FREE, FINISHED = range(COMMON_PLACES, COMMON_PLACES + 6)
+ROUND_PLACES = COMMON_PLACES + 6
 
 # A job of a round: what is done with a NODE. SPLIT: its documents are dealt to the children from CHILD on; of the one
 # on side GIVEN (0 left, 1 right, BOTH) a histogram is built, in slot MADE; the other's is or will be in REST. RECOUNT:
@@ -40,9 +40,10 @@ ROOT, SPLIT, LOOK, RECOUNT, FAILED = range(5)  # values of TASK
 LEFT_SIDE, RIGHT_SIDE, BOTH, NEITHER = range(4)  # values of GIVEN
 
 # A histogram of a round: the slot it is in, its bytes, its node if entries are added up, else NO_NODE; and where its
-# own bytes are in the message: that of value v of byte b at AT_PLACE + offsets[b] + v.
-BUILT_SLOT, FIRST_BYTE, LAST_BYTE, BUILT_NODE, AT_PLACE = range(5)
-BUILT_COLUMNS = 5
+# own bytes are in the message: that of value v of byte b at AT_PLACE + offsets[b] + v. One that TRAVELS is not in it:
+# the rows of its documents are sent instead (``travelling.py``), and owners build it.
+BUILT_SLOT, FIRST_BYTE, LAST_BYTE, BUILT_NODE, AT_PLACE, TRAVELS = range(6)
+BUILT_COLUMNS = 6
 NO_NODE = -1
 FREE, TAKEN = -1, -2  # owners of slots that are no nodes
 
@@ -60,9 +61,13 @@ class RoundTable(NamedTuple):
 
     ``offsets`` int64 (bytes + 1,): how many values the bytes before take, which are sent of each histogram. ``edges``
     int64 (members + 1,): which bytes each member owns. ``message`` int64, with a part for each member from ``parts``
-    int64 (members + 1,) on: histograms over its bytes, and two ``numbers`` int64 (…, 2) for each job. ``scanned``
-    int64: the nodes that were searched, and ``records`` int64, for each member and each of these nodes ``record``
-    numbers about the best split that it has found; ``worths`` are the same bits as float64. ``rank``: this member's.
+    int64 (members + 1,) on: at most ``most_sums`` histograms over its bytes, two ``numbers`` int64 (…, 2) for each job,
+    and if rows travel, how many each member sends. ``scanned`` int64: the nodes that were searched, and ``records``
+    int64, for each member and each of these nodes ``record`` numbers about the best split that it has found;
+    ``worths`` are the same bits as float64. ``rank``: this member's.
+
+    ``spans`` int64 (members, 2): the words of a row that hold each member's bytes; ``toll``: what rows cost on their
+    way beside their size, in bytes per leaf and other member.
     """
 
     nodes: Any
@@ -83,6 +88,9 @@ class RoundTable(NamedTuple):
     worths: Any
     record: Any
     rank: Any
+    most_sums: Any
+    spans: Any
+    toll: Any
 
 
 @uncounted_subroutine
