@@ -35,6 +35,11 @@ def check(members):
     edges = np.arange(size + 1) ** 2 * 3
     part = members.scatter_add(np.arange(edges[-1]) + rank, edges)
     assert (part == np.arange(edges[rank], edges[rank + 1]) * size + size * (size - 1) // 2).all()
+    sizes = np.add.outer(np.arange(size), 2 * np.arange(size))  # from whom, to whom
+    sent = np.concatenate([np.full(count, 100 * rank + to) for to, count in enumerate(sizes[rank])]).astype(np.uint32)
+    came = np.zeros(sizes[:, rank].sum(), dtype=np.uint32)
+    members.all_to_all(sent, np.append(0, sizes[rank].cumsum()), came, np.append(0, sizes[:, rank].cumsum()))
+    assert came.tolist() == [100 * source + rank for source in range(size) for _ in range(sizes[source, rank])]
     assert members.gather(b"x" * rank) == [b"x" * place for place in range(size)]
     assert total(1) == size and union(np.array([rank, -1])).tolist() == [-1, *range(size)]
     assert gathered(np.full((rank, 2), rank)).shape == (size * (size - 1) // 2, 2)

@@ -18,7 +18,7 @@ import pytest
 from rankforce.collective import exact_total, union, using_collective
 from rankforce.distributed import connections
 from rankforce.distributed.connections import Listener, Secrecy
-from rankforce.distributed.peers import SHORT, DisagreementError, Peers
+from rankforce.distributed.peers import _HEADER, SHORT, DisagreementError, Peers
 from rankforce.errors import PeerLostError
 
 RUN = b"0123456789abcdef"
@@ -86,6 +86,37 @@ def test_parts_of_sums(size):
         assert not isinstance(result, Exception), result
         for array, of, part in zip(arrays, edges, result[0], strict=True):
             np.testing.assert_array_equal(part, array.sum(axis=0)[of[rank] : of[rank + 1]])
+
+
+@pytest.mark.parametrize("size", range(1, 8))
+def test_parts_from_each_to_each(size):
+    """Of uneven lengths, some of nothing, some longer than what fits between two members at once."""
+    random = np.random.default_rng(size)
+    sizes = random.choice([0, 1, 7, 5 * SOME], (size, size))  # from whom, to whom
+    parts = [[random.integers(0, 2**32, count, dtype=np.uint32) for count in row] for row in sizes]
+
+    def work(peers):
+        given, taken = sizes[peers.rank], sizes[:, peers.rank]
+        came, before = np.zeros(taken.sum(), dtype=np.uint32), peers.bytes_sent
+        peers.all_to_all(
+            np.concatenate(parts[peers.rank]), np.append(0, given.cumsum()), came, np.append(0, taken.cumsum())
+        )
+        return came, peers.bytes_sent - before
+
+    for rank, result in enumerate(crowd(size, work)):
+        assert not isinstance(result, Exception), result
+        np.testing.assert_array_equal(result[0], np.concatenate([row[rank] for row in parts]))
+        others = np.delete(sizes[rank], rank)
+        assert result[1] == 4 * others.sum() + (size - 1) * _HEADER.size
+
+
+def test_members_that_expect_another_number_of_rows_are_told():
+    def work(peers):
+        came, more = np.zeros(5, dtype=np.uint32), peers.rank
+        peers.all_to_all(np.zeros(4, dtype=np.uint32), np.array([0, 2, 4]), came, np.array([0, 2 + more, 4 + more]))
+
+    errors = crowd(2, work)
+    assert any("wants rows of 8 bytes" in str(error) and "wants rows of 12 bytes" in str(error) for error in errors)
 
 
 def test_the_given_array_stays_as_it_was():
@@ -230,6 +261,14 @@ def secrecy(tmp_path_factory):
     return Secrecy(server, client)
 
 
+def from_all(peers):
+    """Everybody's ranks, each often: more than a chunk."""
+    edges = np.arange(peers.size + 1) * 700_000
+    came = np.zeros(edges[-1], dtype=np.uint32)
+    peers.all_to_all(np.full(edges[-1], peers.rank, dtype=np.uint32), edges, came, edges)
+    return came
+
+
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_over_tls(secrecy, size):
     long = np.arange(5 * SOME)
@@ -239,11 +278,13 @@ def test_over_tls(secrecy, size):
             peers.add(long)[-1],
             peers.highest(np.array([peers.rank])).tolist(),
             peers.gather(bytes([peers.rank]) * 2_000_000 * peers.rank),
+            from_all(peers),
         )
 
     for result in crowd(size, work, secrecy=secrecy):
         assert not isinstance(result, Exception), result
-        last, top, pieces = result
+        last, top, pieces, came = result
+        np.testing.assert_array_equal(came, np.arange(size).repeat(700_000))
         assert last == size * long[-1]
         assert top == [size - 1]
         assert pieces == [bytes([rank]) * 2_000_000 * rank for rank in range(size)]

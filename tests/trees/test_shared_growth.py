@@ -192,6 +192,11 @@ class Wire:
         self.calls += 1
         self.bytes += 8 * numbers * (self.members - 1) // self.members + self.rounds * _HEADER.size
 
+    def all_to_all(self, leaves, documents, words):
+        """Sizes of leaves, and rows of documents: an entry of two words and those with the bytes of their owner."""
+        self.calls += 1
+        self.bytes += (self.members - 1) * (4 * (leaves + documents * (2 + words)) + _HEADER.size)
+
 
 HOPE = round_planning.HOPE
 
@@ -233,8 +238,9 @@ def rounds_of(gains, children, leaves):
 
 @pytest.mark.parametrize("rounds", [1, 2])
 @pytest.mark.parametrize("leaves", [2, 6, 14])
-def test_messages_and_bytes_of_a_leafwise_tree(rounds, leaves):
+def test_messages_and_bytes_of_a_leafwise_tree(rounds, leaves, monkeypatch):
     """Two calls per round, beside three for the scale of the forces; and as many histograms as splits, but the last."""
+    travel(monkeypatch, NEVER)
     wire, settings = Wire(rounds), {"growth": "leafwise", "min_documents": 1, "l2": 50.0}
     larger = grown(DATA, EVERYTHING, EVEN, n_leaves=4 * leaves, **settings)
     children = list(zip(larger["left"], larger["right"], strict=True))
@@ -252,6 +258,45 @@ def test_messages_and_bytes_of_a_leafwise_tree(rounds, leaves):
             wire.add(2 * histograms * 5 * wire.members)
     assert wire.calls <= 3 + 2 * leaves - 1
     for tree, calls, sent in exchanged(wire.members, n_leaves=leaves, **settings):
+        assert len(tree["leaf_value"]) == leaves
+        assert (calls, sent) == (wire.calls, wire.bytes)
+
+
+def sides(tree):
+    """Of each split of a tree which documents are on its left, and on its right."""
+    found, waiting = {}, [(0, EVERYTHING)]
+    while waiting:
+        node, here = waiting.pop()
+        left = DATA.features[:, tree["feature"][node]] <= tree["threshold"][node]
+        found[node] = here & left, here & ~left
+        pairs = zip((tree["left"][node], tree["right"][node]), found[node], strict=True)
+        waiting += [(child, below) for child, below in pairs if child >= 0]
+    return found
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("leaves", [2, 6, 14])
+def test_messages_and_bytes_of_a_tree_whose_rows_travel(rounds, leaves, monkeypatch):
+    """A third call per round, for rows in place of histograms: those of the side that has fewer."""
+    settings = {"growth": "leafwise", "min_documents": 1, "l2": 50.0}
+    larger = grown(DATA, EVERYTHING, EVEN, n_leaves=4 * leaves, **settings)
+    children = list(zip(larger["left"], larger["right"], strict=True))
+    planned, split = rounds_of(larger["gain"], children, leaves), sides(larger)
+    travel(monkeypatch, ALWAYS)
+    members = 2**rounds
+    for rank, (tree, calls, sent) in enumerate(exchanged(members, n_leaves=leaves, **settings)):
+        wire, own = Wire(rounds), part(rank, members)[1]
+        for numbers in (3, 2, 2):  # for the scale of the forces
+            wire.add(numbers)
+        wire.scatter_add((2 + members) * members)  # of each job two numbers; how many documents each member sends
+        wire.all_to_all(1, own.sum(), 1)
+        wire.add(5 * members)
+        for chosen in planned:
+            smaller = [min(split[node][::-1], key=np.sum) for node, needed in chosen if needed]
+            wire.scatter_add((2 * len(chosen) + (members if smaller else 0)) * members)
+            if smaller:
+                wire.all_to_all(len(smaller), sum((side & own).sum() for side in smaller), 1)
+                wire.add(2 * len(smaller) * 5 * members)
         assert len(tree["leaf_value"]) == leaves
         assert (calls, sent) == (wire.calls, wire.bytes)
 
