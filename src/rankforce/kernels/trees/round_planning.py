@@ -89,8 +89,6 @@ HOPE = 0.7
 # A leaf of fewer than so many times ``min_documents`` is often split in vain, since one side has too few: documents are
 # dealt and counted in one round, and histograms are built in the next.
 DOUBTFUL = 32
-# The rows of a leaf's documents are sent where that takes less than this share of what its histogram takes.
-TRAVELLING_SHARE = 0.5
 ENTRY_BYTES = 8  # of a document's entry, and of one of a histogram
 
 
@@ -186,7 +184,7 @@ def _pays_to_travel(expected: Any, rounds: Any) -> Any:
     """Whether so many documents, of all members, are less to send than a histogram: decided by all alike."""
     members = len(rounds.spans)
     row = len(rounds.offsets) - 1 + ENTRY_BYTES * members
-    return expected * row / members + rounds.toll * (members - 1) < TRAVELLING_SHARE * ENTRY_BYTES * rounds.offsets[-1]
+    return expected * row / members + rounds.toll * (members - 1) < ENTRY_BYTES * rounds.offsets[-1]
 
 
 @uncounted_subroutine
