@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from tests.crowd import Crowd
 from tests.test_collective import DATA, HELD_OUT, SHARES, TRAININGS, file_of, learned
+from tests.test_collective_decisions import clicked_lists
 
 import rankforce
 import rankforce as rf
@@ -58,7 +59,7 @@ HARMLESS = {
         for name in ("anybody", "exact_total", "total", "totals", "union")
     },
     ("evaluation.agreement", "total"): "a printed number of pairs",
-    ("measures.judged", "anybody"): "a refusal: test_collective_quantities",
+    ("measures.judged", "anybody"): "a refusal, and the last bits of forces: test_collective_decisions",
     ("measures.judged", "union"): "a refusal: test_collective_quantities",
     ("measures.judged", "collective"): "what is remembered: test_collective_quantities",
     ("rankers.bagging", "anybody"): "what becomes of a model that Ctrl-C cuts short",
@@ -112,6 +113,7 @@ NOTICED_BY = {
     "evaluation.significance": "graded",
     "forces.anchor": "a grade of one member alone",
     "forces.left_out": "graded",
+    "forces.position_weights": "joint ratios of positions",
     "rankers.mart": "ordinal",
     "training.usual_measure": "a watched measure that fits",
 }
@@ -182,6 +184,10 @@ FURTHER = {
     ),
     "many features, one of categories": (lambda: rf.LambdaMART(n_trees=2, growth="leafwise"), with_categories()),
     "bins of a sample, grown by all documents": (lambda: rf.LambdaMART(n_trees=2), relabelled(DATA.label("grades"))),
+    "joint ratios of positions": (
+        lambda: rf.LambdaMART(objective=rf.Term("NDCG:clicks", bias="joint"), n_trees=2, growth="leafwise"),
+        clicked_lists(),
+    ),
 }  # fmt: skip
 
 

@@ -61,4 +61,7 @@ def test_inspecting(files, run):
     content = bytearray((store.path / "rows.npy").read_bytes())
     content[-1] ^= 1
     (store.path / "rows.npy").write_bytes(content)
-    assert run("inspect", "train.bins", "--strict").code == 1
+    told = run("inspect", "train.bins", "--strict")
+    assert told.code == 1
+    assert "rows" in told.out
+    assert "damaged" in told.out

@@ -126,11 +126,11 @@ with Progress("LambdaMART", 20, "trees", wanted=WANTED) as progress:
 """
 
 
-def on_a_terminal(columns: int, wanted: bool = True, **environment: str) -> str:
+def on_a_terminal(columns: int, wanted: bool | None = True, code: str = ON_A_TERMINAL, **environment: str) -> str:
     """What a process writes on standard error where that is a terminal with so many columns."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    code = ON_A_TERMINAL.replace("WANTED", str(wanted))
+    code = code.replace("WANTED", str(wanted))
     kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
     with subprocess.Popen(
         [sys.executable, "-c", code], stderr=theirs, env=kept | {"TERM": "xterm"} | environment

@@ -80,6 +80,21 @@ def test_a_worker_hangs(client, alone, tmp_path):
 
 
 @SOAK
+@pytest.mark.parametrize("stage", ["survey", "edges"])
+def test_a_worker_hangs_while_data_is_surveyed(stage, client, alone, tmp_path):
+    client.wait_for_workers(2, timeout=120)
+    victim = workers_of(client)[-1]
+    process = client.run(os.getpid, workers=[victim])[victim]
+    client.run(fates.arm, stage, 0, signal.SIGSTOP, workers=[victim])
+    try:
+        with within(240):  # Dask would wait for 300 seconds
+            together, _ = fit(client, silence=8.0)
+    finally:
+        os.kill(process, signal.SIGKILL)
+    assert file_of(together, tmp_path) == alone
+
+
+@SOAK
 def test_the_client_goes(client, alone, tmp_path):
     """Workers stop by themselves, and serve the next one."""
     client.wait_for_workers(2, timeout=120)

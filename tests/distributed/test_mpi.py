@@ -88,3 +88,26 @@ print("went on")
     assert done.returncode != 0
     assert "KeyError: 'only here'" in done.stderr
     assert "went on" not in done.stdout
+
+
+def test_processes_that_are_unlike_are_refused_by_all():
+    """By what Dask's workers are compared by, too."""
+    code = """
+import sys
+from rankforce.distributed import mpi
+from rankforce.errors import SettingsError
+real = mpi.traits
+if mpi._mpi().COMM_WORLD.Get_rank() == 1:
+    mpi.traits = lambda: real() | {sys.argv[1]: "of another kind"}
+try:
+    with mpi.training_by_mpi():
+        print("went on")
+except SettingsError as error:
+    print(error)
+"""
+    for trait in ("C library", "NumPy's processor features", "version of numpy"):
+        done = mpiexec(3, code, trait)
+        assert done.returncode == 0, done.stderr
+        assert "went on" not in done.stdout
+        assert done.stdout.count(f"processes differ in their {trait}") == 3
+        assert done.stdout.count("process 1 on ") == 3

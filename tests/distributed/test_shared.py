@@ -24,7 +24,7 @@ from rankforce.binning.binned import Binned
 from rankforce.boosting import memory_choice
 from rankforce.boosting.memory_choice import chosen_memory
 from rankforce.data.distributions import known_data
-from rankforce.distributed import taking_part
+from rankforce.distributed import mpi, taking_part
 from rankforce.distributed.driver import check_alike
 from rankforce.distributed.placing import check_room
 from rankforce.distributed.shards import forget
@@ -446,6 +446,11 @@ def test_members_that_are_unlike_are_refused_by_name():
     odd = Introduction("tcp://9", "w9", ("h", 1), 1, traits | {"processor": "y"})
     with pytest.raises(SettingsError, match=r"differ in their processor.*: w9 at tcp://9 \(y\); the others have x"):
         check_alike([*members, odd])
+
+
+def test_workers_and_processes_are_compared_by_the_same():
+    assert taking_part.traits is mpi.traits
+    assert {"C library", "NumPy's processor features", "version of numpy"} <= mpi.traits().keys()
 
 
 def test_a_cluster_without_workers_is_an_error():

@@ -7,7 +7,9 @@ import time
 
 import pytest
 from tests.distributed.clusters import cluster_of
+from tests.test_collective import DATA
 
+import rankforce as rf
 from rankforce.distributed import tasks
 from rankforce.distributed.connections import Listener
 from rankforce.distributed.peers import Peers
@@ -71,6 +73,15 @@ def held_up():
     RELEASED.wait(150)
 
 
+def held_up_at(worker):
+    """On a worker of this process: which one it is, if it is not this one, which does not end."""
+    from distributed import get_worker
+
+    if get_worker().address == worker:
+        held_up()
+    return get_worker().address
+
+
 def test_a_result_that_goes_with_its_worker(client, monkeypatch):
     """The task has ended, and when its result is to be fetched the worker is gone."""
     first, second = sorted(alive_workers(client))
@@ -115,7 +126,7 @@ def test_a_worker_that_is_paused_begins_nothing(client):
     with pytest.raises(ClusterError, match=r"no worker for 0\.1 seconds that can begin a task; .* \(paused\).*memory"):
         wait_for_workers(client, 0.1)
     with pytest.raises(ClusterError, match=r"no worker for 0\.1 seconds"):
-        gathered_from(client, [client.submit(one, pure=False)], 0.1)
+        gathered_from(client, [client.submit(one, pure=False)], Limits(0.1, 600.0))
 
 
 def test_gathering_survives_the_loss_of_who_has_the_results(client):
@@ -123,7 +134,27 @@ def test_gathering_survives_the_loss_of_who_has_the_results(client):
     while not all(future.done() for future in futures):
         time.sleep(0.01)
     close(client, sorted(alive_workers(client))[0])
-    assert gathered_from(client, futures, 60.0) == [number**2 for number in range(8)]
+    assert gathered_from(client, futures, LONG) == [number**2 for number in range(8)]
+
+
+def test_gathering_gives_a_worker_up_that_is_silent_for_as_long_as_was_said(client, monkeypatch):
+    first, second = sorted(alive_workers(client))
+    held = client.submit(held_up_at, second, workers=[second], allow_other_workers=True, pure=False)
+    monkeypatch.setattr(Pulses, "silent", lambda pulses, seconds: {second} if seconds <= 7.0 else set())
+    assert gathered_from(client, [held], Limits(600.0, 7.0)) == [first]
+    assert list(alive_workers(client)) == [first]
+
+
+def test_silence_is_that_of_every_stage_of_shared_data(client, monkeypatch):
+    asked = []
+    monkeypatch.setattr(Pulses, "silent", lambda pulses, seconds: asked.append(seconds) or set())
+    train = rf.shared(DATA, client, silence=7.0)
+    train.collect()
+    for part in train.split(0.5, 0.5):
+        part.with_thresholds()
+        assert part.fingerprint
+    assert len(asked) > 3
+    assert set(asked) == {7.0}
 
 
 def test_errors_of_tasks_are_raised(client):
@@ -131,7 +162,7 @@ def test_errors_of_tasks_are_raised(client):
     with pytest.raises(ZeroDivisionError):
         settled(client, {worker: client.submit(divmod, 1, 0, **pinned(worker))}, LONG)
     with pytest.raises(ZeroDivisionError):
-        gathered_from(client, [client.submit(divmod, 1, 0, pure=False)], 60.0)
+        gathered_from(client, [client.submit(divmod, 1, 0, pure=False)], LONG)
 
 
 def test_patience_begins_with_the_first_loss_and_ends(client):

@@ -78,6 +78,14 @@ def test_documents_that_no_bin_tells_apart(chunk, tmp_path, monkeypatch):
     assert rf.inspect(nothing).duplicates.documents == 0
 
 
+def test_a_store_is_found_again_from_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rf.bin(DATA, "a.bins")
+    store = rf.read("a.bins")
+    monkeypatch.chdir("/")
+    assert rf.inspect(store).store.damaged == ()
+
+
 def test_damage_and_changed_sources(tmp_path):
     path = tmp_path / "a.csv"
     DATA.write(path)

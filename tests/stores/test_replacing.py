@@ -14,6 +14,8 @@ import pytest
 import rankforce as rf
 from rankforce.errors import DataError
 from rankforce.stores import replacing, writing
+from rankforce.stores.binned_dataset import BinnedDataset
+from rankforce.stores.replacing import FormerStoreWarning
 
 OLD, NEW = (rf.make_artificial(queries=4, documents=5, features=3, seed=seed) for seed in (1, 2))
 
@@ -73,6 +75,85 @@ def test_a_kill_leaves_the_former_store(when, rename, tmp_path):
     rf.bin(NEW, path)
     assert only(tmp_path) == path.name
     assert fingerprint(path) == NEW.fingerprint
+
+
+def interrupted(tmp_path):
+    """What a kill between the two renames leaves: nothing has the name."""
+    path = tmp_path / "train[1].bins"
+    rf.bin(NEW, path)
+    os.rename(path, tmp_path / f".{path.name}.0a1b{replacing.PARTIAL}")
+    rf.bin(OLD, tmp_path / "other.bins")
+    os.rename(tmp_path / "other.bins", tmp_path / f".{path.name}.0a1b{replacing.FORMER}{replacing.PARTIAL}")
+    (tmp_path / f".{path.name}.0a1b{replacing.PARTIAL}" / replacing.LOCK).touch()  # of a process that is gone
+    return path
+
+
+@pytest.mark.parametrize("opened", [rf.read, lambda path: BinnedDataset.open(path)], ids=["read", "open"])
+def test_who_reads_after_a_kill_finds_the_former_store(opened, tmp_path):
+    path = interrupted(tmp_path)
+    with pytest.warns(FormerStoreWarning, match=r"was killed: this is the former one"):
+        store = opened(path)
+    assert store.fingerprint == OLD.fingerprint
+    assert fingerprint(path) == OLD.fingerprint  # without a warning
+    rf.bin(NEW, path)
+    assert only(tmp_path) == path.name
+    assert fingerprint(path) == NEW.fingerprint
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills by a signal")
+def test_what_a_kill_leaves_is_what_is_put_back(tmp_path):
+    path = tmp_path / "a.bins"
+    rf.bin(OLD, path)
+    subprocess.run([sys.executable, "-c", KILLED, path, "replacing", "2"], check=False)
+    assert not path.exists()
+    with pytest.warns(FormerStoreWarning):
+        assert rf.read(path).fingerprint == OLD.fingerprint
+
+
+def test_where_nothing_can_be_renamed_the_whole_store_is_named(tmp_path, monkeypatch):
+    path = interrupted(tmp_path)
+
+    def refuse(*names):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("rankforce.stores.replacing.os.rename", refuse)
+    with pytest.raises(DataError, match=r"killed\. The former one is whole.*Read-only file system") as caught:
+        rf.read(path)
+    former = tmp_path / f".{path.name}.0a1b{replacing.FORMER}{replacing.PARTIAL}"
+    assert str(former) in str(caught.value)
+    monkeypatch.undo()
+    os.rename(former, path)  # as it says
+    assert fingerprint(path) == OLD.fingerprint
+
+
+@pytest.mark.skipif(replacing.fcntl is None, reason="the system has no locks")
+def test_who_reads_between_the_renames_of_another_waits_for_the_new_store(tmp_path, monkeypatch):
+    path = tmp_path / "a.bins"
+    rf.bin(OLD, path)
+    rename, between, go_on = os.rename, threading.Event(), threading.Event()
+
+    def slowly(source, target):
+        if target == path:
+            between.set()
+            go_on.wait(60)
+        rename(source, target)
+
+    monkeypatch.setattr("rankforce.stores.replacing.os.rename", slowly)
+    replacing_it = threading.Thread(target=rf.bin, args=(NEW, path))
+    replacing_it.start()
+    assert between.wait(60)
+    threading.Timer(0.3, go_on.set).start()
+    assert rf.read(path).fingerprint == NEW.fingerprint
+    replacing_it.join()
+
+
+def test_a_store_that_never_was_is_not_looked_for_elsewhere(tmp_path):
+    left = tmp_path / f".a.bins.0a1b{replacing.FORMER}{replacing.PARTIAL}"
+    left.mkdir()  # without a header: no store
+    with pytest.raises(DataError, match="there is no such store"):
+        rf.read(tmp_path / "a.bins")
+    with pytest.raises(DataError, match="there is no such store"):
+        rf.read(tmp_path / "nowhere" / "a.bins")
 
 
 @pytest.mark.parametrize("failing", [1, 2])

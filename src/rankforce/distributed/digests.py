@@ -14,7 +14,7 @@ from rankforce.distributed.ingesting import Ingested
 from rankforce.distributed.pieces import Piece
 from rankforce.distributed.shards import Loading, ShardPlan
 from rankforce.distributed.surveying import DataLayout, Summary, named
-from rankforce.distributed.tasks import gathered_from, quietly
+from rankforce.distributed.tasks import Limits, gathered_from, quietly
 from rankforce.errors import DataError
 
 
@@ -51,7 +51,7 @@ def joined_fingerprint(layout: DataLayout, digests: Iterable[list[bytes]]) -> st
     return fingerprint_from([one for part in digests for one in part], header)
 
 
-def find_fingerprint(client: Any, found: Ingested, timeout: float) -> str:
+def find_fingerprint(client: Any, found: Ingested, within: Limits) -> str:
     """The fingerprint of data of which nothing need be loaded: all pieces are read for it, a block at a time."""
     if found.known_fingerprint is not None:
         return found.known_fingerprint
@@ -68,4 +68,4 @@ def find_fingerprint(client: Any, found: Ingested, timeout: float) -> str:
             )
             for number in found.documents_of_pieces()
         ]
-    return joined_fingerprint(found.layout, gathered_from(client, tasks, timeout))
+    return joined_fingerprint(found.layout, gathered_from(client, tasks, within))

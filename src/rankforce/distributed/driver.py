@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,8 @@ from rankforce.distributed.tasks import (
     throw_out,
     wait_for_workers,
 )
-from rankforce.errors import ClusterError, SettingsError
+from rankforce.distributed.traits import refuse_unlike
+from rankforce.errors import ClusterError
 from rankforce.training.monitoring import Callback
 from rankforce.training.unfinished import Unfinished
 
@@ -294,15 +294,4 @@ def _lock(client: Any) -> Iterator[None]:
 
 def check_alike(members: Sequence[Introduction]) -> None:
     """Refuse workers whose models would have other last bits, by their names."""
-    for trait in members[0].traits:
-        found = Counter(member.traits.get(trait, "none") for member in members)
-        if len(found) == 1:
-            continue
-        usual = found.most_common(1)[0][0]
-        odd = [
-            f"{one.name} at {one.worker} ({one.traits.get(trait)})" for one in members if one.traits.get(trait) != usual
-        ]
-        raise SettingsError(
-            f"workers differ in their {trait}, which decides the last bits of a model: {listed(odd, written=str)}; "
-            f"the others have {usual}. Use the same image and the same kind of machine for all, or leave these out"
-        )
+    refuse_unlike({f"{one.name} at {one.worker}": one.traits for one in members}, "workers")

@@ -18,7 +18,7 @@ from rankforce.binning.cuts import Cuts, cuts_of_columns
 from rankforce.collective import ALONE, using_collective
 from rankforce.data.distributions import Distribution, KnownData, column_distribution, known_words
 from rankforce.distributed.surveying import Overview, RowsOfQueries, Surveyed
-from rankforce.distributed.tasks import gathered_from
+from rankforce.distributed.tasks import Limits, gathered_from
 
 COLUMNS_AT_A_TIME = 32
 Runs = list[tuple[np.ndarray, np.ndarray]]  # (values, counts) of each column; NaN is a value
@@ -91,7 +91,7 @@ def find_edges(
     overview: Overview,
     limits: tuple[np.uint64, np.uint64],
     max_bins: int | None,
-    timeout: float,
+    within: Limits,
 ) -> tuple[Binning | None, KnownData]:
     """Where all features are cut (None: they are, already), and what models keep of the data.
 
@@ -108,7 +108,7 @@ def find_edges(
         ]
         cut.append(client.submit(cut_columns, parts, max_bins, pure=False))
         told += parts
-    found = gathered_from(client, cut, timeout)
+    found = gathered_from(client, cut, within)
     for one in (*told, *cut):
         one.release()
     queries = len(np.unique(overview.queries()[0]))

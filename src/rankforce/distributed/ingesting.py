@@ -27,7 +27,7 @@ from rankforce.distributed.surveying import (
     sample_limits,
     survey_piece,
 )
-from rankforce.distributed.tasks import gathered_from, quietly, wait_for_workers
+from rankforce.distributed.tasks import Limits, gathered_from, quietly, wait_for_workers
 from rankforce.errors import DataError
 from rankforce.remedies import Argument, ReadOption
 from rankforce.stores.binned_dataset import BinnedDataset
@@ -86,7 +86,7 @@ class Ingested:
         lows, highs, shares = (tuple(part.tolist()) for part in self.ranges)
         return Facts("the shared data", self.max_bins, fingerprint, lows, highs, shares, self.known_data)
 
-    def collected(self, client: Any, timeout: float) -> Dataset:
+    def collected(self, client: Any, within: Limits) -> Dataset:
         """All documents."""
         if self.store is not None:
             raise DataError(f"{self.store.path}: a store has bins in place of features: read the data itself")
@@ -95,7 +95,7 @@ class Ingested:
                 client.submit(taken_out, piece, self.contents.get(number), self.layout, None, 1, pure=False)
                 for number, piece in self.original_pieces().items()
             ]
-        parts = gathered_from(client, tasks, timeout)
+        parts = gathered_from(client, tasks, within)
         return Dataset.concat([one for part in parts for one in part if one is not None], same_query="merge")
 
 
@@ -106,10 +106,10 @@ def ingest(
     max_bins: int,
     like: Ingested | None,
     shuffle: bool,
-    timeout: float,
+    within: Limits,
 ) -> Ingested:
     """Look at all data, where it is."""
-    n_workers = len(wait_for_workers(client, timeout))
+    n_workers = len(wait_for_workers(client, within.timeout))
     source = source_of(data, options, n_workers)
     if source.store is not None:
         found = of_store(source.store, source)
@@ -123,7 +123,7 @@ def ingest(
                 client.submit(_held, part, pure=False) if isinstance(part, Dataset) else client.compute(part)
             )
     listed = None if like is None else like.layout.kind.categories
-    surveyed, overview, limits = _survey(client, source, rows, listed, timeout)
+    surveyed, overview, limits = _survey(client, source, rows, listed, within)
     layout = overview.layout if like is None else layout_like(overview.layout, like.layout)
     pieces = {piece.number: piece for piece in source.pieces}
     summaries = dict(zip(pieces, overview.summaries, strict=True))
@@ -132,26 +132,26 @@ def ingest(
     taken: frozenset[int] = frozenset()
     if len(strays):
         if not shuffle:
-            _refuse_strays(client, source, overview, strays, timeout)
+            _refuse_strays(client, source, overview, strays, within)
         everything = rows > MOST_STRAYS * overview.documents
         taken = frozenset(pieces)
         strays = np.unique(overview.queries()[0]) if everything else strays
-        _bring_together(client, pieces, contents, summaries, layout, strays, everything, n_workers, timeout)
+        _bring_together(client, pieces, contents, summaries, layout, strays, everything, n_workers, within)
     binning, known = None, None
     if not layout.kind.categories:
         wanted = max_bins if like is None else None
-        binning, known = find_edges(client, surveyed, overview, limits, wanted, timeout)
+        binning, known = find_edges(client, surveyed, overview, limits, wanted, within)
         binning = binning if like is None else like.binning
     ranges = overview.lows, overview.highs, overview.missing_shares
     most = max_bins if like is None else like.max_bins
     return Ingested(pieces, contents, summaries, layout, binning, most, known, ranges, strays, taken)
 
 
-def cut(client: Any, found: Ingested, timeout: float) -> Ingested:
+def cut(client: Any, found: Ingested, within: Limits) -> Ingested:
     """The same queries with thresholds, and what models keep of the data: from a survey of these queries alone."""
     source = PieceSource(list(found.original_pieces().values()), found.contents)
-    surveyed, overview, limits = _survey(client, source, found.documents, found.layout.kind.categories, timeout)
-    binning, known = find_edges(client, surveyed, overview, limits, found.max_bins, timeout)
+    surveyed, overview, limits = _survey(client, source, found.documents, found.layout.kind.categories, within)
+    binning, known = find_edges(client, surveyed, overview, limits, found.max_bins, within)
     ranges = overview.lows, overview.highs, overview.missing_shares
     return dataclasses.replace(found, binning=binning, known_data=known, ranges=ranges)
 
@@ -162,7 +162,7 @@ def _held(part: Any) -> Any:
 
 
 def _survey(
-    client: Any, source: PieceSource, rows: float, like: Categories | None, timeout: float
+    client: Any, source: PieceSource, rows: float, like: Categories | None, within: Limits
 ) -> tuple[list[Any], Overview, Any]:
     """(what is left on the workers, by piece; what all tell; up to which words rows are sampled)."""
     limits = kept_limits(rows)
@@ -173,9 +173,9 @@ def _survey(
                 for piece in source.pieces
             ]
             told = [client.submit(operator.itemgetter(0), one, pure=False) for one in surveyed]
-        summaries = gathered_from(client, told, timeout)
+        summaries = gathered_from(client, told, within)
         if any(one is None for one in summaries):  # of columns that hold no numbers
-            columns = client.submit(_held, settle_columns(client, source.pieces, like, timeout), pure=False)
+            columns = client.submit(_held, settle_columns(client, source.pieces, like, within), pure=False)
             source.contents.update({piece.number: columns for piece in source.pieces})
             continue
         overview = Overview.of(source.pieces, summaries)
@@ -215,7 +215,7 @@ def _bring_together(
     strays: np.ndarray,
     everything: bool,
     n_workers: int,
-    timeout: float,
+    within: Limits,
 ) -> None:
     """Make pieces of the stray queries, one or some per worker."""
     buckets = n_workers * (4 if everything else 1)
@@ -242,19 +242,19 @@ def _bring_together(
             for number, one in new.items()
         }
         told = [client.submit(operator.itemgetter(0), one, pure=False) for one in described.values()]
-    found = dict(zip(described, gathered_from(client, told, timeout), strict=True))
+    found = dict(zip(described, gathered_from(client, told, within), strict=True))
     for number, summary in found.items():
         if summary.documents:
             pieces[number] = HeldPiece(number, f"queries of several pieces, part {number}", 8 * summary.documents)
             contents[number], summaries[number] = new[number], summary
 
 
-def _refuse_strays(client: Any, source: PieceSource, overview: Overview, strays: np.ndarray, timeout: float) -> None:
+def _refuse_strays(client: Any, source: PieceSource, overview: Overview, strays: np.ndarray, within: Limits) -> None:
     first, second = [
         piece for piece, summary in zip(source.pieces, overview.summaries, strict=True) if strays[0] in summary.hashes
     ][:2]
     content = source.contents.get(first.number)
-    (name,) = gathered_from(client, [client.submit(name_of_query, first, content, int(strays[0]), pure=False)], timeout)
+    (name,) = gathered_from(client, [client.submit(name_of_query, first, content, int(strays[0]), pure=False)], within)
     raise DataError(
         f"query {name} is in {first.name} and in {second.name}, and {len(strays) - 1:,} more are in several pieces: ",
         Argument("shuffle", True),

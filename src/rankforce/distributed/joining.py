@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rankforce.distributed.placing import dealt, joining_pays
-from rankforce.distributed.taking_part import traits
 from rankforce.distributed.tasks import cancelled, fetched, is_able, pinned
+from rankforce.distributed.traits import traits
 
 
 class Prospect(NamedTuple):

@@ -12,12 +12,15 @@
     if members.rank == 0:
         model.save("model.json")
 
-MPI ends all processes when one is lost: give ``fit`` a ``checkpoint``, and start again.
+MPI ends all processes when one is lost: give ``fit`` a ``checkpoint``, and start again. Processes must be alike in what
+decides the last bits of a model (``traits.py``), as Dask's workers must.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
+import platform
 import sys
 import traceback
 from collections.abc import Iterator
@@ -26,7 +29,8 @@ from typing import Any
 import numpy as np
 
 from rankforce.collective import using_collective
-from rankforce.errors import missing_dependency
+from rankforce.distributed.traits import refuse_unlike, traits
+from rankforce.errors import SettingsError, missing_dependency
 
 
 class MPIMembers:
@@ -103,8 +107,16 @@ class MPIMembers:
 
 @contextlib.contextmanager
 def training_by_mpi(communicator: Any = None) -> Iterator[MPIMembers]:
-    """Train together with all processes of a communicator inside the block; the error of one ends all of them."""
+    """Train together with all processes of a communicator inside the block; the error of one ends all of them.
+
+    Processes that are unlike, whose models would differ in the last bits, are refused by all.
+    """
     members = MPIMembers(communicator)
+    try:
+        _check_alike(members)
+    except SettingsError:
+        members.close()  # all raise it
+        raise
     try:
         with using_collective(members):
             yield members
@@ -116,6 +128,13 @@ def training_by_mpi(communicator: Any = None) -> Iterator[MPIMembers]:
         members._communicator.Abort(1)
         raise
     members.close()
+
+
+def _check_alike(members: MPIMembers) -> None:
+    """Raise, in every process, unless all would give a model the same last bits."""
+    mine = json.dumps([platform.node(), traits()]).encode()
+    told = [json.loads(one) for one in members.gather(mine)]
+    refuse_unlike({f"process {rank} on {host}": found for rank, (host, found) in enumerate(told)}, "processes")
 
 
 def _mpi() -> Any:

@@ -17,7 +17,7 @@ from rankforce.data.spread import SpreadData
 from rankforce.distributed.digests import find_fingerprint
 from rankforce.distributed.ingesting import Ingested, cut
 from rankforce.distributed.scoring import bare_piece
-from rankforce.distributed.tasks import gathered_from, quietly
+from rankforce.distributed.tasks import Limits, gathered_from, quietly
 from rankforce.distributed.views import chosen_queries, queries_in_order
 
 
@@ -43,8 +43,9 @@ class DivisibleData(SpreadData):
         """Some queries, as data of its own."""
 
     @property
-    def timeout(self) -> float:
-        return self.options["timeout"]
+    def limits(self) -> Limits:
+        """Seconds that workers have, as ``rf.shared`` was told."""
+        return Limits(self.options["timeout"], self.options["silence"])
 
     @property
     def n_queries(self) -> int:
@@ -88,13 +89,13 @@ class DivisibleData(SpreadData):
     def with_thresholds(self) -> Ingested:
         """What is known of the data. Thresholds of some queries are found when they are first asked for."""
         if self.ingested.binning is None and not self.ingested.layout.kind.categories:
-            self.ingested = cut(self.client, self.ingested, self.timeout)
+            self.ingested = cut(self.client, self.ingested, self.limits)
         return self.ingested
 
     @cached_property
     def fingerprint(self) -> str:
         """That of the Dataset of the same rows; files are read for it."""
-        return find_fingerprint(self.client, self.ingested, self.timeout)
+        return find_fingerprint(self.client, self.ingested, self.limits)
 
     def without_values(self) -> Dataset:
         """Labels, queries and weights of all documents, here, in the order of the pieces and of the rows in them."""
@@ -110,5 +111,5 @@ class DivisibleData(SpreadData):
                 self.client.submit(bare_piece, piece, found.contents.get(number), pure=False)
                 for number, piece in found.original_pieces().items()
             ]
-        parts = gathered_from(self.client, tasks, self.timeout)
+        parts = gathered_from(self.client, tasks, self.limits)
         return Dataset.concat([part for part in parts if part is not None], same_query="merge")

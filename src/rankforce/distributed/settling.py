@@ -20,7 +20,7 @@ from rankforce.data.feature_columns import Unsettled, Unusable
 from rankforce.data.feature_options import UnusableColumnsError
 from rankforce.data.seen_columns import NotNumbersError, SeenColumns
 from rankforce.distributed.pieces import FilePiece, Piece
-from rankforce.distributed.tasks import gathered_from, quietly
+from rankforce.distributed.tasks import Limits, gathered_from, quietly
 from rankforce.errors import FileFormatError
 from rankforce.stores.category_tally import CategoryTally, SettledFeature, too_many
 from rankforce.stores.survey import mixed, unlike
@@ -93,14 +93,14 @@ def _refuse_large(tallies: Mapping[str, CategoryTally]) -> None:
         raise too_many(largest.name, f"{len(largest.categories):,} or more")
 
 
-def settle_columns(client: Any, pieces: Sequence[Piece], like: Categories | None, timeout: float) -> SettledColumns:
+def settle_columns(client: Any, pieces: Sequence[Piece], like: Categories | None, within: Limits) -> SettledColumns:
     """Of all pieces, which are files; ``like``: the categories of the data that this shall be like."""
     files = [piece for piece in pieces if isinstance(piece, FilePiece)]
     texts: frozenset[str] = frozenset()
     while True:
         with quietly():
             tasks = [client.submit(tally_piece, piece, texts, pure=False) for piece in files]
-        found = gathered_from(client, tasks, timeout)
+        found = gathered_from(client, tasks, within)
         more = texts.union(*(one.seen.texts for one in found))
         if more == texts:
             break

@@ -62,7 +62,7 @@ class LoadedForm:
     def load(self) -> list[Lost]:
         """Read every piece where it belongs; returns the workers that were lost on the way."""
         wanted = {piece: worker for piece, worker in self.owners.items() if self._loaded.get(piece) != worker}
-        limits = Limits(self._data.options["timeout"], self._data.options["silence"])
+        limits = self._data.limits
         documents = self.documents_of_pieces()
         lost: list[Lost] = []
         while wanted:  # one piece at a time for each worker
@@ -261,12 +261,12 @@ class SharedDataset(DivisibleData):
                 self.client.submit(score_piece, piece, found.contents.get(number), found.layout, held, pure=False)
                 for number, piece in found.original_pieces().items()
             ]
-        parts = gathered_from(self.client, tasks, self.options["timeout"])
+        parts = gathered_from(self.client, tasks, self.limits)
         return joined(part for part in parts if part is not None)
 
     def collect(self) -> Dataset:
         """All documents, here: for what needs them in one process."""
-        return self.ingested.collected(self.client, self.options["timeout"])
+        return self.ingested.collected(self.client, self.limits)
 
 
 def _changed(data: SharedDataset, piece: int) -> DataError:
@@ -345,7 +345,8 @@ def shared(
         A query is never divided between workers: rows of queries that several files or partitions hold are brought
         together, and if these are more than 5 % of all rows, all are dealt anew by query. ``False`` refuses such data.
     timeout, silence : seconds
-        Until all workers must have met; and after which one that sends nothing is given up.
+        Until all workers must have met; and after which one that gives no sign of life is given up, while data is
+        surveyed as while a model is trained.
     port
         The first of the ports on which workers listen for each other; 0: any that is free.
     options
@@ -365,7 +366,7 @@ def shared(
     edges = None
     if like is not None:
         edges = like.with_thresholds() if isinstance(like, SharedDataset) else _store(like)
-    ingested = ingest(client, data, options, max_bins, edges, shuffle, float(timeout))
+    ingested = ingest(client, data, options, max_bins, edges, shuffle, Limits(float(timeout), float(silence)))
     where = {"timeout": float(timeout), "silence": float(silence), "port": int(port)}
     return SharedDataset(client, ingested, _name_of(data), where)
 

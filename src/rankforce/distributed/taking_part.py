@@ -9,16 +9,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
-import hashlib
-import platform
 import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
-
-import numpy as np
 
 from rankforce.boosting.memory_choice import within_limit
 from rankforce.collective import using_collective
@@ -27,8 +23,8 @@ from rankforce.distributed.peers import Peers
 from rankforce.distributed.placing import PAUSED
 from rankforce.distributed.reporting import Messenger, RegroupingError
 from rankforce.distributed.shards import Facts, ShardLostError, ShardPlan, shard_of
+from rankforce.distributed.traits import traits
 from rankforce.errors import PeerLostError, RankforceError
-from rankforce.models.provenance import versions
 from rankforce.training.unfinished import Unfinished
 
 SAMPLED_EVERY = 1000.0  # milliseconds
@@ -51,19 +47,6 @@ class Introduction:
     address: tuple[str, int]
     threads: int
     traits: dict[str, str]
-
-
-def traits() -> dict[str, str]:
-    """What decides the last bits of a model beside the data: by name."""
-    from rankforce.compiling import jit
-
-    features = getattr(np._core._multiarray_umath, "__cpu_features__", {})  # type: ignore[attr-defined]
-    enabled = ",".join(sorted(name for name, there in features.items() if there))
-    return {f"version of {name}": version for name, version in versions().items()} | {
-        "processor (NUMBA_CPU_NAME sets it)": jit.cpu_target(),
-        "C library": " ".join(platform.libc_ver()) or platform.platform(),
-        "NumPy's processor features": hashlib.blake2b(enabled.encode(), digest_size=6).hexdigest(),
-    }
 
 
 def introduce(run: bytes, port: int) -> Introduction:

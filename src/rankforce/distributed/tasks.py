@@ -15,7 +15,6 @@ from rankforce.errors import ClusterError, RankforceError
 LOOK_AGAIN = 0.5  # seconds after which it is asked which workers there are
 PULSE = 10.0  # seconds after which a worker that others accuse is not well: the scheduler hears of all every second
 ANSWER = 120.0  # seconds that the scheduler has to say so
-SILENCE = 300.0  # seconds after which a worker is given up that Dask runs something on, wherever it likes
 
 
 class Limits(NamedTuple):
@@ -104,7 +103,7 @@ class Pulses:
         return {name for name, since in self._unable.items() if time.monotonic() - since > seconds}
 
 
-def gathered_from(client: Any, futures: Sequence[Any], timeout: float) -> list[Any]:
+def gathered_from(client: Any, futures: Sequence[Any], limits: Limits) -> list[Any]:
     """What tasks return that run on any worker; Dask runs them again where a worker is lost."""
     pulses, since = Pulses(), time.monotonic()
     fetch = fetched(client, list(futures))
@@ -115,9 +114,9 @@ def gathered_from(client: Any, futures: Sequence[Any], timeout: float) -> list[A
             pulses.look(alive)
             if any(is_able(one) or _is_at_work(one) for one in alive.values()):
                 since = time.monotonic()
-            elif time.monotonic() - since > timeout:
-                raise _no_worker(alive, timeout)
-            for worker in pulses.silent(SILENCE) & alive.keys():
+            elif time.monotonic() - since > limits.timeout:
+                raise _no_worker(alive, limits.timeout)
+            for worker in pulses.silent(limits.silence) & alive.keys():
                 throw_out(client, worker)
         return list(fetch.result())
     except (Exception, concurrent.futures.CancelledError) as error:

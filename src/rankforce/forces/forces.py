@@ -186,14 +186,15 @@ class TermForces:
         if self.reach is None:
             self._add_listwise(order, scores, scales, pulls, forces)
             return
+        scored = self._scored(order, scores, scales)
+        sums = ForceSums(pulls, forces, curvatures)
         if self.reach < self.longest - 1:
-            self._add_nearby(order, scores, scales, pulls, forces, curvatures)
+            self._add_nearby(scored, sums)
             return
         if not self.by_columns:
-            self._add_by_rank(order, scores, scales, iteration, pulls, forces, curvatures)
+            self._add_by_rank(scored, iteration, sums)
             return
-        measure, scored = self.judged.kernel_tuple, self._scored(order, scores, scales)
-        sums = ForceSums(pulls, forces, curvatures)
+        measure = self.judged.kernel_tuple
         wide = np.zeros(len(scales), dtype=np.uint8)
         terms = (measure, self.lambda_tuple, self.column_count)
         others = scored._replace(scales=np.where(self.giants.are, 0.0, scales)) if self.giants else scored
@@ -208,7 +209,7 @@ class TermForces:
                 ),
             )
         if wide.any():
-            self._add_by_rank(order, scores, scales * wide, iteration, pulls, forces, curvatures)
+            self._add_by_rank(scored._replace(scales=scales * wide), iteration, sums)
 
     def _ranges_of_queries(self) -> np.ndarray:
         """What threads take one after the other; without giants, which are shared in another way."""
@@ -221,7 +222,7 @@ class TermForces:
         return self._dearest[count]
 
     def weights_at(self, order: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """What each document of the term counts in its pairs, at these scores."""
+        """What each document of the term counts in its pairs, at these scores; members ask for it together."""
         positions = self.position_weights
         if positions is None or positions.fixed is not None:
             return self.document_weights
@@ -257,17 +258,8 @@ class TermForces:
             ),
         )  # fmt: skip
 
-    def _add_nearby(
-        self,
-        order: np.ndarray,
-        scores: np.ndarray,
-        scales: np.ndarray,
-        pulls: np.ndarray,
-        forces: np.ndarray,
-        curvatures: np.ndarray,
-    ) -> None:
-        measure, scored = self.judged.kernel_tuple, self._scored(order, scores, scales)
-        sums = ForceSums(pulls, forces, curvatures)
+    def _add_nearby(self, scored: ScoredQueries, sums: ForceSums) -> None:
+        measure = self.judged.kernel_tuple
         over_queries(
             scored.starts,
             lambda a, b: add_forces_nearby(
@@ -276,20 +268,10 @@ class TermForces:
             ),
         )  # fmt: skip
 
-    def _add_by_rank(
-        self,
-        order: np.ndarray,
-        scores: np.ndarray,
-        scales: np.ndarray,
-        iteration: int,
-        pulls: np.ndarray,
-        forces: np.ndarray,
-        curvatures: np.ndarray,
-    ) -> None:
+    def _add_by_rank(self, scored: ScoredQueries, iteration: int, sums: ForceSums) -> None:
         if self.pairs.sample:
             self._draws = Stream.PAIR_SAMPLE.words(self.seed, iteration, self._document_hashes)
-        measure, scored = self.judged.kernel_tuple, self._scored(order, scores, scales)
-        sums = ForceSums(pulls, forces, curvatures)
+        measure = self.judged.kernel_tuple
         over_queries(
             scored.starts,
             lambda a, b: add_forces_by_rank(

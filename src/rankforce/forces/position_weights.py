@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rankforce.collective import collective, highest
 from rankforce.data.dataset import Dataset
 from rankforce.errors import MeasureError
 from rankforce.kernels.forces.bundles import PairPlaces, ScoredQueries
@@ -23,7 +24,7 @@ from rankforce.threads import FEW, over_queries
 class PositionWeights:
     """Weights of the documents that a term sees (``by_query`` order); a pair counts the product of its two.
 
-    ``fixed`` are those that hold throughout; None: they follow from the scores (``at``).
+    ``fixed`` are those that hold throughout; None: they follow from the scores (``at``) of everybody's documents.
     """
 
     def __init__(self, data: Dataset, term: Term, bias: PositionBias, judgement: JudgedMeasure) -> None:
@@ -40,7 +41,7 @@ class PositionWeights:
         given = judgement.of_kept(data.by_query(data.labels[bias.position]))
         self.positions = checked_positions(given, judgement.labels, bias, term.measure.label)
         self.clicked = judgement.labels == 1.0
-        self.count = int(self.positions.max(initial=-1)) + 1
+        (self.count,) = highest(int(self.positions.max(initial=-1)) + 1)
         sigma = getattr(term.lambda_function, "sigma", 1.0)
         self.sigma = float(sigma) if isinstance(sigma, (int, float)) else 1.0
         self.fixed: np.ndarray | None = None
@@ -79,5 +80,5 @@ class PositionWeights:
             parts.append(sums)
 
         over_queries(queries.starts, add, FEW, costs_of)
-        large, small = np.sum(parts, axis=0)
+        large, small = collective().add(np.sum(parts, axis=0))
         return large * LARGE + small * SMALL

@@ -117,7 +117,7 @@ def facts_of_store(store: BinnedDataset) -> dict[str, Any]:
             path=str(store.path),
             bytes=store.bins.rows.nbytes,
             max_bins=store.max_bins,
-            damaged=tuple(damaged_arrays(store.path, store.header)) if store.mapped else None,
+            damaged=tuple(damaged_arrays(store.folder, store.header)) if store.mapped else None,
             sources=len(sources),
             changed_sources={one.path: what for one in sources if (what := _change(one)) is not None},
             ranges={

@@ -38,7 +38,8 @@ _judged: WeakKeyDictionary[Dataset, dict[tuple[Measure, tuple[Any, ...]], Judged
 class LabelSource:
     """One label source in ``by_query`` order, with or without its unlabelled documents; shared by all measures on it.
 
-    ``kept`` holds the places of the documents that are left, or is None if all are.
+    ``kept`` holds the places of the documents that are left, or is None if all are, those of other members of a
+    training included: forces of documents that are kept are added up apart, which rounds in another way.
     """
 
     def __init__(self, labels: np.ndarray, starts: np.ndarray, leave_out_unlabelled: bool) -> None:
@@ -46,7 +47,7 @@ class LabelSource:
         self.n_documents = len(labels)  # of the data set, those left out included
         self.all_starts = starts
         missing = np.isnan(labels)
-        if leave_out_unlabelled and missing.any():
+        if leave_out_unlabelled and anybody(bool(missing.any())):
             self.kept = np.flatnonzero(~missing)
             starts = np.concatenate([[0], np.cumsum(~missing)])[starts].astype(dtypes.OFFSET)
             labels = labels[self.kept]
@@ -233,7 +234,7 @@ def _label_source(data: Dataset, measure: Measure) -> LabelSource:
     return _remembered(
         _sources,
         data,
-        (measure.label, measure.leaves_out_unlabelled, type(measure).labels_of),
+        (measure.label, measure.leaves_out_unlabelled, type(measure).labels_of, weakref.ref(collective())),
         lambda: LabelSource(data.by_query(labels), data.query_starts, measure.leaves_out_unlabelled),
     )
 

@@ -26,6 +26,7 @@ from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.remedies import MAKE_STORE, NAME_ALONE, Phrase, Setting
 from rankforce.stores.format import ROWS, check_same_store, damaged_arrays, identity, open_array, read_header
 from rankforce.stores.known_rows import read_known_data
+from rankforce.stores.replacing import put_back
 from rankforce.stores.stored_texts import CATEGORIES, read_categories, read_texts
 from rankforce.threads import over_ranges
 
@@ -76,8 +77,11 @@ class BinnedDataset(Dataset):
     def open(cls, path: Path, known: str | None = None) -> BinnedDataset:
         """The store in this folder: its rows are mapped, everything else is read and checked.
 
+        After a kill while it was replaced, the former one gets its name back, with a warning.
+
         ``known`` : the ``identity`` that it must have, where it was opened before
         """
+        put_back(path)
         if known is not None:
             check_same_store(path, known, path)
         header = read_header(path)

@@ -1,7 +1,8 @@
 """A folder that takes the place of a store once it is whole: whatever happens, the new one or the former is there.
 
 The new folder is made beside the name, hidden, and is locked as long as its process lives. What has no such lock was
-left by a process that was killed: it is removed, or put back where it was the only whole store.
+left by a process that was killed: it is removed, or put back where it was the only whole store. So does whoever opens
+the store (``put_back``): a kill between two renames leaves its name to nobody.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import errno
 import os
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from rankforce.errors import DataError
+from rankforce.displayed_text import displayed_path
+from rankforce.errors import DataError, RankforceWarning, warn
 from rankforce.stores.format import HEADER
 
 try:
@@ -24,7 +27,12 @@ except ImportError:  # not on Windows: nothing is known of other processes there
     fcntl = None  # type: ignore[assignment]
 
 PARTIAL, FORMER, LOCK = ".partial", ".former", "lock"
+BETWEEN_RENAMES = 5.0  # seconds that another process may take from the first to the second
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of what is written: data that is read cannot fail in this way
+
+
+class FormerStoreWarning(RankforceWarning):
+    """What is opened is a former store: its successor was not finished."""
 
 
 @contextlib.contextmanager
@@ -107,10 +115,48 @@ def _at_work(path: Path) -> DataError:
     return DataError(f"{path}: another process makes this store just now: wait for it, or give another name")
 
 
+def put_back(path: Path) -> None:
+    """Give a store its name back that it lost to one which a killed process did not finish; warns then.
+
+    Nothing is done where something has the name, or nothing is left. A process that replaces it just now is waited for.
+    """
+    deadline = time.monotonic() + BETWEEN_RENAMES
+    while not path.exists():
+        left = _left_beside(path)
+        former = next((one for one in left if one.stem.endswith(FORMER) and (one / HEADER).exists()), None)
+        if former is None:
+            return
+        if (fcntl is None or any(map(_is_locked, left))) and time.monotonic() < deadline:
+            time.sleep(0.01)
+            continue
+        try:
+            os.rename(former, path)
+        except OSError as error:
+            if path.exists() or not former.exists():  # somebody else was quicker
+                continue
+            raise DataError(
+                f"{path}: a process that was to replace this store was killed. The former one is whole, and is the "
+                f"folder {displayed_path(former)}: give it this name, which cannot be done here "
+                f"({error.strerror or error})"
+            ) from error
+        warn(
+            FormerStoreWarning(
+                f"{path}: a process that was to replace this store was killed: this is the former one. Make it again "
+                "if its data has changed"
+            )
+        )
+
+
+def _left_beside(path: Path) -> list[Path]:
+    """Folders of processes that make, or made, this store."""
+    pattern = re.compile(re.escape(f".{path.name}.") + f"[0-9a-f]+({re.escape(FORMER)})?{re.escape(PARTIAL)}")
+    parent = path.absolute().parent
+    return [one for one in parent.iterdir() if pattern.fullmatch(one.name)] if parent.is_dir() else []
+
+
 def _tidy_up(path: Path, own: Path) -> None:
     """Remove what others have left, and put a former store back that has no successor; refuse if one is at work."""
-    pattern = re.compile(re.escape(f".{path.name}.") + f"[0-9a-f]+({re.escape(FORMER)})?{re.escape(PARTIAL)}")
-    left = [one for one in path.absolute().parent.iterdir() if pattern.fullmatch(one.name) and one != own]
+    left = [one for one in _left_beside(path) if one != own]
     if any(map(_is_locked, left)):
         raise _at_work(path)
     for one in left:

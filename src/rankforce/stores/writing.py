@@ -38,6 +38,7 @@ from rankforce.stores.survey import QUERY_NUMBERS, Survey
 
 ROWS_IN_A_BLOCK = 65_536  # at most; fewer of many features
 LEAST_MEMORY = 64_000_000
+FIRST, SECOND = "pass 1 of 2", "pass 2 of 2"
 
 
 def bin(
@@ -66,7 +67,8 @@ def bin(
     like : the path of a store, or one that is open
         Bin at its thresholds, and by its categories: for validation data. Features are matched by name.
     progress
-        Whether to show a progress bar on standard error; by default on a terminal, if it takes long.
+        Whether to show on standard error how far each of the two passes is, and the time left: a bar on a terminal,
+        a line every ten seconds elsewhere. By default on a terminal, if it takes long.
     options
         As for ``rf.read``.
 
@@ -97,7 +99,6 @@ def _opened(like: Any) -> BinnedDataset:
 def _write(
     blocks: Blocks, folder: Path, max_bins: int, limit: int, like: BinnedDataset | None, progress: bool | None
 ) -> None:
-    name = blocks.files[0].path if blocks.files else "data"
     survey = _surveyed(blocks, folder, limit, like, progress)
     if like is None:
         survey.limit_sample()
@@ -107,7 +108,7 @@ def _write(
         edges = like.bins.binning
     survey.sample.remove()
     binned = _RowsOfStore(folder, survey, edges)
-    with ByteProgress(name, blocks.size or None, progress) as bar, contextlib.closing(binned):
+    with _progress(blocks, progress, SECOND) as bar, contextlib.closing(binned):
         for block, read in blocks:
             binned.take(block)
             bar.advance_to(read)
@@ -144,18 +145,27 @@ def _write(
 
 def _surveyed(blocks: Blocks, folder: Path, limit: int, like: BinnedDataset | None, progress: bool | None) -> Survey:
     """The first pass; once more where columns turn out to be text, which had been read as numbers."""
-    name = blocks.files[0].path if blocks.files else "data"
     while True:
         survey = Survey(folder, blocks.absent, limit // 4)
         try:
-            with ByteProgress(name, blocks.size or None, progress) as bar, contextlib.closing(survey):
+            with _progress(blocks, progress, FIRST) as bar, contextlib.closing(survey):
                 survey.look_at(blocks, bar)
             survey.settle(blocks.seen, like)
             return survey
         except NotNumbersError as error:
             blocks.seen.texts |= error.columns
         except UnusableColumnsError as error:
-            raise FileFormatError(error.problem, path=name, remedy=error.remedy) from None
+            raise FileFormatError(error.problem, path=_name_of(blocks), remedy=error.remedy) from None
+
+
+def _name_of(blocks: Blocks) -> str:
+    return blocks.files[0].path if blocks.files else "data"
+
+
+def _progress(blocks: Blocks, wanted: bool | None, part: str) -> ByteProgress:
+    """Of one pass over all files, called by the first of them."""
+    more = f" and {len(blocks.files) - 1} more" if len(blocks.files) > 1 else ""
+    return ByteProgress(_name_of(blocks) + more, blocks.size or None, wanted, part)
 
 
 def _written(values: np.ndarray) -> list[float | None]:

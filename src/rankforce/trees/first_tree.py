@@ -10,6 +10,7 @@ from rankforce import dtypes
 from rankforce.binning.binned import WORD, Binned
 from rankforce.binning.binning import BEYOND, Binning
 from rankforce.binning.packing import Packing
+from rankforce.collective import ALONE, using_collective
 from rankforce.compiling.background import compile_meanwhile
 from rankforce.kernels.trees.leafwise import grow_tree
 from rankforce.kernels.trees.leaves import add_leaf_values, mark_leaves
@@ -33,7 +34,8 @@ def expect_first_tree(growth: str, *, categorical: bool = False, then: Callable[
     kernel = grow_tree if growth == "leafwise" else grow_symmetric_tree
 
     def before_waiting() -> None:
-        with using_threads(1):
+        # Whether a member waits depends on its own cache: others may not, and would not know what they are asked.
+        with using_threads(1), using_collective(ALONE):
             call_what_follows()
             then()
 

@@ -73,7 +73,8 @@ def read_letor(
         Whether the matrix may be more than 64 times larger than the text (and than 64 MB): usually a sign of a
         feature index that is no index.
     progress
-        Whether to show a progress bar on standard error; by default on a terminal, if it takes long.
+        Whether to show on standard error how far it is: a bar on a terminal, a line every ten seconds elsewhere. By
+        default on a terminal, if it takes long.
     categorical
         Features whose whole numbers name categories, by the numbers that the file gives them.
     like : Dataset, model or fitted ranker
