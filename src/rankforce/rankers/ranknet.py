@@ -102,6 +102,7 @@ class RankNet(NetRanker):
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
         inputs = PreferenceInputs.of(data, preferences, preference_share, validation)
+        inputs.check_pairs(self.pairs)
 
         measure = self._watched_on(data, inputs.held_out)
 
