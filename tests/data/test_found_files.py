@@ -63,7 +63,9 @@ def test_every_ending_is_found(ending: str, tmp_path: Path) -> None:
 
 def test_nothing_is_found(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match=r"empty: the folder has no file with one of the endings .*\.parquet.*part-\*"):
+    with pytest.raises(
+        DataError, match=r"(?s)empty: the folder has no file with one of the endings .*\.parquet.*part-\*"
+    ):
         found_files(tmp_path / "empty")
     with pytest.raises(DataError, match=r"in folders in it, are named by a pattern, for example .*/\*/\*$"):
         found_files(tmp_path)

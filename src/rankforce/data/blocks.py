@@ -128,13 +128,22 @@ def blocks_of(data: Any, size: BlockSize, **options: Any) -> Blocks:
 
     def iterate() -> Generator[tuple[Dataset, int], None, None]:
         before = 0
+        names: tuple[str, ...] = ()
         for path in paths:
             with contextlib.closing(file_blocks(path, size, seen, **options)) as blocks:
                 for block, read in blocks:
-                    yield block, before + read
+                    names = names or block.feature_names
+                    yield _in_order(block, names), before + read
             before += os.path.getsize(path)
 
     return Blocks(iterate, paths, absent, seen)
+
+
+def _in_order(block: Dataset, names: tuple[str, ...]) -> Dataset:
+    """A block with its features in this order, if it has these: another file may have its columns in another one."""
+    if block.feature_names == names or sorted(block.feature_names) != sorted(names):
+        return block
+    return block.take_features(names)
 
 
 def _slices(data: Dataset, rows: int) -> Generator[tuple[Dataset, int], None, None]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rankforce.data.file_formats import LETOR_TEXT, TABLES, format_of, is_store
-from rankforce.errors import DataError
+from rankforce.errors import DataError, FileFormatError
 from rankforce.files.streams import file_name
 from rankforce.kinds import shown
 
@@ -78,7 +78,7 @@ def _files_of(name: str, endings: tuple[str, ...]) -> list[str]:
     asked_for = os.path.basename(name).startswith(_PASSED_OVER)
     found = [one for one in sorted(glob.glob(name)) if asked_for or _counts(os.path.basename(one))]
     if not found:
-        raise DataError(f"{name}: there is no such file, and none that matches it as a pattern")
+        raise FileFormatError("there is no such file, and none that matches it as a pattern", path=name)
     return [file for one in found for file in (_in_folder(one, endings) if _is_folder(one) else [one])]
 
 
@@ -87,7 +87,7 @@ def _in_folder(folder: str, endings: tuple[str, ...]) -> list[str]:
         with os.scandir(folder) as scanned:
             entries = sorted((entry for entry in scanned if _counts(entry.name)), key=lambda entry: entry.name)
     except OSError as error:
-        raise DataError(f"{folder}: the folder cannot be read: {error.strerror or error}") from None
+        raise FileFormatError(f"the folder cannot be read: {error.strerror or error}", path=folder) from None
     found = []
     for entry in entries:
         if not entry.name.lower().endswith(endings):
@@ -101,9 +101,10 @@ def _in_folder(folder: str, endings: tuple[str, ...]) -> list[str]:
     if not found:
         deeper = any(entry.is_dir() and not is_store(entry.name) for entry in entries)
         pattern = os.path.join(folder, "*", "*") if deeper else os.path.join(folder, "part-*")
-        raise DataError(
-            f"{folder}: the folder has no file with one of the endings {', '.join(endings)}; files with other names, "
-            f"or in folders in it, are named by a pattern, for example {pattern}"
+        raise FileFormatError(
+            f"the folder has no file with one of the endings {', '.join(endings)}",
+            path=folder,
+            remedy=f"files with other names, or in folders in it, are named by a pattern, for example {pattern}",
         )
     return found
 
