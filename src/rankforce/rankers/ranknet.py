@@ -52,7 +52,7 @@ class RankNet(NetRanker):
         Also learn that documents of equal grade belong together: pairs with P̄ = ½. The pairs are listed in memory.
     pairs : "all", ("top", k) or ("sample", m)
         Which pairs of different grades exert forces; the last two are for very long lists: more than 100 million
-        pairs of a query are warned of.
+        pairs of a query are warned of, and preferences that replace the grades leave none to choose from.
     validation_measure : str or Measure, optional
         The ranking measure that is watched; default NDCG of the label, or what fits the labels better, as for
         ``MART``.
