@@ -25,7 +25,8 @@ rows; or `.npy`), the name of a feature, a model file, or a TREC run. What it is
 word; `scores:FILE`, `feature:NAME`, `model:FILE` and `run:FILE` say it. In the same places data can be TREC judgments
 (`qrels:FILE`, or found out), which go with a TREC run.
 
-**Data files** are LETOR text, Parquet or CSV, by the ending of the name; `-` is LETOR text from standard input.
+**Data files** are LETOR text, Parquet or CSV, by the ending of the name; `-` is LETOR text from standard input. A
+folder of them, or a pattern in quotes, is read as one file ([several files](data.md#several-files)).
 `--read NAME=VALUE` gives an option of `rankforce.read`, `--write NAME=VALUE` one of writing: `--read absent=missing`,
 `--read 'delimiter=;'`, `--write label=clicks`. Errors name such options as they are typed. Queries, labels and
 documents of a table are found by the usual names of columns, and which column became what is said on standard error;

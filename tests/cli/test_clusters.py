@@ -101,9 +101,9 @@ def test_the_same_cross_validation(run: Any, asked: list[Any], files: list[Path]
     refused = run("cross-validate", *files, "--workers", 2, "--ranker", "lambdarank")
     assert refused.code == 2
     assert "LambdaRank needs all documents in one process" in refused.err
-    refused = run("cross-validate", *files)
-    assert refused.code == 2
-    assert "several files are trained on together on a cluster" in refused.err
+    here = run("cross-validate", *files, *options)
+    assert here.code == 0, here.err
+    assert json.loads(here.out) == json.loads(alone.out)
 
 
 def test_the_same_search(run: Any, asked: list[Any], files: list[Path], tmp_path: Path) -> None:
@@ -143,7 +143,6 @@ def test_clusters_themselves(started: bool, run: Any, client: Any, files: list[P
 def test_refusals_without_a_cluster(run: Any, files: list[Path], tmp_path: Path) -> None:
     out = ("--out", tmp_path / "model.json", "--quiet")
     for wanted, options in (
-        ("several files are trained on together on a cluster", ()),
         ("give one of them", ("--workers", 2, "--cluster", "tcp://nowhere:1")),
         ("--workers must be a positive whole number", ("--workers", 0)),
         ("name the certificates in Dask's configuration", ("--cluster", "tls://127.0.0.1:9")),

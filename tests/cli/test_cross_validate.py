@@ -42,7 +42,10 @@ def test_a_folder_of_folds(run, data, tmp_path):
     outcome = run("cross-validate", tmp_path / "folds", *SETTINGS, "--json")
     assert outcome.code == 0, outcome.err
     assert len(json.loads(outcome.out)["folds"]["NDCG@10"]) == 2
-    assert run("cross-validate", tmp_path, *SETTINGS).code == 2
+    (tmp_path / "empty").mkdir()
+    refused = run("cross-validate", tmp_path / "empty", *SETTINGS)
+    assert refused.code == 2
+    assert "the folder has no file" in refused.err
 
 
 CONF = """\

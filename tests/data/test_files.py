@@ -27,7 +27,7 @@ def test_text_by_any_name(tmp_path: Path, name: str) -> None:
 def test_no_such_file_and_no_file(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match="no such file"):
         rf.read(tmp_path / "absent.txt")
-    with pytest.raises(FileFormatError, match="directory"):
+    with pytest.raises(DataError, match="the folder has no file with one of the endings"):
         rf.read(tmp_path)
     with pytest.raises(FileFormatError, match="cannot be opened"):
         rf.read("a\0b")

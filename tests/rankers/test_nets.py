@@ -294,6 +294,20 @@ def test_preferences_without_grades(data, other):
         ranknet().fit(data, preference_share=0.5)
 
 
+@pytest.mark.parametrize("pairs", [("top", 2), ("sample", 3)])
+@pytest.mark.parametrize(
+    "ranker", [ranknet, lambda **more: rf.LambdaMART(n_trees=2, n_leaves=3, progress=False, **more)]
+)
+def test_pairs_are_not_chosen_among_preferences(data, ranker, pairs):
+    listed = rf.Preferences.from_grades(data)
+    with pytest.raises(
+        SettingsError, match=r"pairs= chooses among pairs of different labels.*preference_share= below 1"
+    ):
+        ranker(pairs=pairs).fit(data, preferences=listed)
+    chosen, every = (ranker(pairs=one).fit(data, preferences=listed, preference_share=0.5) for one in (pairs, "all"))
+    assert (chosen.predict(data) != every.predict(data)).any()  # there they count
+
+
 def test_equal_grades_are_drawn_together():
     X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 0.0]])
     data = rf.Dataset(np.tile(X, (20, 1)), np.tile([1, 1, 0, 0], 20), group=[4] * 20)

@@ -73,16 +73,6 @@ def refuse_on_cluster(client: Any, **options: Any) -> None:
             raise SettingsError(f"--{option.replace('_', '-')} is for training on one machine: leave it out")
 
 
-def only_file(files: Sequence[str]) -> str:
-    """The one file that is read where there is no cluster."""
-    if len(files) > 1:
-        raise SettingsError(
-            "several files are trained on together on a cluster, --workers N, or as a store: rankforce bin FILES "
-            "-o STORE"
-        )
-    return files[0]
-
-
 def learning_data(
     client: Any,
     model: Any,
@@ -97,7 +87,7 @@ def learning_data(
 
     if client is None:
         # Training data first: its categories are those of validation data, however few of them a small file repeats.
-        train = read_data(only_file(files), read, categorical=categorical)
+        train = read_data(files, read, categorical=categorical)
         return train, None if validation is None else read_data(validation, read, categorical=categorical, like=train)
     check_takes_spread(model, type(model).__name__)
     options = reading_options(read, categorical)

@@ -25,7 +25,7 @@ class Usage(Remedy):
 
 def check_is_data(path: str | os.PathLike[str]) -> None:
     """Raise for a model file in the place of data."""
-    from rankforce.data.files import is_table
+    from rankforce.data.file_formats import is_table
     from rankforce.importing.recognising import looks_like_model
 
     if not is_table(os.fspath(path)) and looks_like_model(os.fspath(path)):
@@ -50,7 +50,7 @@ def check_is_no_data(path: str | os.PathLike[str], expected: str) -> None:
 
 def _holds_data(path: Path) -> bool:
     """Whether a file is a table by its name, or begins as LETOR text."""
-    from rankforce.data.files import is_table
+    from rankforce.data.file_formats import is_table
 
     if not path.is_file():
         return False

@@ -169,7 +169,9 @@ Writing = Annotated[
     ),
 ]
 
-DATA_HELP = "Data file (LETOR text, Parquet, CSV; - is standard input), or TREC qrels."
+DATA_FILE_HELP = "Data file: LETOR text, Parquet or CSV; or a folder of files, or a quoted pattern."
+FILES_HELP = "Data files: LETOR text, Parquet or CSV; also a folder of them, or a pattern."
+DATA_HELP = "Data file (LETOR text, Parquet, CSV; - is standard input), a folder, a quoted pattern, or TREC qrels."
 RANKING_HELP = "a file of scores, the name of a feature, a model file, or a TREC run."
 QueryKey = Annotated[
     str | None,

@@ -1,4 +1,7 @@
-"""Data files that commands read: ``-`` is standard input, ``--read name=value`` gives options of ``rankforce.read``."""
+"""Data that commands read: files, folders of them, patterns; ``-`` is standard input.
+
+``--read name=value`` gives options of ``rankforce.read``.
+"""
 
 from __future__ import annotations
 
@@ -16,33 +19,39 @@ from rankforce.text_values import parts
 
 if TYPE_CHECKING:
     from rankforce.data.dataset import Dataset
+    from rankforce.data.found_files import FileNames
 
 STANDARD_INPUT = "/dev/stdin"
 
 
 def read_data(
-    path: str | os.PathLike[str],
+    path: FileNames,
     written: Sequence[str] | None = None,
     *,
     categorical: Sequence[str] | None = None,
     like: Any = None,
     say_origins: bool = True,
 ) -> Dataset:
-    """The data of a file, read with the options that were written after ``--read``; says which column became what.
+    """The data of a file, or of several as one, read with the options that were written after ``--read``.
 
-    ``categorical`` is what was written after ``--categorical``; ``like`` a model or data set whose features
-    are read.
+    Says which column became what. ``categorical`` is what was written after ``--categorical``; ``like`` a model or
+    data set whose features are read.
     """
-    from rankforce.stores.format import is_store
+    from rankforce.data.file_formats import is_store
+    from rankforce.data.found_files import together
     from rankforce.stores.opening import read
 
     options = reading_options(written, categorical)
-    check_is_data(path)
-    if like is not None and getattr(like, "categories", None) and not is_store(os.fspath(path)):
+    files = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    for file in files:
+        check_is_data(file)
+    alone = len(files) == 1
+    if like is not None and getattr(like, "categories", None) and not (alone and is_store(os.fspath(files[0]))):
         options["like"] = like
-    data = read(input_file(path), **options)
+    named = [input_file(file) for file in files]
+    data = read(named[0] if alone else named, **options)
     if say_origins:
-        note_origins(path, data)
+        note_origins(together(files), data)
     return data
 
 

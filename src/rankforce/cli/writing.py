@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import math
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankforce.cli.named_values import named_values
-from rankforce.errors import SettingsError
+from rankforce.errors import RankforceError, SettingsError
 from rankforce.files.atomic_writes import atomic_write, check_replaceable
 
 if TYPE_CHECKING:
@@ -39,9 +40,15 @@ def check_output(path: Path | None, *inputs: str | Path | None, force: bool = Tr
 
 
 def _files(given: str | Path | None) -> list[str]:
-    """The regular files that a word of the command line may name."""
+    """The regular files that a word of the command line may name, also as a folder or a pattern."""
+    from rankforce.data.found_files import found_files
+
     words = [] if given is None else [str(given), str(given).partition(":")[2]]
-    return [word for word in words if word and os.path.isfile(word)]
+    files: list[str] = []
+    for word in filter(None, words):
+        with contextlib.suppress(RankforceError):  # who reads it says what is wrong
+            files += found_files(word)
+    return [file for file in files if os.path.isfile(file)]
 
 
 def write_data(data: Dataset, path: Path, written: Sequence[str] | None = None) -> list[str]:

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import glob
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.file_formats import is_table
+from rankforce.data.found_files import found_files
 from rankforce.data.seen_columns import SeenColumns
 from rankforce.errors import DataError
-from rankforce.files.streams import file_name
 from rankforce.kinds import shown
 from rankforce.threads import thread_count
+
+_WANTED = (
+    "data is the name of a file, a pattern, a folder of files, a list of names, a Dataset, or a function that returns "
+    "an iterator of data sets"
+)
 
 
 class SourceFile(NamedTuple):
@@ -105,8 +109,8 @@ def _ahead(blocks: Iterator[tuple[Any, int]]) -> Iterator[tuple[Any, int]]:
 def blocks_of(data: Any, size: BlockSize, **options: Any) -> Blocks:
     """Blocks of at most about this size.
 
-    ``data``: the name of a file, a pattern (``train/*.txt.gz``) or a list of names; a Dataset; or a function that
-    returns an iterator of data sets, and is called for every pass. ``options`` as for ``rf.read``.
+    ``data``: the name of a file, a pattern (``train/*.txt.gz``), a folder or a list of these; a Dataset; or a function
+    that returns an iterator of data sets, and is called for every pass. ``options`` as for ``rf.read``.
     """
     if isinstance(data, Dataset):
         _refuse_options(options, "a Dataset")
@@ -114,8 +118,8 @@ def blocks_of(data: Any, size: BlockSize, **options: Any) -> Blocks:
     if callable(data):
         _refuse_options(options, "a function")
         return Blocks(lambda: _unsized(data()))
-    paths = paths_of(data)
-    from rankforce.data.files import file_blocks, is_table
+    paths = found_files(data, wanted=_WANTED)
+    from rankforce.data.files import file_blocks
 
     seen = SeenColumns()
     absent = {"zero": 0.0, "missing": float("nan")}.get(options.get("absent", "zero"))
@@ -124,13 +128,22 @@ def blocks_of(data: Any, size: BlockSize, **options: Any) -> Blocks:
 
     def iterate() -> Generator[tuple[Dataset, int], None, None]:
         before = 0
+        names: tuple[str, ...] = ()
         for path in paths:
             with contextlib.closing(file_blocks(path, size, seen, **options)) as blocks:
                 for block, read in blocks:
-                    yield block, before + read
+                    names = names or block.feature_names
+                    yield _in_order(block, names), before + read
             before += os.path.getsize(path)
 
     return Blocks(iterate, paths, absent, seen)
+
+
+def _in_order(block: Dataset, names: tuple[str, ...]) -> Dataset:
+    """A block with its features in this order, if it has these: another file may have its columns in another one."""
+    if block.feature_names == names or sorted(block.feature_names) != sorted(names):
+        return block
+    return block.take_features(names)
 
 
 def _slices(data: Dataset, rows: int) -> Generator[tuple[Dataset, int], None, None]:
@@ -146,24 +159,3 @@ def _unsized(blocks: Any) -> Generator[tuple[Any, int], None, None]:
 def _refuse_options(options: dict[str, Any], what: str) -> None:
     if options:
         raise DataError(f"{what} has no option {next(iter(options))!r}: options are for reading files")
-
-
-def paths_of(data: Any) -> list[str]:
-    """The files of a name, a pattern or a list of them."""
-    listed = [data] if isinstance(data, (str, Path)) else data
-    if not isinstance(listed, Sequence) or not listed:
-        raise DataError(
-            "data is the name of a file, a pattern, a list of names, a Dataset, or a function that returns an iterator "
-            f"of data sets, not {shown(data)}"
-        )
-    paths: list[str] = []
-    for one in listed:
-        name = file_name(one)
-        if any(mark in name for mark in "*?[") and not os.path.exists(name):
-            found = sorted(glob.glob(name))
-            if not found:
-                raise DataError(f"{name}: there is no such file")
-            paths.extend(found)
-        else:
-            paths.append(name)
-    return paths

@@ -62,6 +62,16 @@ def factorised(values: Any) -> Factorised:
     return Factorised(*_without_missing(places.astype(np.int64), different.tolist()))
 
 
+def joined_columns(columns: Sequence[Factorised]) -> Factorised:
+    """Columns of texts one after the other, as one."""
+    place_of: dict[Any, int] = {}
+    places = []
+    for column in columns:
+        own = [place_of.setdefault(value, len(place_of)) for value in column.values]
+        places.append(np.array([*own, -1], dtype=np.int64)[column.places])
+    return Factorised(np.concatenate(places), list(place_of))
+
+
 def _of_arrow(values: Any) -> Factorised:
     import pyarrow as pa
 

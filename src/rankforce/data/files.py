@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankforce.data.dataset import Dataset
+from rankforce.data.file_formats import TABLES, is_table
+from rankforce.data.found_files import FileNames, check_one_format, found_files, together
 from rankforce.data.seen_columns import SeenColumns
 from rankforce.errors import DataError, SettingsError
 from rankforce.files.limits import within_memory
@@ -17,17 +19,17 @@ from rankforce.files.streams import file_name
 if TYPE_CHECKING:
     from rankforce.data.blocks import BlockSize
 
-TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
-
-def read(path: str | os.PathLike[str], **options: Any) -> Dataset:
-    """Read a data set.
+def read(path: FileNames, **options: Any) -> Dataset:
+    """Read a data set: a file, or several as if they were one (``found_files.py`` says which).
 
     ``.parquet``, ``.pq``, ``.csv`` and ``.tsv`` (the last two also with ``.gz``) are tables with named columns: options
     as for ``rf.read_table``. Every other file is LETOR/SVMlight text, plain or gzip: options as for ``rf.read_letor``.
     """
-    name = file_name(path)
-    if is_table(name):
+    files = found_files(path)
+    check_one_format(files)
+    name = together(files)
+    if is_table(files[0]):
         from rankforce.data.tables.table_files import read_table
 
         reader: Callable[..., Dataset] = read_table
@@ -37,7 +39,7 @@ def read(path: str | os.PathLike[str], **options: Any) -> Dataset:
         reader = read_letor
     _check_options(reader, options, f"reading {os.path.basename(name)}")
     with within_memory(name):
-        return reader(name, **options)
+        return reader(files, **options)
 
 
 def file_blocks(
@@ -86,11 +88,6 @@ def table_path(path: str | os.PathLike[str]) -> Path:
     if not is_table(name):
         raise DataError(f"{name}: the ending says the format of a table, and must be one of {', '.join(TABLES)}")
     return Path(name)
-
-
-def is_table(name: str) -> bool:
-    """Whether a path names a table: by its ending."""
-    return name.lower().endswith(TABLES)
 
 
 def _check_options(function: Callable[..., Any], options: dict[str, Any], purpose: str) -> None:

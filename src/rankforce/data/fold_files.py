@@ -103,6 +103,15 @@ def read_folds(folder: str | os.PathLike[str], *, on_read: OnRead | None = None,
     )
 
 
+def has_folds(folder: str | os.PathLike[str]) -> bool:
+    """Whether a path is a folder with folds, as ``read_folds`` reads them."""
+    path = Path(file_name(folder))
+    if not path.is_dir():
+        return False
+    folds = any(entry.is_dir() and _FOLD.fullmatch(entry.name) for entry in path.iterdir())
+    return folds or _find(path, _PARTS["train"]) is not None
+
+
 def _files_of(folder: Path) -> dict[str, Path]:
     found = {part: _find(folder, names) for part, names in _PARTS.items()}
     for part in ("train", "test"):

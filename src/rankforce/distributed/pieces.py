@@ -17,22 +17,22 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.data.blocks import BlockSize, SourceFile, paths_of
+from rankforce.data.blocks import BlockSize, SourceFile
 from rankforce.data.dataset import Dataset
-from rankforce.data.files import TABLES, file_blocks, is_table
+from rankforce.data.file_formats import is_store, is_table
+from rankforce.data.files import file_blocks
+from rankforce.data.found_files import found_files
 from rankforce.data.frames import is_frame
 from rankforce.data.seen_columns import NotNumbersError, SeenColumns
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.files.streams import file_name
-from rankforce.kinds import shown
 from rankforce.stores.binned_dataset import BinnedDataset
-from rankforce.stores.format import is_store
 
 ROWS_IN_A_BLOCK = 65_536
 BLOCK = BlockSize(ROWS_IN_A_BLOCK, 64 * 2**20)
-ENDINGS = (*TABLES, ".txt", ".txt.gz", ".letor", ".letor.gz", ".svm", ".svm.gz", ".dat", ".dat.gz")
 ROW_GROUP_BYTES = 256 * 2**20  # a Parquet file is cut into pieces of about so much
 PIECES_PER_WORKER = 4
+_WANTED = "data is a folder, a file, a pattern, a list of files, a dask.dataframe or a Dataset"
 _PARTS = {"label": "y", "weight": "weights", "query_weight": "query_weights", "document": "document_ids"}
 
 
@@ -175,36 +175,20 @@ def source_of(given: Any, options: Mapping[str, Any], n_workers: int) -> PieceSo
 
 
 def _files(given: Any) -> list[str]:
-    """Files of a folder, a pattern or a list."""
-    listed = [given] if isinstance(given, (str, os.PathLike)) else given
-    if not isinstance(listed, (list, tuple)) or not listed:
-        raise DataError(
-            f"data is a folder, a file, a pattern, a list of files, a dask.dataframe or a Dataset, not {shown(given)}"
-        )
-    found: list[str] = []
-    for one in listed:
-        name = file_name(one)
-        if "://" in name:
+    """Files of a folder, a pattern or a list, which are where workers can see them."""
+    for one in given if isinstance(given, (list, tuple)) else [given]:
+        if isinstance(one, (str, os.PathLike)) and "://" in file_name(one):
             raise DataError(
-                f"{name}: files are read from folders that all workers see; what Dask reads from elsewhere is shared "
-                "as its frame: dask.dataframe.read_parquet(...)"
+                f"{file_name(one)}: files are read from folders that all workers see; what Dask reads from elsewhere "
+                "is shared as its frame: dask.dataframe.read_parquet(...)"
             )
-        if os.path.isdir(name) and not is_store(name):
-            inside = sorted(entry.path for entry in os.scandir(name) if entry.name.lower().endswith(ENDINGS))
-            if not inside:
-                raise DataError(f"{name}: the folder has no file with one of the endings {', '.join(ENDINGS)}")
-            found += inside
-        else:
-            found += paths_of([name])
-    return found
+    return found_files(given, wanted=_WANTED)
 
 
 def _of_files(paths: list[str], options: Mapping[str, Any], n_workers: int) -> PieceSource:
     pieces: list[Piece] = []
     total = sum(SourceFile.of(path).size for path in paths)
     for path in map(os.path.abspath, paths):
-        if is_store(path):
-            raise DataError(f"{path}: a store is shared alone, not among other files")
         source = SourceFile.of(path)
         for groups, share in _row_groups(path, source.size, total, n_workers):
             name = path if groups is None else f"{path}, row groups {groups[0]} to {groups[-1]}"

@@ -186,6 +186,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
         inputs = PreferenceInputs.of(data, preferences, preference_share, validation)
+        inputs.check_pairs(self.pairs)
         labelled = preferences is None and not isinstance(validation, Preferences)
         objective = self._objective()
         settled = self._settle(objective, data, preferences, leaves)

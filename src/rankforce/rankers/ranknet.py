@@ -52,7 +52,7 @@ class RankNet(NetRanker):
         Also learn that documents of equal grade belong together: pairs with P̄ = ½. The pairs are listed in memory.
     pairs : "all", ("top", k) or ("sample", m)
         Which pairs of different grades exert forces; the last two are for very long lists: more than 100 million
-        pairs of a query are warned of.
+        pairs of a query are warned of, and preferences that replace the grades leave none to choose from.
     validation_measure : str or Measure, optional
         The ranking measure that is watched; default NDCG of the label, or what fits the labels better, as for
         ``MART``.
@@ -102,6 +102,7 @@ class RankNet(NetRanker):
         data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
         instruments = checked_instruments(instruments)
         inputs = PreferenceInputs.of(data, preferences, preference_share, validation)
+        inputs.check_pairs(self.pairs)
 
         measure = self._watched_on(data, inputs.held_out)
 

@@ -24,12 +24,6 @@ READ_VERSIONS = (1, 2)
 HEADER = "header.json"
 ROWS = "rows"
 DIGEST_BYTES = 2**26  # of an array, per digest
-ENDING = ".bins"
-
-
-def is_store(path: str) -> bool:
-    """Whether a path names a store: by its ending."""
-    return path.rstrip("/\\").lower().endswith(ENDING)
 
 
 def digests_of(array: np.ndarray) -> list[str]:

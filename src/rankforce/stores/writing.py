@@ -22,6 +22,7 @@ from rankforce.data.blocks import Blocks, BlockSize, blocks_of
 from rankforce.data.dataset import Dataset
 from rankforce.data.distributions import KnownData
 from rankforce.data.feature_options import UnusableColumnsError
+from rankforce.data.file_formats import STORE, is_store
 from rankforce.data.fingerprints import fingerprint_from
 from rankforce.data.seen_columns import NotNumbersError
 from rankforce.errors import DataError, FileFormatError
@@ -29,7 +30,7 @@ from rankforce.files.streams import file_name
 from rankforce.kinds import OrNone, Switch, Whole, check_number
 from rankforce.memory import bytes_of
 from rankforce.stores.binned_dataset import CATEGORY_BINS, LABELS, BinnedDataset
-from rankforce.stores.format import ENDING, ROWS, digests_of, is_store, release_pages, write_header
+from rankforce.stores.format import ROWS, digests_of, release_pages, write_header
 from rankforce.stores.known_rows import KnownRows, written_known_data
 from rankforce.stores.replacing import new_folder
 from rankforce.stores.rows_by_query import QueryDigests, RowPlaces
@@ -56,8 +57,8 @@ def bin(
     Parameters
     ----------
     data
-        The name of a file, a pattern (``"train/*.txt.gz"``) or a list of names; a Dataset; or a function that returns
-        an iterator of data sets with consecutive rows, and is called twice.
+        The name of a file, a pattern (``"train/*.txt.gz"``), a folder of files or a list of these, as for ``rf.read``;
+        a Dataset; or a function that returns an iterator of data sets with consecutive rows, and is called twice.
     path : ending in ``.bins``
         A folder, which must not exist unless it is a store; that is replaced when the new one is whole.
     max_bins
@@ -76,7 +77,7 @@ def bin(
     """
     name = file_name(path)
     if not is_store(name):
-        raise DataError(f"{name}: the name of a store ends in {ENDING}")
+        raise DataError(f"{name}: the name of a store ends in {STORE}")
     check_number("max_bins", max_bins, 2, MOST_BINS, whole=True)
     OrNone(Switch()).check("progress", progress)
     limit = bytes_of(memory, "memory")

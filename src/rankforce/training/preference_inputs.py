@@ -11,7 +11,8 @@ from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import check_number
 from rankforce.measures.measure import Measure
-from rankforce.remedies import NAME_ALONE, Argument, Phrase
+from rankforce.objectives.objective import ALL_PAIRS, Pairs
+from rankforce.remedies import NAME_ALONE, Argument, Phrase, Setting
 from rankforce.training.inputs import as_validation, validation_places
 from rankforce.training.monitoring import WatchedPreferences
 
@@ -51,6 +52,17 @@ class PreferenceInputs:
                 Phrase("make them for rf.read(path, like=training)", "leave these features out"),
             )
         return cls(preferences, share, validation, held_out)
+
+    def check_pairs(self, pairs: Any) -> None:
+        """Raise if pairs are to be chosen where listed ones alone pull; ``pairs`` is the setting of a ranker."""
+        if self.preferences is not None and self.share == 1.0 and Pairs.read(pairs) != ALL_PAIRS:
+            raise SettingsError(
+                Setting("pairs", NAME_ALONE),
+                " chooses among pairs of different labels, and here the listed preferences alone pull: leave it out, "
+                "or give a ",
+                Argument("preference_share", NAME_ALONE),
+                " below 1",
+            )
 
     def watched(self, data: Dataset, measure: Measure) -> WatchedPreferences | None:
         """What is watched on data that has preferences: if they are its validation, or for want of the labels."""

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import rankforce as rf
 from rankforce.data.letor import reading as letor
+from rankforce.data.letor import stretches
 from rankforce.data.letor.reading import read_letor
 from rankforce.data.letor.writing import write_letor
 from rankforce.errors import DataError, FileFormatError, RankforceError, SettingsError
@@ -326,7 +327,7 @@ def test_rounds_pieces_and_widening(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """Small rounds: lines cross them, later ones are wider, some lines are longer than a round."""
     monkeypatch.setattr(streams, "FIRST_ROUND", 64)
     monkeypatch.setattr(streams, "ROUND", 1 << 15)
-    monkeypatch.setattr(letor, "HARD_NUMBERS", 2)
+    monkeypatch.setattr(stretches, "HARD_NUMBERS", 2)
     rng = random.Random(threads)
     text = b"".join(random_file(rng, 300, widest).rstrip() + b"\n" for widest in (3, 9, 8, 40, 400, 30))
     text += b"1 qid:1 # " + b"long " * 10_000 + b"\n" + random_file(rng, 2000, 500)

@@ -14,7 +14,10 @@ from rankforce.displayed_text import displayed_path
 
 def bin(
     data: Annotated[
-        list[str], typer.Argument(metavar="DATA", help="Data files, in the order of their rows; patterns are expanded.")
+        list[str],
+        typer.Argument(
+            metavar="DATA", help="Data files, in the order of their rows; folders and patterns are expanded."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="STORE", help="The folder to write, ending in .bins.")],
     like: Annotated[

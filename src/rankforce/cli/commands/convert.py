@@ -11,7 +11,9 @@ from rankforce.cli import options, output
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The file to read.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="SOURCE", help="The file to read, a folder of files, or a quoted pattern.")
+    ],
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="The file to write; its ending says the format.")],
     force: Annotated[bool, typer.Option("--force", help="Overwrite TARGET if it exists.")] = False,
     read: options.Reading = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,8 +14,8 @@ def cross_validate(
         list[str],
         typer.Argument(
             metavar="DATA",
-            help="A data file, or a folder with Fold1/train.txt, vali.txt, test.txt; on a cluster data files, or a "
-            "folder of them.",
+            help="A folder with Fold1/train.txt, vali.txt, test.txt; or data: a file, several, a folder of them, or a "
+            "quoted pattern.",
         ),
     ],
     folds: Annotated[int, typer.Option(metavar="N", help="Folds of whole queries, for a data file.")] = 5,
@@ -50,14 +49,14 @@ def cross_validate(
     Each fold is ranked by a ranker that learned from the others; the values of all queries are pooled.
     """
     import rankforce as rf
-    from rankforce.cli.clusters import cluster_client, learning_data, only_file
+    from rankforce.cli.clusters import cluster_client, learning_data
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import note_origins, reading_options
     from rankforce.cli.settings import read_settings
     from rankforce.cli.writing import check_output, write_per_query
+    from rankforce.data.fold_files import has_folds
     from rankforce.evaluation.request import Request
     from rankforce.rankers.catalogue import ranker_class
-    from rankforce.stores.format import is_store
 
     check_output(per_query, *data)
     import_measures(imports or ())
@@ -67,8 +66,8 @@ def cross_validate(
     model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
     documents: Any
     with cluster_client(cluster, workers, threads) as client:
-        if client is None and Path(data[0]).is_dir() and not is_store(data[0]):
-            documents = rf.read_folds(only_file(data), on_read=note_origins, **reading_options(read, categorical))
+        if client is None and len(data) == 1 and has_folds(data[0]):
+            documents = rf.read_folds(data[0], on_read=note_origins, **reading_options(read, categorical))
         else:
             documents, _ = learning_data(client, model, data, None, read, categorical)
         result = rf.cross_validate(

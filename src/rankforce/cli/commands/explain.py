@@ -12,7 +12,7 @@ from rankforce.cli import options, output
 
 def explain(
     model: Annotated[Path, typer.Argument(metavar="MODEL.json", help="A model file.")],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Data file: LETOR text, Parquet or CSV.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help=options.DATA_FILE_HELP)],
     query: Annotated[
         str | None,
         typer.Option("--query", metavar="ID", help="Explain the documents of this query.", show_default="all queries"),

@@ -18,7 +18,8 @@ def inspect(
         list[Path] | None,
         typer.Argument(
             metavar="FILE",
-            help="Data files (several are compared: no query may be in two) or models.",
+            help="Data files, or folders or quoted patterns of files that are read as one (several are compared: no "
+            "query may be in two), or models.",
             show_default=False,
         ),
     ] = None,

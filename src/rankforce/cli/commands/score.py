@@ -14,7 +14,7 @@ from rankforce.console.wording import counted
 
 def score(
     model: Annotated[Path, typer.Argument(metavar="MODEL.json", help="A model file.")],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Data file: LETOR text, Parquet or CSV.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help=options.FILES_HELP)],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where to write.", show_default="standard output")
     ] = None,
@@ -48,10 +48,11 @@ def score(
     from rankforce.cli.misplaced_files import load_model
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output
+    from rankforce.data.found_files import together
     from rankforce.data.trec import names_in_run
     from rankforce.drifting.unseen_values import unseen_values
 
-    check_output(out, model, data)
+    check_output(out, model, *data)
     chosen = ranking_files.form_of(out, form, run)
     if json and out is None and chosen != ranking_files.SCORES:
         raise rf.SettingsError(
@@ -69,7 +70,7 @@ def score(
     stored = documents.bins is not None  # without values that could be compared with those of the training
     unseen = None if stored else unseen_values(scorer, scorer.matrix(documents))
     if unseen is not None and unseen.many:
-        output.note(f"{unseen}; rankforce inspect {model} {data} says more")
+        output.note(f"{unseen}; rankforce inspect {model} {together(data)} says more")
     if out is not None:
         ranking_files.write_ranking(documents, scores, out, chosen, tag)
     if json:

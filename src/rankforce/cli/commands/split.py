@@ -15,7 +15,7 @@ from rankforce.errors import SettingsError
 
 
 def split(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Data file: LETOR text, Parquet or CSV.")],
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help=options.FILES_HELP)],
     shares: Annotated[
         str,
         typer.Option(
@@ -50,7 +50,7 @@ def split(
     paths = [Path(name.strip()) for name in text_values.parts(out)]
     _check_paths(paths, numbers)
     for path in paths:
-        check_output(path, data, force=force)
+        check_output(path, *data, force=force)
     documents = read_data(data, read, categorical=categorical)
     parts = documents.split(*numbers, seed=seed)
     labels = [write_data(part, path, write) for part, path in zip(parts, paths, strict=True)]

@@ -24,7 +24,7 @@ def train(
         list[str],
         typer.Argument(
             metavar="TRAIN",
-            help="Training data: LETOR text, Parquet or CSV; on a cluster several files, or a folder.",
+            help="Training data: LETOR text, Parquet or CSV; a file, several, a folder of them, or a quoted pattern.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="MODEL.json", help="Where to write the model.")],

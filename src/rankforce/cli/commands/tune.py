@@ -16,7 +16,7 @@ def tune(
         list[str],
         typer.Argument(
             metavar="TRAIN",
-            help="Training data: LETOR text, Parquet or CSV; on a cluster several files, or a folder.",
+            help="Training data: LETOR text, Parquet or CSV; a file, several, a folder of them, or a quoted pattern.",
         ),
     ],
     tried: Annotated[

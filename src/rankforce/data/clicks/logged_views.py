@@ -8,7 +8,7 @@ into an order of their own, so that no sum depends on that of the log.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,42 +59,56 @@ def read_views(
 
 
 class _Viewing:
-    """Rows of a log, joined with a data set chunk by chunk."""
+    """Rows of a log, joined with a data set when all of them were seen.
+
+    A column of keys says only with the last row which queries of the log are one of the data's: until then all rows
+    are kept. Without such a column, what the data does not have is let go of at once.
+    """
 
     def __init__(self, data: Dataset, keys: QueryKeys) -> None:
         if data.document_ids is None:
             raise DataError("the data has no document ids, which the log is joined by: ", DOCUMENT_IDS)
         self._keys = keys
         self._data = data
-        self._queries: dict[str, int] = {}
         self._rows: dict[tuple[int, str], int] = {}
+        documents = zip(data.row_queries.tolist(), data.document_ids.tolist(), strict=True)
+        for row, (query, document) in enumerate(documents):
+            if self._rows.setdefault((query, str(document)), row) != row:
+                raise DataError(
+                    f"the data has document {str(document)!r} of query {str(data.query_ids[query])!r} twice: which of "
+                    "them was shown cannot be told"
+                )
+        self._known = self._query_numbers() if keys.column is None else None
+        self._queries: dict[str, int] = {}  # of the log, as sessions and documents
         self._sessions: dict[str, int] = {}
-        self._strangers: dict[str, int] = {}  # documents that the data does not have under their query
-        self._parts: list[tuple[np.ndarray, ...]] = []  # query, session, row, position, clicked
+        self._documents: dict[str, int] = {}
+        self._parts: list[tuple[np.ndarray, ...]] = []  # query, session, document, position, clicked
         self._other_rows = 0
 
     def add(self, chunk: LogChunk) -> None:
         self._keys.learn(chunk)
-        self._number_queries()  # a column of keys may have told some
-        codes = np.array([self._queries.get(self._keys.of(one), -1) for one in chunk.query.values], dtype=np.int64)
-        query = codes[chunk.query.codes]
-        kept = np.flatnonzero(query >= 0)
+        kept = np.arange(len(chunk))
+        if self._known is not None:
+            known = np.array([self._keys.of(one) in self._known for one in chunk.query.values], dtype=bool)
+            kept = np.flatnonzero(known[chunk.query.codes])
         self._other_rows += len(chunk) - len(kept)
-        query = query[kept]
-        sessions = [self._sessions.setdefault(one, len(self._sessions)) for one in chunk.session.values]
-        session = np.array(sessions, dtype=np.int64)[chunk.session.codes[kept]]
-        pairs, places = np.unique((query << 32) | chunk.document.codes[kept], return_inverse=True)
-        rows = [self._row(pair >> 32, chunk.document.values[pair & 0xFFFFFFFF]) for pair in pairs.tolist()]
-        row = np.array(rows, dtype=np.int64)[places]
-        self._parts.append((query, session, row, positions_of(chunk)[kept], chunk.clicked[kept]))
+        self._parts.append(
+            (
+                _numbered(self._queries, chunk.query.values, chunk.query.codes[kept]),
+                _numbered(self._sessions, chunk.session.values, chunk.session.codes[kept]),
+                _numbered(self._documents, chunk.document.values, chunk.document.codes[kept]),
+                positions_of(chunk)[kept],
+                chunk.clicked[kept],
+            )
+        )
 
     def views(self) -> LoggedViews:
-        if not sum(len(part[0]) for part in self._parts):
+        query, session, row, position, clicked = self._joined()
+        if not len(query):
             rows = "no rows" if not self._other_rows else "no row with a query of the data"
             raise DataError(
                 f"the log has {rows}: ids are compared as text; ", Argument("query_key"), " can bring queries together"
             )
-        query, session, row, position, clicked = (np.concatenate(part) for part in zip(*self._parts, strict=True))
         if clicked.all():
             raise DataError("every row of the log is a click: what was shown and not clicked must be in it, too")
         names = list(self._sessions)
@@ -109,24 +123,34 @@ class _Viewing:
             self._other_rows,
         )  # fmt: skip
 
-    def _number_queries(self) -> None:
-        if self._queries and self._keys.column is None:
-            return
-        data = self._data
-        self._queries, self._rows = self._keys.numbers_of(data.query_ids.tolist()), {}
-        assert data.document_ids is not None
-        documents = zip(data.row_queries.tolist(), data.document_ids.tolist(), strict=True)
-        for row, (query, document) in enumerate(documents):
-            if self._rows.setdefault((query, str(document)), row) != row:
-                raise DataError(
-                    f"the data has document {str(document)!r} of query {str(data.query_ids[query])!r} twice: which of "
-                    "them was shown cannot be told"
-                )
+    def _joined(self) -> list[np.ndarray]:
+        """Query and row of the data, session, position and clicked of all rows of its queries.
 
-    def _row(self, query: int, document: str) -> int:
-        """The row of a document; below −1 for those that the data does not have, so that they are told apart."""
-        found = self._rows.get((query, document))
-        return -2 - self._strangers.setdefault(document, len(self._strangers)) if found is None else found
+        The row is below −1 for documents that the data does not have, so that they are told apart.
+        """
+        columns = [np.concatenate(part) for part in zip(*self._parts, strict=True)] or [np.empty(0, np.int64)] * 5
+        numbers = self._query_numbers()
+        of_log = np.array([numbers.get(self._keys.of(one), -1) for one in self._queries], dtype=np.int64)
+        query = of_log[columns[0]]
+        kept = np.flatnonzero(query >= 0)
+        self._other_rows += len(query) - len(kept)
+        query, session, document, position, clicked = (one[kept] for one in (query, *columns[1:]))
+        names = list(self._documents)
+        pairs, places = np.unique((query << 32) | document, return_inverse=True)
+        found = [
+            self._rows.get((pair >> 32, names[pair & 0xFFFFFFFF]), -2 - (pair & 0xFFFFFFFF)) for pair in pairs.tolist()
+        ]
+        return [query, session, np.array(found, dtype=np.int64)[places], position, clicked]
+
+    def _query_numbers(self) -> dict[str, int]:
+        return self._keys.numbers_of(self._data.query_ids.tolist())
+
+
+def _numbered(numbers: dict[str, int], values: Sequence[str], codes: np.ndarray) -> np.ndarray:
+    """Places in a list of names as numbers of these names, which are counted as they come."""
+    used, places = np.unique(codes, return_inverse=True)
+    found = [numbers.setdefault(values[code], len(numbers)) for code in used.tolist()]
+    return np.array(found, dtype=np.int64)[places]
 
 
 def _view_counts(query: np.ndarray, session: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankforce.data import frames
 from rankforce.data.feature_logs.json_nodes import JsonNode
-from rankforce.data.files import TABLES
+from rankforce.data.file_formats import TABLES
 from rankforce.data.identifiers import as_ids
 from rankforce.data.tables.arrow import arrow, first_line
 from rankforce.data.tables.columns import ROLE_NAMES

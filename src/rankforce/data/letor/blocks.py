@@ -37,7 +37,7 @@ def letor_blocks(
     seen.take({name: Unsettled() for name in known.categorical}, {name: name for name in known.categorical})
     with TextFile(path) as file, contextlib.closing(file.rounds()) as rounds:
         for part in rounds:
-            reader.take(file, part)
+            reader.take(file, part, part.consumed / file.size if file.size else None)
             if reader.matrix.n_rows == 0:
                 continue
             if not reader.has_queries:
@@ -48,7 +48,7 @@ def letor_blocks(
                 )
             yield reader.drain(file, known), part.consumed
         if reader.documents == 0:
-            reader.finish(file, None, known)  # says what is wrong
+            reader.finish(file.path, known)  # says what is wrong
         for name in known.categorical:
             if not name.isdecimal() or int(name) - first_index >= reader.matrix.width:
                 raise FileFormatError("there is no such feature to be categorical", path=file.path, text=name)

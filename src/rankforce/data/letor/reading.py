@@ -9,21 +9,23 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import stat
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from rankforce import dtypes
 from rankforce.console.byte_progress import ByteProgress
 from rankforce.data.dataset import Dataset
 from rankforce.data.feature_options import FeatureOptions
+from rankforce.data.file_formats import LETOR_TEXT
+from rankforce.data.found_files import FileNames, found_files, together
 from rankforce.data.letor import offences, usual_lines  # noqa: F401  # stands in for kernels that are not compiled
 from rankforce.data.letor.growing_matrix import GrowingMatrix
 from rankforce.data.letor.ids import BadId, document_ids, query_ids
 from rankforce.data.letor.query_sizes import group_beside, read_group
-from rankforce.data.letor.words import INFINITE, MISSING, NAMED_DOCUMENT, NUMBER, document_place, pieces, word_at
+from rankforce.data.letor.stretches import RoundColumns, Stretch, parse_stretches
+from rankforce.data.letor.words import NAMED_DOCUMENT, document_place, pieces, word_at
 from rankforce.errors import DataError, FileFormatError, SettingsError
 from rankforce.files.streams import Round, TextFile, file_name
 from rankforce.kernels import letor as kernels
@@ -33,14 +35,13 @@ from rankforce.remedies import NAME_ALONE, ReadOption, Words
 from rankforce.threads import over_pieces
 
 ABSENT = {"zero": np.float32(0.0), "missing": np.float32(np.nan)}
-HARD_NUMBERS = 4096
 # A matrix may be this many times larger than the text it comes from, or this many bytes, whichever is more.
 DENSE_FACTOR = 64
 DENSE_BYTES = 64 * 2**20
 
 
 def read_letor(
-    path: str | os.PathLike[str],
+    path: FileNames,
     *,
     absent: str = "zero",
     unlabelled: str = "error",
@@ -52,12 +53,13 @@ def read_letor(
     categorical: Sequence[str | int] = (),
     like: Any = None,
 ) -> Dataset:
-    """Read a LETOR/SVMlight file, plain or gzip.
+    """Read a LETOR/SVMlight file, plain or gzip, or several as if they were one.
 
     Parameters
     ----------
     path
-        The file. Lines end in LF or CRLF; blank lines and lines that hold a comment only are passed over.
+        The file, or a list of files, a pattern or a folder, as for ``rf.read``. Lines end in LF or CRLF; blank lines
+        and lines that hold a comment only are passed over.
     absent : "zero" or "missing"
         What a feature is that a line does not name. A feature given as ``NULL`` or ``nan`` is missing.
     unlabelled : "error" or "allow"
@@ -68,7 +70,7 @@ def read_letor(
         The index of the first feature.
     group
         A file of query sizes, one whole number per line, for a file without ``qid:``. By default the file of the
-        same name with ``.query`` or ``.group`` added is looked for.
+        same name with ``.query`` or ``.group`` added is looked for; of several files each has one of its own.
     allow_wide
         Whether the matrix may be more than 64 times larger than the text (and than 64 MB): usually a sign of a
         feature index that is no index.
@@ -93,19 +95,40 @@ def read_letor(
     OrNone(Switch()).check("progress", progress)
     known = FeatureOptions.of(categorical, like)
     sizes = None if group is None else file_name(group)
-    with (
-        TextFile(path) as file,
-        ByteProgress(file.path, file.size, progress) as bar,
-        contextlib.closing(file.rounds()) as rounds,
-    ):
-        for part in rounds:
-            reader.take(file, part)
-            bar.advance_to(part.consumed)
-    return reader.finish(file, sizes, known)
+    files = found_files(path, LETOR_TEXT)
+    if len(files) > 1 and sizes is not None:
+        raise DataError(
+            f"{together(files)}: sizes of queries are those of one file: put those of each beside it, as "
+            f"{files[0]}.query, and leave ",
+            ReadOption("group", NAME_ALONE),
+            " out",
+        )
+    total = _total_size(files)
+    before = 0
+    with ByteProgress(together(files), total, progress) as bar:
+        for one in files:
+            with TextFile(one) as file, contextlib.closing(file.rounds()) as rounds:
+                reader.begin()
+                for part in rounds:
+                    read = before + part.consumed
+                    reader.take(file, part, read / total if total else None)
+                    bar.advance_to(read)
+                reader.end(file, sizes)
+                before += file.size or 0
+    return reader.finish(together(files), known)
+
+
+def _total_size(files: Sequence[str]) -> int | None:
+    """The bytes of all files; None if one is a pipe, or cannot be looked at (opening it will say so)."""
+    try:
+        found = [os.stat(file) for file in files]
+    except OSError:
+        return None
+    return sum(one.st_size for one in found) if all(stat.S_ISREG(one.st_mode) for one in found) else None
 
 
 class LetorReader:
-    """What was read so far: the matrix, with room for what is expected, and columns round by round."""
+    """What was read so far, of one file after the other: the matrix, with room for what is expected, and columns."""
 
     def __init__(
         self, absent: str, unlabelled: str, n_features: int | None, first_index: int, allow_wide: bool
@@ -123,18 +146,39 @@ class LetorReader:
         self.allow_wide = allow_wide
         self.matrix = GrowingMatrix(self.absent, 0 if n_features is None else int(n_features))
         self.documents = 0
-        self.lines = 0
+        self.lines = 0  # of the file that is read
         self.bytes = 0
+        self.sizes: list[np.ndarray] = []  # of queries, by file, where lines do not name them
+        self.sizes_files: list[str] = []
+        self._documents_before = 0  # those of earlier files
         self.labels: list[np.ndarray] = []
         self.queries: list[np.ndarray | list[str]] = []
         self.document_ids: list[str] | None = None
         self.has_queries = False
         self.guesses_documents = False  # their ids are words of comments that nothing names as ids
 
-    # -------------------------------------------------------------------------------------------------- one round
+    # --------------------------------------------------------------------------------------------------- one file
 
-    def take(self, file: TextFile, part: Round) -> None:
-        """Parse the lines of a round into the next rows."""
+    def begin(self) -> None:
+        """The rounds of another file come next."""
+        self.lines = 0
+        self._documents_before = self.documents
+
+    def end(self, file: TextFile, group: str | None) -> None:
+        """All rounds of the file were taken: find the sizes of its queries, if its lines do not name them."""
+        documents = self.documents - self._documents_before
+        if documents == 0 or self.has_queries:
+            if documents and group is not None:
+                raise DataError(
+                    f"{file.path}: the lines name their queries (qid:): leave ", ReadOption("group", NAME_ALONE), " out"
+                )
+            return
+        sizes_file = group or group_beside(file.path)
+        self.sizes.append(read_group(sizes_file, documents=documents, of=file.path))
+        self.sizes_files.append(str(sizes_file))
+
+    def take(self, file: TextFile, part: Round, share: float | None) -> None:
+        """Parse the lines of a round into the next rows; ``share`` says how much of all files is read with it."""
         text = part.bytes
         edges = pieces(part)
         counts = {first: np.zeros(kernels.OUTCOME_SIZE, dtype=np.int64) for first in edges[:-1]}
@@ -146,11 +190,11 @@ class LetorReader:
             documents += int(count[kernels.DOCUMENTS])
         self.bytes += part.stop - part.start
 
-        columns = _Columns(documents)
+        columns = RoundColumns(documents)
         while True:
-            rows = self.matrix.next_rows(file.path, documents, part.consumed / file.size if file.size else None)
-            stretches = {first: _Stretch(self, part, columns, rows, first_rows[first]) for first in edges[:-1]}
-            over_pieces(edges, functools.partial(_parse, stretches))
+            rows = self.matrix.next_rows(file.path, documents, share)
+            stretches = {first: Stretch(self, part, columns, rows, first_rows[first]) for first in edges[:-1]}
+            over_pieces(edges, functools.partial(parse_stretches, stretches))
             self._refuse(file, part, columns, list(stretches.values()))
             widest, place = max((s.widest, -s.widest_at) for s in stretches.values())
             if widest < self.matrix.width:
@@ -177,7 +221,7 @@ class LetorReader:
             )
         self.matrix.widen(file.path, width)
 
-    def _keep(self, part: Round, columns: _Columns) -> None:
+    def _keep(self, part: Round, columns: RoundColumns) -> None:
         """Keep labels, query ids and document ids of a round."""
         if len(columns.labels) == 0:
             return
@@ -198,7 +242,7 @@ class LetorReader:
 
     # -------------------------------------------------------------------------------------------------- complaints
 
-    def _refuse(self, file: TextFile, part: Round, columns: _Columns, stretches: list[_Stretch]) -> None:
+    def _refuse(self, file: TextFile, part: Round, columns: RoundColumns, stretches: list[Stretch]) -> None:
         """Raise for the first offence of a round, if there is one."""
         found = [offence for stretch in stretches for offence in stretch.complaints]
         if not found and len(columns.query_at):  # with an offence, not all rows are written
@@ -246,33 +290,26 @@ class LetorReader:
 
     # -------------------------------------------------------------------------------------------------------- end
 
-    def finish(self, file: TextFile, group: str | None, known: FeatureOptions) -> Dataset:
-        """The data set of all that was read."""
+    def finish(self, name: str, known: FeatureOptions) -> Dataset:
+        """The data set of all that was read; ``name`` is that of the files."""
         if self.matrix.n_rows == 0:
             raise FileFormatError(
                 "the file is empty" if self.bytes == 0 else "the file holds no document, only comments or blank lines",
-                path=file.path,
+                path=name,
                 remedy="A line reads: label qid:ID index:value index:value ... # comment",
             )
-        qid, sizes = self._queries(), None
-        if self.has_queries and group is not None:
-            raise DataError(
-                f"{file.path}: the lines name their queries (qid:): leave ", ReadOption("group", NAME_ALONE), " out"
-            )
         origins = {}
-        if not self.has_queries:
-            sizes_file = group or group_beside(file.path)
-            sizes = read_group(sizes_file, documents=self.matrix.n_rows, of=file.path)
-            origins["queries"] = f"file {sizes_file!r}"
+        if self.sizes_files:
+            origins["queries"] = f"file {together(self.sizes_files)!r}"
         if self.guesses_documents:
             origins["documents"] = "the first word of each comment"
         labels = np.concatenate(self.labels)
         self.labels.clear()
         return Dataset(
-            self.matrix.finish(file.path),
+            self.matrix.finish(name),
             labels,
-            qid,
-            group=sizes,
+            self._queries(),
+            group=np.concatenate(self.sizes) if self.sizes else None,
             **self._features(known),
             document_ids=_objects(self.document_ids) if self.document_ids and any(self.document_ids) else None,
         ).with_origins(origins)
@@ -314,84 +351,3 @@ def _objects(words: Sequence[str]) -> np.ndarray:
     array = np.empty(len(words), dtype=object)
     array[:] = words
     return array
-
-
-class _Columns:
-    """What is read of the documents of one round beside their features."""
-
-    def __init__(self, documents: int) -> None:
-        self.labels = np.empty(documents, dtype=dtypes.LABEL)
-        self.queries = np.empty(documents, dtype=np.int64)
-        self.query_at = np.empty(documents, dtype=np.int64)
-        self.comment_at = np.empty(documents, dtype=np.int64)
-
-
-def _parse(stretches: dict[int, _Stretch], first: int, last: int) -> None:
-    stretches[first].parse(first, last)
-
-
-@dataclass
-class _Stretch:
-    """The lines of one thread, and their outcome."""
-
-    reader: LetorReader
-    part: Round
-    columns: _Columns
-    rows: np.ndarray
-    row: int
-    complaints: list[tuple[int, int]] = field(default_factory=list)
-    widest: int = -1
-    widest_at: int = 0
-
-    def parse(self, first: int, last: int) -> None:
-        """Parse the lines between two places of the round into ``rows``, from ``row`` on, and into ``columns``."""
-        reader, columns, row = self.reader, self.columns, self.row
-        last_index = offences.LARGEST_INDEX
-        if reader.n_features is not None:
-            last_index = reader.first_index + int(reader.n_features) - 1
-        lines = kernels.LineFormat(reader.first_index, last_index, reader.absent)
-        rows = kernels.ParsedRows(self.rows, columns.labels, columns.queries, columns.query_at, columns.comment_at)
-        hard = np.empty(HARD_NUMBERS * kernels.HARD_ENTRIES, dtype=np.int64)
-        outcome = np.zeros(kernels.OUTCOME_SIZE, dtype=np.int64)
-        while True:
-            kernels.parse_lines(self.part.bytes, first, last, row, lines, rows, hard, outcome)
-            if outcome[kernels.WIDEST] > self.widest:
-                self.widest = int(outcome[kernels.WIDEST])
-                self.widest_at = int(outcome[kernels.WIDEST_AT])
-            self._read_hard_numbers(hard[: outcome[kernels.HARDS]])
-            status = int(outcome[kernels.STATUS])
-            if status != kernels.HARD_FULL:
-                if status != kernels.OK:
-                    self.complaints.append((int(outcome[kernels.AT]), status))
-                return
-            if outcome[kernels.DOCUMENTS] == 0:  # one line holds more of them
-                hard = np.empty(2 * len(hard), dtype=np.int64)
-            row += int(outcome[kernels.DOCUMENTS])
-            first = int(outcome[kernels.AT])
-
-    def _read_hard_numbers(self, hard: np.ndarray) -> None:
-        """Read the words that the kernel left over: long numbers, numbers near the limits, and what is no number."""
-        for row, column, place in hard.reshape(-1, kernels.HARD_ENTRIES).tolist():
-            word = word_at(self.part.text, place)
-            is_label = column == kernels.LABEL_COLUMN
-            value = np.nan
-            if NUMBER.fullmatch(word):
-                value = float(word)
-                if is_label and np.isinf(value):
-                    self.complaints.append((place, offences.LABEL_INFINITE))
-                elif not is_label and abs(value) >= kernels.FLOAT32_OVERFLOW:
-                    self.complaints.append((place, offences.VALUE_OVERFLOW))
-                    value = np.nan
-            elif MISSING.fullmatch(word):
-                if is_label and not self.reader.unlabelled:
-                    self.complaints.append((place, offences.LABEL_MISSING))
-            elif INFINITE.fullmatch(word):
-                self.complaints.append((place, offences.LABEL_INFINITE if is_label else offences.VALUE_INFINITE))
-            elif is_label:
-                self.complaints.append((place, offences.LABEL_MALFORMED))
-            else:
-                self.complaints.append((place, offences.VALUE_MALFORMED if word else offences.VALUE_EMPTY))
-            if is_label:
-                self.columns.labels[row] = value
-            elif column < self.rows.shape[1]:
-                self.rows[row, column] = value

@@ -16,15 +16,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from rankforce.data.factorising import Factorised, factorised
+from rankforce.data.factorising import Factorised, factorised, joined_columns
 from rankforce.data.feature_columns import AS_TRUTH, Unusable, feature_column
 from rankforce.data.feature_options import FeatureOptions, UnusableColumnsError, gathered
+from rankforce.data.found_files import together
 from rankforce.data.frames import as_vector, stack
 from rankforce.data.seen_columns import NotNumbersError
 from rankforce.data.tables.arrow import first_line, has_arrow
 from rankforce.data.tables.columns import TEXT_SUFFIX, ColumnOptions, Roles, TableColumns, TableFeatures
 from rankforce.data.tables.csv_columns import read_columns, whole_numbers
 from rankforce.data.tables.csv_rows import NULLS, header_of, open_bytes, refuse_broken_row, rows
+from rankforce.data.tables.parts import first_rows, place_of_row, roles_in_all
 from rankforce.errors import DataError, FileFormatError
 from rankforce.remedies import Words
 
@@ -50,18 +52,65 @@ class CsvFile:
         refuse_broken_row(self.path, self.separator, self.header, kinds)
 
 
-def read_csv(path: Path, options: ColumnOptions, known: FeatureOptions, delimiter: str | None) -> TableColumns:
-    """The columns of delimited text, as the options say, its features as they are known."""
-    separator = delimiter_of(path, delimiter)
-    _, header = header_of(path, separator)
-    file = CsvFile(path, separator, header)
-    roles = options.roles(header, path)
+@dataclasses.dataclass(frozen=True)
+class CsvFiles:
+    """Files that are one table; ``firsts`` has the first row of each."""
+
+    files: Sequence[CsvFile]
+    firsts: np.ndarray
+
+    @property
+    def path(self) -> str:
+        return together([file.path for file in self.files])
+
+    def fail(self, row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
+        number, own_row = place_of_row(self.firsts, row)
+        self.files[number].fail(own_row, column, problem, text, remedy)
+
+    def refuse_broken_row(self, kinds: Mapping[str, str]) -> None:
+        for file in self.files:
+            file.refuse_broken_row(kinds)
+
+
+def read_csv(
+    paths: Sequence[Path], options: ColumnOptions, known: FeatureOptions, delimiter: str | None
+) -> TableColumns:
+    """The columns of delimited text, as the options say, its features as they are known; of several files, one table.
+
+    An empty file among several has nothing to add, not even a header.
+    """
+    written = [path for path in paths if not _is_empty(path)] if len(paths) > 1 else paths
+    separators = [delimiter_of(path, delimiter) for path in written or paths]
+    files = [
+        CsvFile(path, separator, header_of(path, separator)[1])
+        for path, separator in zip(written or paths, separators, strict=True)
+    ]
+    roles = roles_in_all(options, {file.path: file.header for file in files})
     known, texts = declared_texts(roles, known)
-    columns = _columns(file, roles, texts)
-    n = len(columns[roles.ids[0]])
+    parts = _columns(files, roles, texts)
+    firsts = first_rows([len(part[roles.ids[0]]) for part in parts])
+    table, n = CsvFiles(files, firsts), int(firsts[-1])
     if n == 0:
-        raise FileFormatError("the file has a header and no rows", path=path)
-    return table_of_text(file, roles, known, columns, n, file.fail)
+        raise FileFormatError("the file has a header and no rows", path=table.path)
+    return table_of_text(table, roles, known, _one_after_the_other(parts), n, table.fail)
+
+
+def _is_empty(path: Path) -> bool:
+    with contextlib.suppress(OSError):  # who opens it says what is wrong
+        return path.is_file() and path.stat().st_size == 0
+    return False
+
+
+def _one_after_the_other(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The columns of several files as those of one; what was joined is let go of."""
+    if len(parts) == 1:
+        return parts[0]
+    joined = {}
+    for name in list(parts[0]):
+        columns = [part.pop(name) for part in parts]
+        together_as = joined_columns if isinstance(columns[0], Factorised) else np.concatenate
+        joined[name] = together_as(columns)
+    return joined
 
 
 def declared_texts(roles: Roles, known: FeatureOptions) -> tuple[FeatureOptions, set[str]]:
@@ -74,7 +123,7 @@ def declared_texts(roles: Roles, known: FeatureOptions) -> tuple[FeatureOptions,
 
 
 def table_of_text(
-    file: CsvFile, roles: Roles, known: FeatureOptions, columns: Mapping[str, Any], n: int, fail: Any
+    file: CsvFile | CsvFiles, roles: Roles, known: FeatureOptions, columns: Mapping[str, Any], n: int, fail: Any
 ) -> TableColumns:
     """Columns as ``columns_of_arrow`` gives them, with their roles; ``fail`` as of a TableColumns."""
     ids = {name: _ids_of_text(columns[name], name) for name in roles.ids}
@@ -91,14 +140,17 @@ def delimiter_of(path: Path, given: str | None) -> str:
     return "\t" if ".tsv" in [suffix.lower() for suffix in path.suffixes] else ","
 
 
-def _columns(file: CsvFile, roles: Roles, texts: set[str]) -> dict[str, Any]:
-    """Columns by name: ids as arrays of text, numbers as arrays, other texts as Factorised."""
+def _columns(files: Sequence[CsvFile], roles: Roles, texts: set[str]) -> list[dict[str, Any]]:
+    """Columns by name, of each file: ids as arrays of text, numbers as arrays, other texts as Factorised.
+
+    A column that holds other texts than numbers in one file is read as text from all.
+    """
     reader = _by_arrow if has_arrow() else _by_python
     while True:
         kinds = dict.fromkeys(roles.features, "feature") | roles.numeric
         numbers = {name: what for name, what in kinds.items() if name not in texts}
         try:
-            return reader(file, roles.ids, sorted(texts), numbers)
+            return [reader(file, roles.ids, sorted(texts), numbers) for file in files]
         except NotNumbersError as error:
             texts = texts | error.columns
 
@@ -196,7 +248,7 @@ def _ids_of_text(column: np.ndarray, name: str) -> np.ndarray:
     return column if found is None else found
 
 
-def _role_numbers(file: CsvFile, name: str, what: str, values: Any) -> np.ndarray:
+def _role_numbers(file: CsvFile | CsvFiles, name: str, what: str, values: Any) -> np.ndarray:
     """The numbers of a label or a weight; true and false are 1 and 0."""
     if not isinstance(values, Factorised):
         return np.asarray(values)
@@ -207,7 +259,9 @@ def _role_numbers(file: CsvFile, name: str, what: str, values: Any) -> np.ndarra
     raise FileFormatError(f"column {name!r} is taken as {what} but holds no numbers", path=file.path)
 
 
-def _features(file: CsvFile, roles: Roles, known: FeatureOptions, columns: Mapping[str, Any], n: int) -> TableFeatures:
+def _features(
+    file: CsvFile | CsvFiles, roles: Roles, known: FeatureOptions, columns: Mapping[str, Any], n: int
+) -> TableFeatures:
     try:
         made = gathered(((column, name, columns[column]) for column, name in roles.features.items()), known)
     except UnusableColumnsError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,9 +13,12 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.data.feature_columns import AS_TRUTH
 from rankforce.data.feature_options import FeatureOptions, UnusableColumnsError, gathered
+from rankforce.data.found_files import together
 from rankforce.data.frames import as_vector, write_columns
-from rankforce.data.tables.arrow import arrow, first_line, record_batches, schema_of
+from rankforce.data.tables.arrow import arrow, record_batches, schema_of
 from rankforce.data.tables.columns import ColumnOptions, Roles, TableColumns, TableFeatures
+from rankforce.data.tables.parquet_parts import ParquetTable, common_type, joined_column, read_errors
+from rankforce.data.tables.parts import first_rows, place_of_row, roles_in_all
 from rankforce.errors import FileFormatError
 from rankforce.files.atomic_writes import atomic_write
 from rankforce.files.limits import EXPANSION_REMEDY, expands_too_far
@@ -27,56 +31,55 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() in (".parquet", ".pq")
 
 
-def read_parquet(path: Path, options: ColumnOptions, known: FeatureOptions) -> TableColumns:
-    """The columns of a Parquet file, as the options say, its features as they are known."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def read_parquet(paths: Sequence[Path], options: ColumnOptions, known: FeatureOptions) -> TableColumns:
+    """The columns of a Parquet file, as the options say, its features as they are known; of several, one table."""
+    tables = {path: ParquetTable.of(path) for path in paths}
+    roles = roles_in_all(options, {path: table.names for path, table in tables.items()})
+    parts = [table for table in tables.values() if table.rows]  # one without rows has nothing to add
+    if not parts:
+        raise FileFormatError("the table has no rows", path=together(paths))
+    for part in parts:
+        refuse_types(part.types, roles, part.path)
+        _refuse_expansion(part, len(roles.columns))
+    firsts = first_rows([part.rows for part in parts])
 
     def fail(row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
-        raise FileFormatError(f"column {column!r}, row {row + 1}: {problem}", path=path, text=text, remedy=remedy)
+        number, own_row = place_of_row(firsts, row)
+        problem = f"column {column!r}, row {own_row + 1}: {problem}"
+        raise FileFormatError(problem, path=parts[number].path, text=text, remedy=remedy)
 
     try:
-        # nothing in a file is longer than the file: damage must not make Arrow ask for gigabytes
-        limit = min(max(path.stat().st_size, 1), 1_000_000)
-        with pq.ParquetFile(
-            path,
-            page_checksum_verification=True,
-            pre_buffer=False,
-            thrift_string_size_limit=100 * limit,
-            thrift_container_size_limit=limit,
-        ) as file:
-            roles = options.roles(file.schema_arrow.names, path)
-            types = {name: file.schema_arrow.field(name).type for name in roles.columns}
-            refuse_types(types, roles, path)
-            _refuse_expansion(file, len(roles.columns), path)
-            head = file.read(columns=[*roles.ids, *roles.numeric])
-            if head.num_rows == 0:
-                raise FileFormatError("the table has no rows", path=path)
-            ids = {name: ids_of_parquet(head.column(name)) for name in roles.ids}
-            numbers = {name: numbers_of_parquet(as_vector(head.column(name))) for name in roles.numeric}
-            features = _features_of_parquet(file, types, roles, known, head.num_rows)
-    except FileNotFoundError:
-        raise FileFormatError("there is no such file", path=path) from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        remedy = f"is it complete? ({first_line(error)})"
-        raise FileFormatError("the file cannot be read as Parquet", path=path, remedy=remedy) from None
+        with read_errors(together(paths)):
+            heads = [part.read([*roles.ids, *roles.numeric]) for part in parts]
+            ids = {name: ids_of_parquet(joined_column(parts, heads, name)) for name in roles.ids}
+            numbers = {
+                name: np.concatenate([numbers_of_parquet(as_vector(head.column(name))) for head in heads])
+                for name in roles.numeric
+            }
+            del heads
+            features = _features_of_parquet(parts, firsts, roles, known)
     except UnusableColumnsError as error:
-        raise FileFormatError(error.problem, path=path, remedy=error.remedy) from None
+        raise FileFormatError(error.problem, path=together(paths), remedy=error.remedy) from None
     return TableColumns(roles, ids, numbers, features, fail)
 
 
 def _features_of_parquet(
-    file: Any, types: Mapping[str, Any], roles: Roles, known: FeatureOptions, n: int
+    parts: Sequence[ParquetTable], firsts: np.ndarray, roles: Roles, known: FeatureOptions
 ) -> TableFeatures:
     """The matrix. Plain numbers are read batch by batch: beside it only one batch is in memory."""
+    import pyarrow as pa
 
     def read(columns: list[str]) -> Any:
-        return file.read(columns=columns)
+        tables = [part.read(columns) for part in parts]
+        return pa.table({name: joined_column(parts, tables, name) for name in columns})
 
     def fill(matrix: np.ndarray, places: list[tuple[int, str]]) -> None:
-        _fill(matrix, file, places)
+        for part, (first, last) in zip(parts, itertools.pairwise(firsts.tolist()), strict=True):
+            with part.opened() as file:
+                _fill(matrix[first:last], file, places)
 
-    return _features(types, roles, known, n, read, fill)
+    types = {name: common_type([part.types[name] for part in parts], _is_number) for name in roles.columns}
+    return _features(types, roles, known, int(firsts[-1]), read, fill)
 
 
 def features_of_batch(batch: Any, types: Mapping[str, Any], roles: Roles, known: FeatureOptions) -> TableFeatures:
@@ -134,12 +137,11 @@ def _fill(matrix: np.ndarray, file: Any, places: list[tuple[int, str]]) -> None:
         raise OSError("its columns are not equally long")
 
 
-def _refuse_expansion(file: Any, columns: int, path: Path) -> None:
+def _refuse_expansion(part: ParquetTable, columns: int) -> None:
     """A column of one value takes no room in a file, and all its rows in memory."""
-    rows = file.metadata.num_rows
-    if expands_too_far(path.stat().st_size, 4 * rows * columns):
-        problem = f"{path.stat().st_size:,} bytes hold {rows:,} rows of {columns:,} columns"
-        raise FileFormatError(problem, path=path, remedy=EXPANSION_REMEDY)
+    if expands_too_far(part.size, 4 * part.rows * columns):
+        problem = f"{part.size:,} bytes hold {part.rows:,} rows of {columns:,} columns"
+        raise FileFormatError(problem, path=part.path, remedy=EXPANSION_REMEDY)
 
 
 def refuse_types(types: Mapping[str, Any], roles: Roles, path: Path) -> None:

@@ -14,6 +14,8 @@ import numpy as np
 
 from rankforce.data.categories import UNKNOWN
 from rankforce.data.dataset import MAIN_LABEL, Dataset
+from rankforce.data.file_formats import TABLES
+from rankforce.data.found_files import FileNames, check_one_format, found_files, together
 from rankforce.data.frames import first_infinite
 from rankforce.data.tables.arrow import arrow, has_arrow, record_batches, schema_of
 from rankforce.data.tables.columns import (
@@ -35,7 +37,7 @@ from rankforce.files.streams import file_name
 
 
 def read_table(
-    path: str | Path,
+    path: FileNames,
     *,
     qid: str | None = None,
     label: str | bool | None = None,
@@ -53,6 +55,9 @@ def read_table(
 
     Parameters
     ----------
+    path
+        The file; or several that are read as one, of one format and with the same columns in any order: a list of
+        files, a pattern or a folder, as for ``rf.read``.
     qid, label, document, weight, query_weight : str, optional
         The column with this role. By default it is found by its name; two candidates are an error.
         ``False`` (for all but ``qid``): there is none, and a column of that name is a feature. Weights are not taken
@@ -72,9 +77,11 @@ def read_table(
     delimiter : str, optional
         What separates the cells of text: by default a tab for ``.tsv``, else a comma.
     """
-    path = Path(file_name(path))
-    if is_parquet(path):
-        arrow(path)
+    files = found_files(path, TABLES)
+    check_one_format(files)
+    paths = [Path(file) for file in files]
+    if is_parquet(paths[0]):
+        arrow(paths[0])
     options, known = column_options(
         qid=qid,
         label=label,
@@ -87,13 +94,16 @@ def read_table(
         categorical=categorical,
         like=like,
     )
-    columns = read_parquet(path, options, known) if is_parquet(path) else read_csv(path, options, known, delimiter)
+    if is_parquet(paths[0]):
+        columns = read_parquet(paths, options, known)
+    else:
+        columns = read_csv(paths, options, known, delimiter)
     parts = checked_parts(columns)
     try:
         data = Dataset(**parts)
         return data.with_origins(columns.roles.origins, columns.roles.words | dict(columns.features.roles))
     except DataError as error:
-        raise FileFormatError(error.args, path=path) from None
+        raise FileFormatError(error.args, path=together(paths)) from None
 
 
 def write_table(data: Dataset, path: str | Path, *, delimiter: str | None = None) -> None:
