@@ -79,8 +79,8 @@ class ChangingObjectives(Experiment):
         "same shares after the same shares of the trees. The centre μ of the sigmoid cost, which the paper does not "
         "tell, is swept: 0 or 1. All is chosen by validation NDCG@3, as in the paper: for each of the six the learning "
         "rate, for four of them μ and the schedule, too. What the sigmoid cost for NDCG gains over that for NDCG@3 has "
-        "the paper's sign, but is seven to twenty times as large: a cost that sees three documents of a list has "
-        "little to learn from in 300 queries."
+        "the paper's sign, but is six to eighteen times as large from NDCG@3 on: a cost that sees three documents of a "
+        "list has little to learn from in 300 queries."
     )
     figsize = (8.5, 3.6)
     revised = (
