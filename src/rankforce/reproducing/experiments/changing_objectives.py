@@ -86,7 +86,7 @@ class ChangingObjectives(Experiment):
     revised = (
         "at first μ was 0 alone, with all nine and six schedules of the paper: the linear schedule was .014 and the "
         "exponential .029 below gradient descent at NDCG@3, and differed. Then μ = 1 was tried on another draw, was "
-        "better, and was added to the sweep; for time the first share is 0.25 alone in the quick size. The five other "
+        "better, and was added to the sweep; for time the first share was 0.25 alone in the quick size. The five other "
         "verdicts did not change. Later it was found that the exponential schedules had been made for fewer trees "
         "wrongly, and reached 1 after a share of the trees nearly twice the paper's; that the learning rate, .3, had "
         "not been swept; and that the claim on schedules being equivalent was missing. With these put right all was "
