@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
+from rankforce.data.dataset import Dataset
 from rankforce.rankers.lambdarank import LambdaRank
 from rankforce.rankers.ranknet import RankNet
 from rankforce.reproducing.data_sets import Parts
@@ -17,6 +18,7 @@ from rankforce.reproducing.rules import Claim, significant
 
 HIDDEN = {"linear": 0, "two layers": 10}
 PAIR = ("LambdaRank", "RankNet")
+LIKE_WITH_LIKE = [(f"LambdaRank, {layers}", f"RankNet, {layers}") for layers in HIDDEN]
 
 
 def fitted_nets(parts: Parts, hidden: int, size: Size, seed: int) -> dict[str, Any]:
@@ -38,31 +40,36 @@ class NetComparison(Experiment):
         'published (preset="2006").'
     )
 
+    across: ClassVar[Sequence[tuple[str, str]]] = ()  # pairs of other layers that are compared, too
+
     @abc.abstractmethod
     def data_of(self, seed: int, size: Size) -> Parts:
         """Training, validation and test queries."""
 
-    def parts(self, size: Size) -> Sequence[str]:
-        return tuple(HIDDEN)
-
     def run(self, part: str, seed: int, size: Size) -> list[Row]:
         data = self.data_of(seed, size)
-        fitted = fitted_nets(data, HIDDEN[part], size, seed)
-        named = {f"{name}, {part}": ranker for name, ranker in fitted.items()}
-        new, old = (f"{name}, {part}" for name in PAIR)
-        return measured(named, data.test, NDCGS, [(new, old)], layers=part)
+        rankers = {
+            f"{name}, {layers}": ranker
+            for layers, hidden in HIDDEN.items()
+            for name, ranker in fitted_nets(data, hidden, size, seed).items()
+        }
+        return self.rows_of(rankers, data.test)
+
+    def rows_of(self, rankers: Mapping[str, Any], test: Dataset) -> list[Row]:
+        """What the four nets are worth on test queries."""
+        return measured(rankers, test, NDCGS, [*LIKE_WITH_LIKE, *self.across])
 
     def claims(self) -> Sequence[Claim]:
         return [
-            significant(f"LambdaRank is better than RankNet, {part}", f"LambdaRank, {part}", f"RankNet, {part}", NDCGS)
-            for part in HIDDEN
+            significant(f"LambdaRank is better than RankNet, {layers}", new, old, NDCGS)
+            for layers, (new, old) in zip(HIDDEN, LIKE_WITH_LIKE, strict=True)
         ]
 
     def draw(self, rows: Rows, figure: Any) -> None:
         left, right = figure.subplots(1, 2)
-        arms = [f"{name}, {part}" for part in HIDDEN for name in PAIR]
+        arms = [arm for pair in LIKE_WITH_LIKE for arm in pair]
         cutoff_curves(panel(left, "test NDCG, mean over seeds", "cut-off", "NDCG"), rows, arms)
-        pairs = [tuple(f"{name}, {part}" for name in PAIR) for part in HIDDEN]
-        difference_bars(panel(right, "paired differences, 95 %", "cut-off", "NDCG"), rows, pairs, NDCGS)  # type: ignore[arg-type]
+        pairs = [*LIKE_WITH_LIKE, *self.across]
+        difference_bars(panel(right, "paired differences, 95 %", "cut-off", "NDCG"), rows, pairs, NDCGS)
         legend(left)
         legend(right, fontsize=6.5)

@@ -59,9 +59,18 @@ class LabelNoise(Experiment):
         "queries (train / validation / test)": "40,000 / 10,000 / 10,000", "documents per query": "30",
         "features": "300", "hidden units": "10",
     }  # fmt: skip
+    remarks = (
+        "the quick form has the paper's queries and documents, and a tenth of its features: with 300, an epoch takes "
+        "about ten times as long, and the quick run a quarter of an hour. Adam makes 240,000 updates there."
+    )
+    revised = (
+        "the quick form had 2,000 training queries and 25 epochs: of what is lost on labels confused twice, .25, .18 "
+        "and .16 was lost on clean ones, which differed; the two other claims agreed. "
+        "The page blamed the number of queries. Now it is the paper's, and the rules are the same."
+    )
     sizes = {
         "tiny": Size(seeds=1, minutes=0.02, queries=(30, 20, 40), documents=10, features=8, epochs=2, rates=(0.01,)),
-        "quick": Size(seeds=3, minutes=0.22, queries=(2000, 500, 2000), documents=30, features=30, epochs=25,
+        "quick": Size(seeds=3, minutes=0.9, queries=(40_000, 10_000, 10_000), documents=30, features=30, epochs=6,
                       rates=(0.001, 0.003)),
         "full": Size(seeds=3, minutes=600, queries=(40_000, 10_000, 10_000), documents=30, features=300, epochs=50,
                      rates=(0.0003, 0.001)),

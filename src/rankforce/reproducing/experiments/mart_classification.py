@@ -17,6 +17,7 @@ from rankforce.reproducing.rows import Row, Rows
 from rankforce.reproducing.rules import Claim, significant
 
 ORDER = 6
+BY_GAINS = "classification, scored by gains"
 ARMS = ("classification", "ordinal", "regression", "LambdaRank, two layers")
 
 
@@ -27,10 +28,19 @@ class MARTClassification(Experiment):
     title = "MART as classification, ordinal classification and regression, against LambdaRank"
     found = (
         'Pictures without numbers, and "MART gives great results": classification and ordinal classification, scored '
-        "by the expected grade, are above regression on gains and above two-layer LambdaRank."
+        "by the expected grade, are above regression on gains and above two-layer LambdaRank. The score could be the "
+        "expectation of any monotonic function of the grade k; the simplest, k itself, gave the best results."
     )
     data = "generated with the kinds of features of web data"
     paper_size = {"queries (train / test)": "16,000 / 10,000"}
+    remarks = (
+        "which other functions of the grade were tried is not told: here it is the gain 2^k − 1, which DCG asks for, "
+        "with trees and early stopping of its own."
+    )
+    revised = (
+        "the claim on the score was not judged at first. Its rule was written when the other arms' rows were known, "
+        "and none of this one."
+    )
     real = (MSLR, MQ2008, LIGHTGBM)
     figsize = (6.0, 3.6)
     sizes = {
@@ -49,15 +59,17 @@ class MARTClassification(Experiment):
         return compared(fold, number, size)
 
     def claims(self) -> Sequence[Claim]:
-        return [
+        better = [
             significant(f"{new} is better than {old}", new, old, NDCGS)
             for new in ARMS[:2]
             for old in reversed(ARMS[2:])
         ]
+        return [*better, significant("the expected grade is a better score than the expected gain", ARMS[0], BY_GAINS,
+                                     NDCGS)]  # fmt: skip
 
     def draw(self, rows: Rows, figure: Any) -> None:
         axes = panel(figure.subplots(), "test NDCG, mean over seeds", "cut-off", "NDCG")
-        cutoff_curves(axes, rows, ARMS)
+        cutoff_curves(axes, rows, (*ARMS, BY_GAINS))
         legend(axes)
 
     def size_in_words(self, size: Size) -> Mapping[str, str]:
@@ -76,6 +88,7 @@ def compared(data: Parts, seed: int, size: Size) -> list[Row]:
     }  # fmt: skip
     rankers: dict[str, Any] = {
         "classification": MART("multiclass", **trees),
+        BY_GAINS: MART("multiclass", values="gains", **trees),
         "ordinal": MART("ordinal", **trees),
         "regression": MART(target="gains", **trees),
         "LambdaRank, two layers": LambdaRank(
@@ -85,4 +98,4 @@ def compared(data: Parts, seed: int, size: Size) -> list[Row]:
     }  # fmt: skip
     fitted = {name: ranker.fit(data.train, validation=data.valid) for name, ranker in rankers.items()}
     pairs = [(new, old) for new in ARMS[:2] for old in ARMS[2:]]
-    return measured(fitted, data.test, NDCGS, [*pairs, ("ordinal", "classification")])
+    return measured(fitted, data.test, NDCGS, [*pairs, ("ordinal", "classification"), ("classification", BY_GAINS)])
