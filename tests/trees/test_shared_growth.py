@@ -86,6 +86,22 @@ def test_rows_that_travel_give_the_tree_of_one(settings, members, monkeypatch):
     assert sum(leaves) >= members * len(alone["feature"]) // 2
 
 
+def test_rows_of_a_round_are_bounded(monkeypatch):
+    """More rounds, and the same tree."""
+    settings = {"n_leaves": 14, "min_documents": 1, "l2": 50.0}
+    alone = grown(DATA, EVERYTHING, EVEN, **settings)
+    rounds = []
+    for most in (leaf_rounds.MESSAGE_BYTES, 300):
+        monkeypatch.setattr(leaf_rounds, "MESSAGE_BYTES", most)
+        with monkeypatch.context() as patched:
+            leaves = travel(patched, ALWAYS)
+            for tree in Crowd(2).run(lambda rank: grown(*part(rank, 2), EVEN, **settings)):
+                assert str(tree) == str(alone)
+        rounds.append(leaves)
+    assert len(rounds[0]) < len(rounds[1])
+    assert max(rounds[0]) > max(rounds[1])
+
+
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("growth", ["leafwise", "symmetric"])
 @pytest.mark.parametrize("members", [2, 3, 11])

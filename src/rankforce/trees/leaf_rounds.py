@@ -44,7 +44,7 @@ from rankforce.trees.ownership import Ownership
 if TYPE_CHECKING:
     from rankforce.trees.phases import GrowingTree
 
-MESSAGE_BYTES = 2**24  # what the histograms of a round may take, unless two take more
+MESSAGE_BYTES = 2**24  # what the histograms of a round may take, unless two take more; and about what its rows may take
 # What it takes to send rows, as bytes that could be sent in that time: a message to each of the others, of some ten
 # leaves at a time. Only how long a tree takes depends on it.
 TOLL = 2**13
@@ -108,6 +108,7 @@ class RoundBuffers:
                 most_sums=sums,
                 spans=_spans(edges),
                 toll=TOLL,
+                most_row_bytes=MESSAGE_BYTES,
             )
         )
 

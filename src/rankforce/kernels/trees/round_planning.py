@@ -67,6 +67,7 @@ from rankforce.kernels.trees.rounds import (
     REST,
     RIGHT_SIDE,
     ROOT,
+    ROW_BYTES,
     SPLIT,
     TASK,
     TO,
@@ -180,11 +181,10 @@ def make_splits(columns: Any, rules: Any, tree: Any, rounds: Any) -> Any:
 
 
 @uncounted_subroutine
-def _pays_to_travel(expected: Any, rounds: Any) -> Any:
-    """Whether so many documents, of all members, are less to send than a histogram: decided by all alike."""
+def _row_bytes(expected: Any, rounds: Any) -> Any:
+    """About what each member sends of so many documents of all members."""
     members = len(rounds.spans)
-    row = len(rounds.offsets) - 1 + ENTRY_BYTES * members
-    return expected * row / members + rounds.toll * (members - 1) < ENTRY_BYTES * rounds.offsets[-1]
+    return expected * (len(rounds.offsets) - 1 + ENTRY_BYTES * members) // members
 
 
 @uncounted_subroutine
@@ -192,8 +192,12 @@ def _note_built(slot: Any, first_byte: Any, last_byte: Any, node: Any, expected:
     """A histogram to build, of about ``expected`` documents of all members."""
     plan = rounds.nodes.plan
     entry = rounds.built[plan[N_BUILT]]
-    entry[TRAVELS] = 1 if node != NO_NODE and _pays_to_travel(expected, rounds) else 0
+    # Decided by all members alike; the rows of a leaf with few documents are less than its histogram.
+    sent = _row_bytes(expected, rounds)
+    pays = sent + rounds.toll * (len(rounds.spans) - 1) < ENTRY_BYTES * rounds.offsets[-1]
+    entry[TRAVELS] = 1 if node != NO_NODE and pays else 0
     plan[N_TRAVELLING] += entry[TRAVELS]
+    plan[ROW_BYTES] += entry[TRAVELS] * sent
     entry[BUILT_SLOT] = slot
     entry[FIRST_BYTE] = first_byte
     entry[LAST_BYTE] = last_byte
@@ -309,6 +313,7 @@ def plan_root(n_words: Any, rounds: Any) -> Any:
     rounds.nodes.plan[N_JOBS] = 1
     rounds.nodes.plan[N_BUILT] = 0
     rounds.nodes.plan[N_TRAVELLING] = 0
+    rounds.nodes.plan[ROW_BYTES] = 0
     rounds.nodes.plan[KIND] = SUMS
     _note_built(job[MADE], 0, n_words * WORD, 0, rounds.nodes.leaves[0, SIZE], rounds)
     job[ENTRY] = 0
@@ -333,12 +338,16 @@ def plan_round(n_words: Any, columns: Any, rules: Any, tree: Any, rounds: Any) -
     n_jobs = 0
     plan[N_BUILT] = 0
     plan[N_TRAVELLING] = 0
+    plan[ROW_BYTES] = 0
     turns = 0
     certain = 0  # turns of nodes: they come before the next one, whatever is found of others
     ahead = 0  # those of them that gain more than the node whose turn it is
     least = heap_gain[0]
     while waiting > 0 and turns < splits_left and n_jobs < len(rounds.jobs):
-        if plan[N_BUILT] + 2 > len(rounds.built) or plan[N_BUILT] - plan[N_TRAVELLING] + 2 > rounds.most_sums:
+        sums = plan[N_BUILT] - plan[N_TRAVELLING]
+        if plan[N_BUILT] + 2 > len(rounds.built) or sums + 2 > rounds.most_sums:
+            break
+        if n_jobs > 0 and plan[ROW_BYTES] > rounds.most_row_bytes:
             break
         most, node = heap_gain[0], heap_node[0]
         waiting = pop(waiting, heap_gain, heap_node)

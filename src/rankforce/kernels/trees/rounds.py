@@ -26,8 +26,9 @@ NODE_COLUMNS = LEAF_COLUMNS + 8
 NO_CHILD = -1
 
 # Places in the plan of a round, after those that building needs.
-N_JOBS, N_BUILT, N_TRAVELLING, N_RECORDS, N_FREE, FINISHED = range(COMMON_PLACES, COMMON_PLACES + 6)
-ROUND_PLACES = COMMON_PLACES + 6
+# ROW_BYTES: about how much a member sends of documents that travel.
+N_JOBS, N_BUILT, N_TRAVELLING, ROW_BYTES, N_RECORDS, N_FREE, FINISHED = range(COMMON_PLACES, COMMON_PLACES + 7)
+ROUND_PLACES = COMMON_PLACES + 7
 
 # A job of a round: what is done with a NODE. SPLIT: its documents are dealt to the children from CHILD on; of the one
 # on side GIVEN (0 left, 1 right, BOTH) a histogram is built, in slot MADE; the other's is or will be in REST. RECOUNT:
@@ -67,7 +68,7 @@ class RoundTable(NamedTuple):
     ``worths`` are the same bits as float64. ``rank``: this member's.
 
     ``spans`` int64 (members, 2): the words of a row that hold each member's bytes; ``toll``: what rows cost on their
-    way beside their size, in bytes per leaf and other member.
+    way beside their size, in bytes per leaf and other member; ``most_row_bytes``: of a round no more leaves are begun.
     """
 
     nodes: Any
@@ -91,6 +92,7 @@ class RoundTable(NamedTuple):
     most_sums: Any
     spans: Any
     toll: Any
+    most_row_bytes: Any
 
 
 @uncounted_subroutine
