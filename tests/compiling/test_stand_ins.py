@@ -22,8 +22,14 @@ from rankforce.kernels.ranking.ordering import order_documents, reorder_document
 class Missing:
     is_on_disk = False
 
+    def __init__(self, marks: int = 0) -> None:
+        self.marks = marks
 
-class Kept:
+    def add_mark(self) -> None:
+        self.marks += 1
+
+
+class Kept(Missing):
     is_on_disk = True
 
 
@@ -35,6 +41,46 @@ def test_a_stand_in_serves_until_compiling_pays(monkeypatch: pytest.MonkeyPatch)
     assert not one.does(Missing(), [False]), "it says that it has not done it"
     assert one.does(Missing(), [True])
     assert not one.does(Missing(), [True]), "1.1 seconds are spent"
+
+
+def test_seconds_of_earlier_processes_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(np.arange(100) * 0.31)
+    monkeypatch.setattr(stand_ins.time, "thread_time", lambda: float(next(clock)))
+    disk = Missing()
+    for process, calls in enumerate([2, 2, 0]):
+        one = StandIn(lambda: True)
+        for _ in range(calls):
+            assert one.does(disk, []), process
+    assert disk.marks == 24  # of 0.05 seconds; what is left of a process is forgotten
+    assert not one.does(disk, []), "1.2 seconds are spent"
+
+
+@pytest.mark.skipif(PLAIN, reason="nothing is compiled")
+def test_small_work_every_day_is_compiled_in_the_end(tmp_path: Any) -> None:
+    code = (
+        "import numpy as np\n"
+        "from rankforce.compiling import stand_ins\n"
+        "stand_ins.SECONDS_WORTH_COMPILING, stand_ins.SECONDS_OF_A_MARK = 3e-5, 1e-5\n"
+        "from rankforce.kernels.ranking.ordering import reorder_documents as kernel\n"
+        "scores, order = np.arange(9.0), np.arange(9, dtype=np.int32)\n"
+        "kernel(scores, np.arange(9, dtype=np.uint64), np.array([0, 9]), 0, 9 // 9, order)\n"
+        "assert order.tolist() == list(range(8, -1, -1))\n"
+        "print(kernel.compilations, kernel.marks > 0)\n"
+    )
+    told = []
+    while len(told) < 20 and "1" not in told[-1:]:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        compilations, marked = done.stdout.split()
+        assert marked == str(compilations == "0"), "marks are gone once it is compiled"
+        told.append(compilations)
+    assert len(told) > 1
+    assert told == ["0"] * (len(told) - 1) + ["1"]
 
 
 def test_what_is_on_disk_needs_none() -> None:

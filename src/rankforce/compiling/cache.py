@@ -68,6 +68,20 @@ class KernelCache:
     def has_some(self) -> bool:
         return any(any(folder.glob(f"{glob.escape(self._version)}*.nbc")) for folder in self._folders.reading)
 
+    @property
+    def marks(self) -> int:
+        """Bytes of a file that grows by one with every mark, whichever process makes it."""
+        count = 0
+        for folder in self._folders.reading:
+            with suppress(OSError):
+                count += (folder / f"{self._version}marks").stat().st_size
+        return count
+
+    def add_mark(self) -> None:
+        if self._folders.writing is not None:
+            with suppress(OSError), (self._folders.writing / f"{self._version}marks").open("ab") as file:
+                file.write(b".")
+
     def load_overload(self, signature: Any, target: Any) -> Any:
         """What was compiled for the signature, or None. Numba compiles after None: the user is told so."""
         target.refresh()
@@ -105,6 +119,8 @@ class KernelCache:
             for file in folder.glob(f"{glob.escape(self._kernel)}*.nbc"):
                 if not file.name.startswith(self._version):  # of sources that are no more
                     file.unlink(missing_ok=True)
+            for file in folder.glob(f"{glob.escape(self._kernel)}*.marks"):  # which nobody needs any more
+                file.unlink(missing_ok=True)
             name = self._name(signature, compiled.codegen)
             _write(folder / name, _digest(name, content) + content)
         except OSError as error:

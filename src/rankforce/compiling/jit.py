@@ -165,6 +165,14 @@ class Kernel:
         return self.cache.has_some()
 
     @property
+    def marks(self) -> int:
+        """How often a stand-in was marked to have done its work, by all processes."""
+        return self.cache.marks
+
+    def add_mark(self) -> None:
+        self.cache.add_mark()
+
+    @property
     def compilations(self) -> int:
         """How often this process has compiled it."""
         return sum(sum(dispatcher.stats.cache_misses.values()) for dispatcher in self._dispatchers.values())
