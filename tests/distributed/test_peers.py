@@ -17,7 +17,7 @@ import pytest
 
 from rankforce.collective import exact_total, union, using_collective
 from rankforce.distributed import connections
-from rankforce.distributed.connections import Listener, Secrecy
+from rankforce.distributed.connections import NEAR_BUFFER, Listener, Secrecy
 from rankforce.distributed.peers import _HEADER, SHORT, DisagreementError, Peers
 from rankforce.errors import PeerLostError
 
@@ -92,7 +92,7 @@ def test_parts_of_sums(size):
 def test_parts_from_each_to_each(size):
     """Of uneven lengths, some of nothing, some longer than what fits between two members at once."""
     random = np.random.default_rng(size)
-    sizes = random.choice([0, 1, 7, 5 * SOME], (size, size))  # from whom, to whom
+    sizes = random.choice([0, 1, 7, NEAR_BUFFER // 3], (size, size))  # from whom, to whom
     parts = [[random.integers(0, 2**32, count, dtype=np.uint32) for count in row] for row in sizes]
 
     def work(peers):
