@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rankforce as rf
+from rankforce.console import byte_progress
 from rankforce.data.letor import reading as letor
 from rankforce.data.letor import stretches
 from rankforce.data.letor.reading import read_letor
@@ -483,9 +484,12 @@ def test_impossible_options(tmp_path: Path, options: dict) -> None:
         read_text(tmp_path, PLAIN, **options)
 
 
-def test_a_progress_bar_on_demand(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_progress_on_demand(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     read_text(tmp_path, PLAIN, progress=True)
-    assert "data.txt" in capfd.readouterr().err
+    assert capfd.readouterr().err == "", "there is no terminal, and it took no ten seconds"
+    monkeypatch.setattr(byte_progress, "SECONDS_BETWEEN_LINES", 0.0)
+    read_text(tmp_path, PLAIN, progress=True)
+    assert "data.txt: 100% of" in capfd.readouterr().err
     read_text(tmp_path, PLAIN)
     assert capfd.readouterr().err == ""
 
