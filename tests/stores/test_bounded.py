@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 
+import numpy as np
 import pytest
 
 import rankforce as rf
 from rankforce.errors import FileFormatError
+from rankforce.stores.survey import Survey
 
 pytestmark = pytest.mark.compiled_only
 
@@ -47,6 +51,29 @@ print(peak() - before)
     assert store.n_documents == 900_000
     data = 4 * store.n_documents * store.n_features  # 180 MB; mapped pages of what was written count, too
     assert int(done.stdout) < 64e6 + 100e6 < data
+
+
+def test_nor_do_columns_of_scattered_queries(tmp_path, monkeypatch):
+    rows, features = 300_000, np.zeros((300_000, 1), dtype=np.float32)
+    grades, queries = np.arange(rows) % 5.0, np.arange(rows) * 7 % 1_001  # in both blocks, and nowhere adjacent
+    peaks = []
+    usual = Survey.by_query
+
+    def by_query(self, name):
+        tracemalloc.start()
+        try:
+            return usual(self, name)
+        finally:
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+
+    monkeypatch.setattr(Survey, "by_query", by_query)
+    store = rf.bin(lambda: (rf.Dataset(features, grades + shift, qid=queries) for shift in (0, 1)), tmp_path / "a.bins")
+    assert peaks[0] < 8 * 2 * rows  # less than the column itself: no order of all rows is made
+    expected = np.concatenate([grades, grades + 1])[np.argsort(np.tile(queries, 2), kind="stable")]
+    order = np.argsort(store.query_ids, kind="stable")
+    found = [store.by_query(store.labels["grades"])[a:b] for a, b in itertools.pairwise(store.query_starts)]
+    np.testing.assert_array_equal(np.concatenate([found[place] for place in order]), expected)
 
 
 def test_killed_while_it_writes(tmp_path):

@@ -6,9 +6,11 @@ are NumPy files, so that other programs can read them; the header has a digest o
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import mmap
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,18 @@ def release_pages(array: np.ndarray) -> None:
     mapped = getattr(array, "_mmap", None)
     if mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
         mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def take_room(file: Path) -> None:
+    """Have the disk keep room for all of a file that is mapped: writing to a page without room kills the process."""
+    if not hasattr(os, "posix_fallocate"):
+        return
+    with open(file, "r+b") as opened:
+        try:
+            os.posix_fallocate(opened.fileno(), 0, file.stat().st_size)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # not on every file system
+                raise
 
 
 def write_header(folder: Path, header: dict[str, Any]) -> None:

@@ -28,10 +28,13 @@ from rankforce.data.seen_columns import SeenColumns
 from rankforce.errors import DataError
 from rankforce.remedies import ReadOption
 from rankforce.stores.category_tally import CategoryTally, SettledFeature, too_many
+from rankforce.stores.format import release_pages, take_room
 from rankforce.stores.query_table import QueryTable
+from rankforce.stores.rows_by_query import RowPlaces
 from rankforce.stores.sample import SpilledSample
 
 QUERY_NUMBERS = "query_numbers"
+ROWS_AT_A_TIME = 1 << 16
 
 
 class Survey:
@@ -134,8 +137,20 @@ class Survey:
             return given
         path = self.folder / f"{name}.by_query"
         if not path.exists():
-            np.asarray(given[np.argsort(self.column(QUERY_NUMBERS, np.int64), kind="stable")]).tofile(path)
+            self._put_by_query(given, path)
         return np.memmap(path, np.float64, "r", shape=(self.documents,))
+
+    def _put_by_query(self, given: np.ndarray, path: Path) -> None:
+        """Write a column in the order of the queries, some rows at a time: memory does not grow with their number."""
+        numbers, places = self.column(QUERY_NUMBERS, np.int64), RowPlaces(self.query_starts)
+        put = np.memmap(path, given.dtype, "w+", shape=given.shape)
+        take_room(path)
+        for first in range(0, self.documents, ROWS_AT_A_TIME):
+            some = slice(first, first + ROWS_AT_A_TIME)
+            put[places.of(numbers[some])] = given[some]
+            for mapped in (numbers, given, put):
+                release_pages(mapped)
+        put.flush()
 
     @property
     def query_starts(self) -> np.ndarray:

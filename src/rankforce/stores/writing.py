@@ -6,7 +6,6 @@ Memory is bounded by what one block of rows takes, some columns of the sample, a
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from rankforce.files.streams import file_name
 from rankforce.kinds import OrNone, Switch, Whole, check_number
 from rankforce.memory import bytes_of
 from rankforce.stores.binned_dataset import CATEGORY_BINS, LABELS, BinnedDataset
-from rankforce.stores.format import ROWS, digests_of, release_pages, write_header
+from rankforce.stores.format import ROWS, digests_of, release_pages, take_room, write_header
 from rankforce.stores.known_rows import KnownRows, written_known_data
 from rankforce.stores.replacing import new_folder
 from rankforce.stores.rows_by_query import QueryDigests, RowPlaces
@@ -193,18 +192,6 @@ def _arrays(survey: Survey, edges: Binning) -> dict[str, np.ndarray]:
     return arrays | {f"{CATEGORY_BINS}{column}": of_code for column, of_code in edges.category_bins.items()}
 
 
-def _take_room(file: Path) -> None:
-    """Have the disk keep room for all of a file that is mapped: writing to a page without room kills the process."""
-    if not hasattr(os, "posix_fallocate"):
-        return
-    with open(file, "r+b") as opened:
-        try:
-            os.posix_fallocate(opened.fileno(), 0, file.stat().st_size)
-        except OSError as error:
-            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # not on every file system
-                raise
-
-
 class _RowsOfStore:
     """The second pass: rows of bins at their places, and the fingerprint of the data."""
 
@@ -213,7 +200,7 @@ class _RowsOfStore:
         self.edges = edges
         width = -(-Packing.of(edges.n_bins).n_bytes // WORD) * WORD
         self.rows = np.lib.format.open_memmap(folder / f"{ROWS}.npy", "w+", dtypes.BIN, (survey.documents, width))
-        _take_room(folder / f"{ROWS}.npy")
+        take_room(folder / f"{ROWS}.npy")
         self._numbers = survey.column(QUERY_NUMBERS, np.int64)
         columns = [survey.by_query(f"{LABELS}{name}") for name in survey.label_names]
         columns += [survey.by_query("weights")] if survey.weighted else []
