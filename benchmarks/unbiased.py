@@ -102,8 +102,8 @@ def systems(log: rf.SimulatedClicks, users: str, seed: int) -> dict[str, Callabl
     def on_lists(bias: object) -> Predict:
         return ours(lists, rf.Term("NDCG:clicks", bias=bias), seed)  # type: ignore[arg-type]
 
-    harvested = filled(rf.estimate_propensities(log, samples=0))
-    by_em = filled(rf.estimate_propensities(log, "em", samples=0))
+    harvested = filled(rf.estimate_propensities(log, resamples=0))
+    by_em = filled(rf.estimate_propensities(log, "em", resamples=0))
     made: dict[str, Callable[[], Predict]] = {
         NAIVE: lambda: on_lists(None),
         "rates, clicks as they are": lambda: rates(log, None, seed),
@@ -150,7 +150,7 @@ def run(data: str, users: str, queries: int, sessions: int, seeds: int) -> dict[
         few = train.take_queries(np.arange(max(10, train.n_queries // 100)))
         production = rf.LambdaMART(n_trees=30, n_leaves=8, min_documents=5, seed=seed, progress=False).fit(few)
         log = rf.simulate_clicks(
-            train, production, sessions, USERS[users], places=PLACES, exchange="swap", exchanged=EXCHANGED, seed=seed
+            train, production, sessions, USERS[users], positions=PLACES, exchange="swap", exchanged=EXCHANGED, seed=seed
         )
         values.setdefault("production", []).append(ndcg(production.predict, test))
         for name, make in systems(log, users, seed).items():

@@ -50,7 +50,8 @@ value on standard output; what is not a number is `null`. Remarks and errors go 
 
 **Exit codes**: 0 done; 1 the answer is no (`inspect --strict` or `--fail-on`; `--require` of `compare`, `off-policy`
 and `optimality`; `export --check`); 2 bad usage or bad input, with a message that says where and what to do; 70 a
-defect of rankforce; 130 interrupted by Ctrl-C. `RANKFORCE_DEBUG=1` shows tracebacks, `RANKFORCE_QUIET=1` silences the
+defect of rankforce; 130 interrupted by Ctrl-C (`train` and `tune` have then written what they had learned, and say so;
+`"interrupted": true` with `--json`). `RANKFORCE_DEBUG=1` shows tracebacks, `RANKFORCE_QUIET=1` silences the
 lines about compiling kernels, `NUMBA_CACHE_DIR` says where they are kept: in a folder `rankforce-UID` that only you can
 use (else beside the package, in your cache, or in the temporary folder). Files that would fill the memory are refused;
 `RANKFORCE_LONGEST_ID` (characters of an id or a name), `RANKFORCE_LONGEST_LINE` (bytes) and `RANKFORCE_MOST_EXPANSION`

@@ -35,14 +35,14 @@ class Setting:
     name: str
     model: ClickModel
     strength: float = 1.0  # that the estimates believe in
-    places: int = DOCUMENTS
+    positions: int = DOCUMENTS
 
 
 SETTINGS = (
     Setting("right propensities", PositionBased()),
     Setting("too flat", PositionBased(), 0.5),
     Setting("too steep", PositionBased(), 2.0),
-    Setting("five places shown", PositionBased(), places=5),
+    Setting("five places shown", PositionBased(), positions=5),
     Setting("cascade", Cascade(stop=0.5, persistence=0.8)),
     Setting("trust", TrustBias(trust=0.3)),
 )
@@ -70,23 +70,23 @@ class Market:
     def truth(self, setting: Setting) -> float:
         """Clicks per view of the new ranking, from very many simulated sessions where there is no formula."""
         if type(setting.model) is PositionBased:
-            ranked = np.argsort(-self.new.reshape(QUERIES, DOCUMENTS), axis=1)[:, : setting.places]
+            ranked = np.argsort(-self.new.reshape(QUERIES, DOCUMENTS), axis=1)[:, : setting.positions]
             shown = np.take_along_axis(self.attractive.reshape(QUERIES, DOCUMENTS), ranked, axis=1)
-            return float((shown * setting.model.at_places(setting.places)).sum(axis=1).mean())
+            return float((shown * setting.model.at_positions(setting.positions)).sum(axis=1).mean())
         log = rf.simulate_clicks(
-            self.data, self.new, 20_000, setting.model, places=setting.places, attractiveness=self.attractive
+            self.data, self.new, 20_000, setting.model, positions=setting.positions, attractiveness=self.attractive
         )
         return float(log.clicked.sum()) / log.n_sessions
 
 
 def evaluations(market: Market, setting: Setting, logs: int, sessions: int) -> Iterator[rf.OffPolicyEvaluation]:
     rng = np.random.default_rng(0)
-    believed = np.arange(1.0, setting.places + 1.0) ** -setting.strength
+    believed = np.arange(1.0, setting.positions + 1.0) ** -setting.strength
     for seed in range(logs):
         asked = rng.multinomial(sessions, np.full(QUERIES, 1 / QUERIES))
         log = rf.simulate_clicks(
-            market.data, market.old, asked, setting.model, places=setting.places, attractiveness=market.attractive,
-            exchange="swap", exchanged=0.5, seed=seed,
+            market.data, market.old, asked, setting.model, positions=setting.positions, exchange="swap", exchanged=0.5,
+            attractiveness=market.attractive, seed=seed,
         )  # fmt: skip
         yield rf.off_policy(log, market.new, market.data, believed, resamples=400, max_unsupported=1.0, seed=seed)
 
@@ -106,7 +106,7 @@ def main() -> None:
         for found in evaluations(market, setting, options.logs, options.sessions):
             unsupported += found.support["ranking"].unsupported / options.logs
             for name in ESTIMATORS:
-                estimate = found.estimate(by=name)
+                estimate = found.estimate(estimator=name)
                 errors[name].append(estimate.value / truth - 1.0)
                 for kind, (low, high) in (("bootstrap", estimate.interval), ("normal", estimate.normal_interval)):
                     covered[name, kind] += low <= truth <= high

@@ -269,7 +269,7 @@ def data_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("make_artificial", rf.make_artificial, small)
     yield Target("make_artificial with clicks", rf.make_artificial, small | {"clicks": True, "drift": 0.1})
     yield Target("make_web_like", rf.make_web_like, small | {"features": 20})
-    clicked: dict[str, Any] = {"data": data, "ranking": "1", "sessions": 2, "places": 3}
+    clicked: dict[str, Any] = {"data": data, "ranking": "1", "sessions": 2, "positions": 3}
     yield Target("simulate_clicks", rf.simulate_clicks, clicked, lambda log: rf.click_labels(log))
     for name in ("PositionBased", "TrustBias", "Cascade"):
         yield Target(name, getattr(rf.click_models, name), {}, lambda model: rf.simulate_clicks(data, "1", 2, model))
@@ -285,7 +285,7 @@ def data_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     log.write_text("session,query,document,position,clicked\ns,q,a,1,0\ns,q,b,2,1\n")
     yield Target("click_labels", rf.click_labels, {"log": log, "progress": False})
     yield Target("SimilarQueries", rf.SimilarQueries, {}, lambda rule: rf.click_labels(log, similar=rule))
-    shown: dict[str, Any] = {"log": log, "samples": 2, "progress": False}
+    shown: dict[str, Any] = {"log": log, "resamples": 2, "progress": False}
     yield Target("estimate_propensities", rf.estimate_propensities, shown, str)
     yield Target("Propensities", rf.Propensities, {"values": [1.0, 0.5]}, str, ("values",))
     clicked_documents = rf.Dataset([[1.0], [2.0]], qid=["q", "q"], document_ids=["a", "b"])
@@ -328,7 +328,7 @@ def data_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
 def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     ranker = rf.LambdaMART(n_trees=2, n_leaves=3, min_documents=2, progress=False)
     scores = data.features[:, 0].astype(float)
-    yield Target("evaluate", rf.evaluate, {"model_or_scores": scores, "data": data})
+    yield Target("evaluate", rf.evaluate, {"ranking": scores, "data": data})
     two = {"a": scores, "b": -scores}
     yield Target("compare", rf.compare, two | {"data": data})
     evaluations = {name: rf.evaluate(values, data) for name, values in two.items()}
@@ -359,6 +359,7 @@ def function_targets(data: rf.Dataset, folder: Path) -> Iterator[Target]:
     yield Target("drift", rf.drift, drifting, str)
     yield Target("drift of data", rf.drift, {"model": data, "new": data}, str, ("model", "new", "alpha"))
     yield Target("check_forces", rf.diagnostics.check_forces, {"lambda_function": "RankNetWeightPairs", "samples": 2})
+    yield Target("check_measure", rf.diagnostics.check_measure, {"measure": "NDCG@3", "labels": [0, 1]}, str)
     yield Target("forces_at", rf.forces_at, {"data": data, "scores": scores})
     yield Target("effective_pairs", rf.diagnostics.effective_pairs, {"data": data, "scores": scores})
     looked: dict[str, Any] = {"model": net, "data": data}

@@ -83,7 +83,7 @@ TRAININGS = {
     "top pairs": lambda: rf.LambdaMART(n_trees=3, pairs=("top", 12)),
     "sampled pairs": lambda: rf.LambdaMART(n_trees=3, pairs=("sample", 3)),
     "near ranks": lambda: rf.LambdaMART(n_trees=3, lambda_function="LocalCost(k=3)", step="gradient"),
-    "monotone": lambda: rf.LambdaMART(n_trees=3, monotone={0: 1, 1: -1}, growth="leafwise"),
+    "monotone": lambda: rf.LambdaMART(n_trees=3, monotone={1: 1, 2: -1}, growth="leafwise"),
     "few bins": lambda: rf.LambdaMART(n_trees=3, max_bins=7, l2=1.0),
     "graded": lambda: rf.LambdaMART(
         objective=rf.Graded(["NDCG", "CNDCG:clicks"], [0.7, 0.3]), n_trees=4, early_stopping=2

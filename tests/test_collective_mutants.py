@@ -59,14 +59,25 @@ HARMLESS = {
         for name in ("anybody", "exact_total", "total", "totals", "union")
     },
     ("evaluation.agreement", "total"): "a printed number of pairs",
-    ("measures.judged", "anybody"): "a refusal, and the last bits of forces: test_collective_decisions",
-    ("measures.judged", "union"): "a refusal: test_collective_quantities",
+    ("evaluation.significance", "anybody"): "which test decides: evaluation/test_same_difference_everywhere",
+    (
+        "evaluation.significance",
+        "gathered",
+    ): "whose queries decide: evaluation/test_same_difference_everywhere",
+    **{
+        ("measures.method_check", name): "a refusal: measures/test_method_check"
+        for name in ("anybody", "highest", "union")
+    },
     ("measures.judged", "collective"): "what is remembered: test_collective_quantities",
     ("rankers.bagging", "anybody"): "what becomes of a model that Ctrl-C cuts short",
     ("rankers.mart", "anybody"): "a refusal: test_collective_quantities",
     ("training.checkpoint", "collective"): "a refusal: training/test_members",
     ("training.checkpoint", "alone"): "whether a model is read from a file twice",
     ("training.checkpoint", "first_says"): "where the file is: training/test_members",
+    ("training.members_alike", "alone"): "a refusal: training/test_members_alike",
+    ("training.members_alike", "collective"): "a refusal: training/test_members_alike",
+    ("training.iterative", "is_first"): "who warns: training/test_members",
+    ("training.validation_leaks", "alone"): "a warning, which several do not give",
     ("training.iterative", "alone"): "what is handed over when a member is lost: training/test_members",
     ("training.loop", "anybody"): "when all stop: training/test_members",
     ("training.weight_search", "anybody"): "when all stop, as training.loop has it",
@@ -77,6 +88,7 @@ HARMLESS = {
     ("trees.quantised", "total"): "a unit, at the edge of what fits: test_collective_quantities",
     ("trees.grower", "highest"): "which histograms are given up: test_collective_quantities",
     ("binning.category_bins", "totals"): "whether a constant feature has bins: test_collective_quantities",
+    ("forces.no_forces", "highest"): "the text of a warning",
     ("forces.forces", "highest"): "the last bits of forces: test_collective_quantities",
     ("measures.concordance", "highest"): "which loop runs, with more than 64 grades: test_collective_quantities",
     ("measures.concordance", "union"): "which loop runs, with more than 64 grades: test_collective_quantities",
@@ -114,6 +126,7 @@ NOTICED_BY = {
     "forces.anchor": "a grade of one member alone",
     "forces.left_out": "graded",
     "forces.position_weights": "joint ratios of positions",
+    "measures.judged": "gains that fall at one member alone",
     "rankers.mart": "ordinal",
     "training.usual_measure": "a watched measure that fits",
 }
@@ -125,6 +138,7 @@ def relabelled(labels, weights=None):
 
 
 LONGEST = DATA.row_queries == 3  # one query alone has ninety documents
+GRADES = DATA.label("grades").astype(int)
 GAPS = np.where(LONGEST & (DATA.label("grades") == 2), 2.0, np.where(DATA.label("grades") > 1, 3.0, 0.0))
 
 
@@ -177,6 +191,10 @@ FURTHER = {
     "a grade of one member alone": (
         lambda: rf.LambdaMART(n_trees=2, growth="symmetric", min_documents=3),
         relabelled(GAPS),
+    ),
+    "gains that fall at one member alone": (
+        lambda: rf.LambdaMART("NDCG(gain=0/2/1/4)", n_trees=2, growth="symmetric", min_documents=3),
+        relabelled(np.where(LONGEST, np.clip(DATA.label("grades"), 1, 2), np.array([0, 2, 2, 3, 3])[GRADES])),
     ),
     "weights of one member alone": (
         lambda: rf.MART(n_trees=2, split="least_squares"),

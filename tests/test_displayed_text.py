@@ -100,8 +100,8 @@ def hostile_data():
 def test_what_python_prints_is_safe(hostile_data):
     data = hostile_data
     data = data.replace(features=np.column_stack([np.zeros(len(data)), data.features[:, 1:]]))
-    result = rf.evaluate(data.feature_names[1], data, "NDCG@3", by=list(HOSTILE.values()))
-    other = rf.evaluate(data.feature_names[2], data, "NDCG@3", by=list(HOSTILE.values()))
+    result = rf.evaluate(data.feature_names[1], data, "NDCG@3", segments=list(HOSTILE.values()))
+    other = rf.evaluate(data.feature_names[2], data, "NDCG@3", segments=list(HOSTILE.values()))
     comparison = rf.compare(result, other, names=(data.feature_names[1], data.feature_names[2]), graded=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -72,6 +72,7 @@ EACH = "query by query, or document by document: what others have changes nothin
 GATHERED = "of everybody's, who gathered or added it up before"
 ADDED = "its callers add it up"
 SHOWN = "what is shown or warned of"
+MADE_ALIKE = "of lists that all members make alike"
 ALIKE = "settings, features, categories or leaves, which all members have alike"
 ELSEWHERE = "not called while members train"
 
@@ -86,6 +87,7 @@ LOCAL_ON_PURPOSE = {
     ("boosting/course.py", "BoostingCourse._growing_threads"): WORK,
     ("boosting/document_costs.py", "OwnPull._checked"): REFUSAL,
     ("boosting/finite_forces.py", "check_finite"): REFUSAL,
+    ("boosting/finite_forces.py", "_query"): REFUSAL,
     ("boosting/memory_choice.py", "chosen_memory"): "memory of this machine; members agree on histograms in grower.py",
     ("data/category_codes.py", "recoded_matrix"): REFUSAL,
     ("data/dataset.py", "Dataset.__repr__"): SHOWN,
@@ -98,6 +100,9 @@ LOCAL_ON_PURPOSE = {
     ("data/fingerprints.py", "_query_digests"): EACH,
     ("data/pair_counts.py", "count_pairs"): EACH,
     ("data/pair_counts.py", "many_pairs"): SHOWN,
+    ("training/validation_leaks.py", "_are_counted"): SHOWN,
+    ("training/validation_leaks.py", "_have_same_documents"): SHOWN,
+    ("training/validation_leaks.py", "warn_of_leaks"): SHOWN,
     ("data/preferences.py", "Preferences.__init__"): REFUSAL,
     ("data/preferences.py", "_Finder.__init__"): ELSEWHERE,
     ("data/preferences.py", "_read_pairs"): ELSEWHERE,
@@ -112,7 +117,7 @@ LOCAL_ON_PURPOSE = {
     ("evaluation/evaluate.py", "evaluate"): ALIKE,
     ("evaluation/evaluate.py", "_measured"): EACH,
     ("evaluation/evaluate.py", "_explainer"): EACH,
-    ("evaluation/evaluate.py", "_segments"): ELSEWHERE,
+    ("evaluation/evaluate.py", "_segment_of"): ELSEWHERE,
     ("evaluation/evaluate.py", "_weight_words"): SHOWN,
     ("evaluation/result.py", "Evaluation.__init__"): SHOWN,
     ("evaluation/result.py", "Evaluation.__repr__"): SHOWN,
@@ -146,6 +151,10 @@ LOCAL_ON_PURPOSE = {
     ("measures/mean.py", "QueriesInMean.means"): ELSEWHERE,
     ("measures/measure.py", "Measure.check"): ALIKE,
     ("measures/measure.py", "Measure.written_form"): ALIKE,
+    **{
+        ("measures/method_check.py", name): MADE_ALIKE
+        for name in ("_changes", "_compare_changes", "_expected_value", "_normaliser", "_values", "_written")
+    },
     ("models/provenance.py", "feature_ranges"): ADDED,
     ("objectives/objective.py", "Objective.check_pulls"): ALIKE,
     ("objectives/position_bias.py", "JointRatios.ratios"): GATHERED,
@@ -178,10 +187,19 @@ LOCAL_ON_PURPOSE = {
 UNSEEN = {
     ("boosting/course.py", "total(self.data.n_documents)"): SHOWN,
     ("diagnostics/instruments.py", "totals(some, everything)"): "numbers that are handed over",
+    (
+        "evaluation/significance.py",
+        "total(len(with_weight(differences, weights)[0]))",
+    ): "test_same_difference_everywhere",
+    ("forces/anchor.py", "union(term.standing)"): "numbers that another file makes",
+    ("measures/judged.py", "anybody(self._ideal_order is not self.source.label_order)"): "no number of documents",
+    ("measures/judged.py", "union(both)"): "written into an array",
+    ("measures/method_check.py", "anybody(now not in known)"): "no number of documents",
     ("rankers/mart.py", "anybody(not np.array_equal(targets, self._target_of_everybody(labels)))"): REFUSAL,
     ("sweeping/sweep.py", "total(int(last.sum()))"): "what an own function returns is not followed",
     ("sweeping/sweep.py", "highest(-bits)"): "found before: see _nearest",
     ("training/loop.py", "anybody(iteration.stopped or interruption.wanted)"): "no number of documents",
+    ("training/loop.py", "anybody(iteration.interrupted or interruption.wanted)"): "no number of documents",
     ("training/weight_search.py", "anybody(interruption.wanted)"): "no number of documents",
     ("trees/grower.py", "highest(default_threads(), -histogram_bytes)"): "no number of documents",
     ("trees/grower.py", "total(len(documents))"): "written into an array",

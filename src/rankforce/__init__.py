@@ -91,7 +91,7 @@ _HOME = {
     "cross_validate": "rankforce.tuning.cross_validation",
     "CrossValidation": "rankforce.tuning.cross_validation",
     "tune": "rankforce.tuning.tune",
-    "Tuning": "rankforce.tuning.tune",
+    "Tuning": "rankforce.tuning.tuning_result",
     # inspection
     "inspect": "rankforce.inspection.inspection",
     "Inspection": "rankforce.inspection.inspection",

@@ -116,8 +116,8 @@ from rankforce.training.monitoring import TrainingWarning as TrainingWarning
 from rankforce.training.weight_search import search_weights as search_weights
 from rankforce.tuning.cross_validation import CrossValidation as CrossValidation
 from rankforce.tuning.cross_validation import cross_validate as cross_validate
-from rankforce.tuning.tune import Tuning as Tuning
 from rankforce.tuning.tune import tune as tune
+from rankforce.tuning.tuning_result import Tuning as Tuning
 
 __version__: str
 

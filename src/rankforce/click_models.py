@@ -62,18 +62,19 @@ class PositionBased(ClickModel):
         if self.examination is not None:
             object.__setattr__(self, "examination", tuple(map(float, self.examination)))
 
-    def at_places(self, places: int) -> np.ndarray:
-        """θ of the first places."""
+    def at_positions(self, positions: int) -> np.ndarray:
+        """θ of the first positions."""
         if self.examination is None:
-            return np.arange(1.0, places + 1.0) ** -float(self.strength)
-        if len(self.examination) < places:
+            return np.arange(1.0, positions + 1.0) ** -float(self.strength)
+        if len(self.examination) < positions:
             raise SettingsError(
-                f"examination has {len(self.examination)} entries, but lists have {places} places: give one for each"
+                f"examination has {len(self.examination)} entries, but lists have {positions} positions: "
+                "give one for each"
             )
-        return np.array(self.examination[:places])
+        return np.array(self.examination[:positions])
 
     def behave(self, attractiveness: np.ndarray, draw: Draw) -> Behaviour:
-        examination = np.broadcast_to(self.at_places(attractiveness.shape[1]), attractiveness.shape)
+        examination = np.broadcast_to(self.at_positions(attractiveness.shape[1]), attractiveness.shape)
         examined = draw(_LOOKS) < examination
         return Behaviour(examination, examined, examined & (draw(_CLICKS) < self.clicked_if_seen(attractiveness)))
 

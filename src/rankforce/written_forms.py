@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from rankforce import text_values
+from rankforce.compiling.kernel_values import is_foreign
 
 Named = TypeVar("Named", bound=Any)  # a KernelValue: a measure, a λ-function
 
@@ -98,6 +99,13 @@ def told_apart(values: Iterable[Named]) -> list[Named]:
     for value in values:
         other = kept.setdefault(str(value), value)
         difference = how_different(other, value)
+        if difference and is_foreign(type(other)) != is_foreign(type(value)):
+            name = type(value).__name__
+            raise value.ERROR(
+                f"{value} is asked for twice, of rankforce and of a class of your own that has the same name. Results "
+                f"are kept by what is written: give your class another name (class Own{name}(...): ...), or use one at "
+                "a time"
+            )
         if difference:
             raise value.ERROR(
                 f"two different things are both written {value}: {difference}. Results are kept by what is written: "

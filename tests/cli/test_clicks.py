@@ -33,7 +33,7 @@ def log(tmp_path: Path) -> Path:
 def test_labels_are_joined_and_written(run: Any, data: Path, log: Path, tmp_path: Path) -> None:
     table, into = tmp_path / "labels.csv", tmp_path / "labelled.csv"
     out = run(
-        "clicks", log, "--column", "session=sid", "--table", table, "--data", data, "--into", into, "--rate", "click"
+        "clicks", log, "--column", "session=sid", "--table", table, "--data", data, "--out", into, "--rate", "click"
     )
     assert out.code == 0, out.err
     assert "click-through rate" in out.out
@@ -51,10 +51,10 @@ def test_a_label_source_of_the_data_is_not_replaced(
     run: Any, data: Path, log: Path, tmp_path: Path, force: tuple[str, ...]
 ) -> None:
     into = tmp_path / "labelled.csv"
-    out = run("clicks", log, "--column", "session=sid", "--data", data, "--into", into, "--name", "grades", *force)
+    out = run("clicks", log, "--column", "session=sid", "--data", data, "--out", into, "--label", "grades", *force)
     assert out.code == 2
     assert "has a label source 'grades' already" in out.err
-    assert "--name grades_2" in out.err
+    assert "--label grades_2" in out.err
     assert not into.exists()
 
 
@@ -64,7 +64,7 @@ def test_similar_queries_are_a_second_source(run: Any, data: Path, tmp_path: Pat
     pairs, into, table = tmp_path / "pairs.csv", tmp_path / "labelled.csv", tmp_path / "pooled.csv"
     pairs.write_text("query,similar,similarity\n7,8,1\n")
     out = run(
-        "clicks", log, "--similar", pairs, "--data", data, "--into", into, "--similar-table", table, "--rate",
+        "clicks", log, "--similar", pairs, "--data", data, "--out", into, "--similar-table", table, "--rate",
         "satisfied-click", "--unknown-dwell", "leave-out",
     )  # fmt: skip
     assert out.code == 0, out.err
@@ -76,11 +76,11 @@ def test_similar_queries_are_a_second_source(run: Any, data: Path, tmp_path: Pat
     assert table.read_text().startswith('"query","document","impressions"')
     assert f"{into}: label source 'clicks_similar' on" in out.out
     assert run("clicks", log, "--similar-table", tmp_path / "x.csv").code == 2
-    clash = run("clicks", log, "--similar", "words", "--data", into, "--into", tmp_path / "y.csv", "--name", "other")
+    clash = run("clicks", log, "--similar", "words", "--data", into, "--out", tmp_path / "y.csv", "--label", "other")
     assert clash.code == 0, clash.err
-    clash = run("clicks", log, "--similar", "words", "--data", into, "--into", tmp_path / "z.csv")
+    clash = run("clicks", log, "--similar", "words", "--data", into, "--out", tmp_path / "z.csv")
     assert clash.code == 2
-    assert "--name clicks_2" in clash.err
+    assert "--label clicks_2" in clash.err
 
 
 def test_json(run: Any, log: Path) -> None:

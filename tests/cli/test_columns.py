@@ -141,3 +141,27 @@ def test_options_that_say_the_same(run: Any, shop: Path) -> None:
     assert (outcome.code, "nothing to type" in outcome.err) == (2, True)
     outcome = run("inspect", shop, "--read", "ignore=title,sku", "--categorical", "size, nosuch")
     assert (outcome.code, "no such column to be categorical: 'nosuch'" in outcome.err) == (2, True)
+
+
+def test_a_decimal_comma_is_an_option_of_reading(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "eu.csv"
+    path.write_text("qid;label;rating\n" + "".join(f"{q};{r};4,{r}\n" for q in range(4) for r in range(3)))
+    refused = run("inspect", path, "--read", "delimiter=;")
+    assert refused.code != 0
+    assert "decimal comma ('4,0')" in refused.err
+    assert "--read decimal=," in refused.err
+    assert run("inspect", path, "--read", "delimiter=;", "--read", "decimal=,").code == 0
+
+
+def test_text_where_a_model_has_numbers_is_told_with_its_cell(run: Any, tmp_path: Path) -> None:
+    data = rf.make_artificial(queries=6, documents=6, features=2, seed=0).replace(feature_names=["bm25", "price"])
+    rf.LambdaMART(n_trees=2, n_leaves=3, min_documents=2, progress=False).fit(data).save(tmp_path / "m.json")
+    path = tmp_path / "new.csv"
+    path.write_text("qid,label,bm25,price\n1,0,cheap,3\n1,1,dear,4\n2,1,cheap,3\n2,0,dear,5\n2,0,dear,5\n")
+    outcome = run("score", tmp_path / "m.json", path)
+    assert outcome.code != 0
+    assert "line 2" in outcome.err
+    assert "column 'bm25': not a number" in outcome.err
+    assert "'cheap'" in outcome.err
+    assert "--categorical" not in outcome.err
+    assert "ignore" not in outcome.err

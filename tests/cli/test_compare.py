@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
@@ -69,6 +70,18 @@ def test_what_could_not_be_tested_satisfies_nobody(run: Any, tmp_path: Path) -> 
             assert outcome.code == 1, (path, requirement)
 
 
+@pytest.mark.parametrize("graded", [(), ("--graded",)])
+def test_the_same_difference_in_two_queries_is_no_proof(run: Any, tmp_path: Path, graded: tuple[str, ...]) -> None:
+    path = tmp_path / "same.txt"
+    for queries, code in ((2, 1), (3, 1), (6, 0)):
+        lines = [f"1 qid:{q} 1:0 2:2\n0 qid:{q} 1:2 2:1\n0 qid:{q} 1:1 2:0\n" for q in range(queries)]
+        path.write_text("".join(lines))
+        outcome = run("compare", path, "feature:1", "feature:2", "-m", "MRR", "--require", "better", *graded)
+        assert outcome.code == code, outcome.out
+        assert "the randomisation test decides" in outcome.out
+        assert run("compare", path, "feature:1", "feature:2", "-m", "MRR", "--require", "not-worse", *graded).code == 0
+
+
 def test_two_runs_that_retrieved_different_documents(run: Any, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 c 1\n")
     (tmp_path / "one.run").write_text("1 Q0 a 1 2 x\n2 Q0 z 1 2 x\n2 Q0 c 2 1 x\n")
@@ -81,10 +94,42 @@ def test_two_runs_that_retrieved_different_documents(run: Any, tmp_path: Path) -
 def test_segments_and_errors(run: Any, data: Path, tmp_path: Path) -> None:
     segments = tmp_path / "segments.txt"
     segments.write_text("7 head\n8 tail\n9 tail\n")
-    found = json.loads(run("compare", data, "1", "2", "--by", segments, "--json").out)
+    found = json.loads(run("compare", data, "1", "2", "--segments", segments, "--json").out)
     assert found["segments"]["tail"]["measures"]["NDCG@10"]["difference"] == pytest.approx(1 - 1 / math.log2(3))
     assert run("compare", data, "1", "nonsense").code == 2
     assert run("compare", data, "1").code == 2
+
+
+def test_per_query_values_and_differences(run: Any, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    asked = ("-m", "NDCG@10", "-m", "MRR", "--per-query", out)
+    assert run("compare", data, "1", "2", *asked, "--name", "old", "--name", "new").code == 0
+    with out.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert list(rows[0]) == ["query"] + [
+        f"{m} {part}" for m in ("NDCG@10", "MRR") for part in ("old", "new", "difference")
+    ]
+    assert [row["query"] for row in rows] == ["7", "8", "9"]
+    pairs = [rf.evaluate(feature, rf.read(data), "NDCG@10").per_query["NDCG@10"] for feature in ("1", "2")]
+    for row, old, new in zip(rows[:2], *pairs, strict=False):
+        values = [float(row[f"NDCG@10 {part}"]) for part in ("old", "new", "difference")]
+        assert values == [old, new, new - old]
+    assert float(rows[1]["NDCG@10 difference"]) == pytest.approx(1 - 1 / math.log2(3))
+    assert [rows[2][f"NDCG@10 {part}"] for part in ("old", "new", "difference")] == ["", "", ""]  # a blank query
+
+
+def test_per_query_values_of_several_have_no_difference(run: Any, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    assert run("compare", data, "1", "2", "1", "--per-query", out).code == 0
+    assert out.read_text().splitlines()[0] == "query,NDCG@10 1,NDCG@10 2,NDCG@10 1 again"
+
+
+def test_the_seed_is_that_of_hashed_ties(run: Any, tmp_path: Path) -> None:
+    tied = tmp_path / "tied.txt"
+    tied.write_text("".join(f"{grade} qid:{query} 1:1 2:{grade}\n" for query in range(20) for grade in (2, 1, 0)))
+    asked = ("compare", tied, "1", "2", "--ties", "hashed", "--json")
+    means = [json.loads(run(*asked, "--seed", seed).out)["measures"]["NDCG@10"]["difference"] for seed in (0, 0, 1)]
+    assert means[0] == means[1] != means[2]
 
 
 def test_graded_verdicts(run: Any, many: Path) -> None:
@@ -161,3 +206,16 @@ def test_terminals_have_colours_marks_and_their_width(
     piped = run("compare", tmp_path / "data.txt", "2", "1", "-m", "NDCG@1", "-m", "MAP").out
     assert "\x1b" not in piped
     assert "▲" not in piped
+
+
+def test_csv_has_numbers_that_programs_read(run: Any, data: Path) -> None:
+    for command in (("evaluate", data, "feature:1"), ("compare", data, "feature:1", "feature:2")):
+        outcome = run(*command, "-m", "NDCG@10", "--format", "csv")
+        header, row = csv.reader(outcome.out.splitlines())
+        cells = dict(zip(header, row, strict=True))
+        assert cells.pop("measure") == "NDCG@10"
+        numbers = {name: float(cell) for name, cell in cells.items() if cell}  # nothing where there is none
+        low, high = numbers["95 % interval low"], numbers["95 % interval high"]
+        assert low <= high
+        exact = rf.evaluate("1", rf.read(data), "NDCG@10").mean["NDCG@10"]
+        assert exact in numbers.values()

@@ -33,6 +33,15 @@ def test_a_data_file(run, data, tmp_path):
     assert read["folds"]["MAP"] == wanted.fold_means["MAP"].tolist()
 
 
+def test_the_level_of_the_intervals(run, data, tmp_path):
+    asked = ("cross-validate", tmp_path / "data.txt", "--folds", 2, *SETTINGS, "--json")
+    wide, narrow = (json.loads(run(*asked, "--level", level).out) for level in (0.99, 0.5))
+    assert (wide["level"], narrow["level"]) == (0.99, 0.5)
+    width = [high - low for low, high in (one["measures"]["NDCG@10"]["interval"] for one in (wide, narrow))]
+    assert width[0] > 2 * width[1] > 0
+    assert "level" in run(*asked, "--level", 2).err
+
+
 def test_a_folder_of_folds(run, data, tmp_path):
     for number, (train, test) in enumerate(data.folds(2), start=1):
         folder = tmp_path / "folds" / f"Fold{number}"

@@ -114,12 +114,12 @@ def test_per_query_values(run: Any, data: Path, tmp_path: Path) -> None:
 def test_segments(run: Any, data: Path, tmp_path: Path) -> None:
     segments = tmp_path / "segments.txt"
     segments.write_text("7 head\n8\ttail\n9, tail\n")
-    found = json.loads(run("evaluate", data, "1", "--by", segments, "--json").out)["segments"]
+    found = json.loads(run("evaluate", data, "1", "--segments", segments, "--json").out)["segments"]
     assert found["head"]["measures"]["NDCG@10"]["mean"] == pytest.approx(1.0)
     assert found["tail"]["measures"]["NDCG@10"]["mean"] == pytest.approx(QUERY_8)
     for text, problem in [("7 head\n", "no segment for 2 of 3"), ("7\n", "line 1"), ("7 a\n7 b\n", "two segments")]:
         segments.write_text(text)
-        outcome = run("evaluate", data, "1", "--by", segments)
+        outcome = run("evaluate", data, "1", "--segments", segments)
         assert outcome.code == 2
         assert problem in outcome.err
 

@@ -31,7 +31,7 @@ def judgments(tmp_path: Path) -> Path:
 def test_a_data_file_is_written_and_the_report_printed(run: Any, log: Path, judgments: Path, tmp_path: Path) -> None:
     order, into = tmp_path / "set.txt", tmp_path / "train.csv"
     order.write_text("price\ntitle\n")
-    out = run("features", log, "--judgments", judgments, "--into", into, "--feature-set", order)
+    out = run("features", log, "--judgments", judgments, "--out", into, "--feature-set", order)
     assert out.code == 0, out.err
     assert "judged, not in the log: 1 (7/c)" in out.out
     assert "in the log, not judged, left out: 1 (7/b)" in out.out
@@ -39,7 +39,7 @@ def test_a_data_file_is_written_and_the_report_printed(run: Any, log: Path, judg
     assert data.feature_names == ("price", "title")
     assert data.features.tolist() == [[9.0, 3.5]]
     assert data.qid.tolist() == ["7"]
-    again = run("features", log, "--judgments", judgments, "--into", into)
+    again = run("features", log, "--judgments", judgments, "--out", into)
     assert again.code == 2
     assert "exists already; use --force" in again.err
 
@@ -62,6 +62,6 @@ def test_remedies_are_spelt_as_they_are_typed(run: Any, judgments: Path, tmp_pat
 
 
 def test_a_file_that_is_read_is_not_overwritten(run: Any, log: Path, judgments: Path) -> None:
-    out = run("features", log, "--judgments", judgments, "--into", judgments, "--force")
+    out = run("features", log, "--judgments", judgments, "--out", judgments, "--force")
     assert out.code == 2
     assert "would be overwritten" in out.err

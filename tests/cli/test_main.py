@@ -99,6 +99,14 @@ def _load(path: Path) -> ModuleType:
     return module
 
 
+def led_to_by_ctrl_c(error: Exception) -> Exception:
+    """As what is being imported raises it, or a clean-up."""
+    cause = RuntimeError("on the way")
+    cause.__context__ = KeyboardInterrupt()
+    error.__cause__ = cause
+    return error
+
+
 @pytest.mark.parametrize(
     ("raised", "code", "message"),
     [
@@ -111,6 +119,9 @@ def _load(path: Path) -> ModuleType:
         (OSError("disk full"), 2, "rankforce: disk full\n"),
         (KeyboardInterrupt(), 130, "rankforce: interrupted\n"),
         (TypeError("surprise"), 70, "unexpected TypeError: surprise"),
+        (led_to_by_ctrl_c(ImportError("initialisation failed")), 130, "rankforce: interrupted\n"),
+        (led_to_by_ctrl_c(rf.DataError("cannot be read")), 130, "rankforce: interrupted\n"),
+        (ExceptionGroup("several", [led_to_by_ctrl_c(OSError("closed"))]), 130, "rankforce: interrupted\n"),
     ],
 )
 def test_failures_become_messages_and_exit_codes(
@@ -151,11 +162,12 @@ def test_ctrl_c_leaves_with_130() -> None:
     assert err == "rankforce: interrupted\n"
 
 
+@pytest.mark.parametrize("raised", [KeyboardInterrupt(), led_to_by_ctrl_c(ImportError("initialisation failed"))])
 def test_ctrl_c_at_the_start_leaves_with_130(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    raised: BaseException, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted() -> None:
-        raise KeyboardInterrupt
+        raise raised
 
     monkeypatch.setattr(application, "build", interrupted)
     with pytest.raises(SystemExit) as stopped:

@@ -15,7 +15,7 @@ import rankforce as rf
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     data = rf.make_artificial(queries=40, documents=6, features=4, seed=1, shares=(0.3, 0.3, 0.4))
-    simulated = rf.simulate_clicks(data, "1", 20, places=3, exchange="shuffle", seed=1)
+    simulated = rf.simulate_clicks(data, "1", 20, positions=3, exchange="shuffle", seed=1)
     simulated.write(tmp_path / "log.csv")
     simulated.data.write(tmp_path / "data.csv")
     return tmp_path / "log.csv"
@@ -23,15 +23,15 @@ def log(tmp_path: Path) -> Path:
 
 def test_propensities_are_told_written_and_used(run: Any, log: Path, tmp_path: Path) -> None:
     out = tmp_path / "propensities.json"
-    told = run("propensities", log, "--out", out, "--samples", 20)
+    told = run("propensities", log, "--out", out, "--resamples", 20)
     assert told.code == 0, told.err
     assert "Propensities (harvest)" in told.out
     assert "rich enough" in told.out
     assert f"{out}: 3 positions" in told.out
     written = rf.Propensities.read(out)
-    assert written.to_dict() == rf.estimate_propensities(log, samples=20).to_dict()
+    assert written.to_dict() == rf.estimate_propensities(log, resamples=20).to_dict()
     assert run("propensities", log, "--out", out).code == 2
-    as_json = json.loads(run("propensities", log, "--method", "em", "--positions", 2, "--samples", 0, "--json").out)
+    as_json = json.loads(run("propensities", log, "--method", "em", "--positions", 2, "--resamples", 0, "--json").out)
     assert (as_json["method"], len(as_json["propensities"])) == ("em", 2)
     table = tmp_path / "labels.csv"
     assert run("clicks", log, "--rate", "click", "--propensities", out, "--table", table).code == 0
@@ -43,7 +43,7 @@ def test_propensities_are_told_written_and_used(run: Any, log: Path, tmp_path: P
 
 def test_lists_are_written_and_trained_on(run: Any, log: Path, tmp_path: Path) -> None:
     lists, model = tmp_path / "lists.csv", tmp_path / "model.json"
-    told = run("sessions", log, "--data", tmp_path / "data.csv", "--into", lists)
+    told = run("sessions", log, "--data", tmp_path / "data.csv", "--out", lists)
     assert told.code == 0, told.err
     data = rf.read(lists)
     direct = rf.click_sessions(log, rf.read(tmp_path / "data.csv"))
@@ -67,6 +67,6 @@ def test_mistakes_say_what_to_type(run: Any, log: Path, tmp_path: Path) -> None:
     (tmp_path / "without.csv").write_text(text.replace('"position"', '"place"'))
     out = run("propensities", tmp_path / "without.csv")
     assert "--column position=..." in out.err
-    assert run("propensities", tmp_path / "without.csv", "--column", "position=place", "--samples", 2).code == 0
+    assert run("propensities", tmp_path / "without.csv", "--column", "position=place", "--resamples", 2).code == 0
     (tmp_path / "deep.csv").write_text("session,query,document,position,clicked\ns,q,d,1000,1\n")
     assert "--positions 10" in run("propensities", tmp_path / "deep.csv").err

@@ -44,7 +44,6 @@ ABOUT_PYTHON = (
     "labels must map names to columns",
     "a card is of a model",
     "give the data to compare on",
-    "by= ",
     "a λ-function is written like",
     "a measure is written like",
     "an objective is rf.Graded",
@@ -191,7 +190,7 @@ def test_what_to_type_about_a_log(run: Any, data: Path, tmp_path: Path) -> None:
     assert "or leave --sorted-by-session out, which" in run("clicks", log, "--sorted-by-session").err
     log.write_text("session,query,document,clicked,position\n1,7,a,1,1\n")
     (tmp_path / "nameless.txt").write_text("1 qid:7 1:1\n")
-    outcome = run("clicks", log, "--data", tmp_path / "nameless.txt", "--into", tmp_path / "out.csv")
+    outcome = run("clicks", log, "--data", tmp_path / "nameless.txt", "--out", tmp_path / "out.csv")
     assert "write '#docid = ID' at the end of each line, or name the column: --read document=..." in outcome.err
 
 

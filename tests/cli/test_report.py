@@ -33,7 +33,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> rf.Dataset:
 def test_a_report_with_everything(run: Any, files: rf.Dataset) -> None:
     done = run(
         "report", "mine.json", "data.csv", "--baseline", "first=scores.txt", "--baseline", "bm25", "--baseline", "a=b",
-        "--baseline", "aged=age.run", "-m", "NDCG@3", "--segment", "segments.txt", "--query-texts", "texts.tsv",
+        "--baseline", "aged=age.run", "-m", "NDCG@3", "--segments", "segments.txt", "--query-texts", "texts.tsv",
         "--queries", "2,5", "-o", "out.html", "--permutations", 1, "-q", "--json",
     )  # fmt: skip
     assert done.code == 0, done.err

@@ -95,7 +95,7 @@ def test_a_run_by_its_ending(run: Any, ranker: Any, files: Any, data: Path, tmp_
     expected = slow_ranking(rf.read(data), scores)
     assert [[q, d, int(k), float(s)] for q, _, d, k, s, _ in written] == [[str(q), *rest] for q, *rest in expected]
     assert {tag for *_, tag in written} == {"rankforce"}
-    assert run("score", model, data, "-o", out, "--run", "mine").code == 0
+    assert run("score", model, data, "-o", out, "--tag", "mine").code == 0
     assert out.read_text().split()[5] == "mine"
     refused = run("score", model, path, "-o", tmp_path / "refused.run")
     assert refused.code == 2
@@ -128,10 +128,55 @@ def test_what_does_not_go_together(run: Any, files: Any, data: Path, tmp_path: P
     model = files[0]
     for options, words in (
         (("--format", "parquet"), "--format parquet needs --out FILE"),
-        (("--run", "x"), "--run needs --out FILE"),
-        (("--run", "x", "--format", "csv", "-o", tmp_path / "o"), "--run is the tag of a TREC run"),
+        (("--tag", "x"), "--tag needs --out FILE"),
+        (("--tag", "x", "--format", "csv", "-o", tmp_path / "o"), "--tag is that of a TREC run"),
         (("--format", "csv", "--json"), "--json gives scores"),
         (("-o", tmp_path / "o.parquet.gz"), "leave .gz out"),
     ):
         outcome = run("score", model, data, *options)
         assert (outcome.code, words in outcome.err) == (2, True), outcome.err
+
+
+def test_text_that_never_names_the_last_features_is_read_like_the_model(run: Any, tmp_path: Path) -> None:
+    linear(4).save(tmp_path / "model.json")
+    narrow = tmp_path / "narrow.txt"
+    narrow.write_text("0 qid:1 1:0.5\n1 qid:1 2:1\n")
+    scored = run("score", tmp_path / "model.json", narrow)
+    assert scored.code == 0, scored.err
+    assert len(scored.out.splitlines()) == 2
+    evaluated = run("evaluate", narrow, tmp_path / "model.json")
+    assert evaluated.code == 0, evaluated.err
+
+
+def test_validation_text_is_read_like_the_training_data(run: Any, tmp_path: Path) -> None:
+    rf.make_artificial(queries=6, documents=6, features=4, seed=0).write(tmp_path / "train.txt")
+    narrow = tmp_path / "narrow.txt"
+    narrow.write_text("0 qid:1001 1:0.5\n1 qid:1001 2:1\n")
+    trained = run(
+        "train", tmp_path / "train.txt", "--validation", narrow, "--trees", 2, "-o", tmp_path / "m.json", "-q"
+    )
+    assert trained.code == 0, trained.err
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_score_per_row_needs_no_queries(run: Any, ranker: Any, tmp_path: Path, ending: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    ranker.save(tmp_path / "model.json")
+    features = np.random.default_rng(0).random((4, 2)).astype(np.float32)
+    table = tmp_path / f"rows.{ending}"
+    frame = pandas.DataFrame(features, columns=list(ranker.model_.feature_names)).assign(title=list("abcd"))
+    frame.to_csv(table, index=False) if ending == "csv" else frame.to_parquet(table)
+    scored = run("score", tmp_path / "model.json", table)
+    assert scored.code == 0, scored.err
+    assert [float(line) for line in scored.out.split()] == pytest.approx(ranker.predict(features).tolist())
+    refused = run("score", tmp_path / "model.json", table, "--format", "csv")
+    assert refused.code != 0
+    assert "no column says which query a row belongs to" in refused.err
+
+
+def test_rows_without_queries_are_queries_of_their_own(tmp_path: Path) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text("qid,price\n7,1\n7,2\n8,3\n")
+    data = rf.read(table, qid=False)
+    assert data.n_queries == 3
+    assert data.feature_names == ("qid", "price")

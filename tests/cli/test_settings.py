@@ -131,3 +131,23 @@ def test_options_of_reading() -> None:
         reading_options(["first_index=one"])
     with pytest.raises(rf.SettingsError, match="--read allow_wide=1: allow_wide must be True or False"):
         reading_options(["allow_wide=1"])
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (("-m", "NDCG@3", "--set", "measure=MAP"), "measure"),
+        (("--leaves", 16, "--set", "n_leaves=4"), "n_leaves"),
+        (("--trees", 5, "--set", "n-trees=7"), "n_trees"),
+        (("--set", "n_trees=5", "--set", "n_trees=7"), "n_trees"),
+        (("--seed", 1, "--set", "seed=2"), "seed"),
+        (("--threads", 1, "--set", "threads=2"), "threads"),
+    ],
+)
+def test_a_setting_that_is_given_twice_is_refused(
+    options: tuple[object, ...], name: str, run: Any, data: Path, tmp_path: Path
+) -> None:
+    outcome = run("train", data, "-o", tmp_path / "m.json", *options)
+    assert outcome.code != 0
+    assert f"{name} is given twice" in outcome.err
+    assert not (tmp_path / "m.json").exists()

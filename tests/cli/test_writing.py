@@ -34,6 +34,7 @@ def commands(data: Path, model: Path, log: Path) -> list[tuple[tuple[Any, ...], 
         (("score", model, data), "-o", model),
         (("evaluate", data, f"model:{model}"), "--per-query", model),
         (("evaluate", data, "1"), "--per-query", data),
+        (("compare", data, "1", f"model:{model}"), "--per-query", model),
         (("cross-validate", data, "--folds", 2, *FEW[4:]), "--per-query", data),
         (("combine", data, "1", model), "--out", model),
         (("combine", data, "1", model), "--plot", data),
@@ -44,7 +45,7 @@ def commands(data: Path, model: Path, log: Path) -> list[tuple[tuple[Any, ...], 
     ]
 
 
-@pytest.mark.parametrize("number", range(15))
+@pytest.mark.parametrize("number", range(16))
 def test_what_is_read_is_not_overwritten(run: Any, data: Path, model: Path, tmp_path: Path, number: int) -> None:
     (tmp_path / "v.txt").write_text(data.read_text())
     log = tmp_path / "log.csv"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 
 import pytest
 
+from rankforce.console.numeric_cells import count_cell, interval_cell, number_cell, p_value_cell, share_cell
 from rankforce.console.result_tables import Cell, ResultTable
 
 TABLE = ResultTable(
@@ -111,3 +113,17 @@ def test_marks_of_the_terminal_are_not_in_files():
         assert "▲" not in text
     plain = ResultTable("t", ["a"], [["1"]])
     assert [line.text for line in plain.styled()] == ["t", "a", "─", "1"]
+
+
+def test_csv_gives_numbers_in_full_and_intervals_two_columns():
+    rows = [["a", number_cell(1 / 3), interval_cell(-0.25, 1e-9, sign=True), p_value_cell(1e-9), share_cell(0.125)]]
+    rows.append(
+        ["b", number_cell(math.nan), interval_cell(math.nan, math.nan), p_value_cell(math.nan), count_cell(1234)]
+    )
+    table = ResultTable("", ["", "mean", "interval", "p", "share"], rows)
+    read = list(csv.reader(io.StringIO(table.csv())))
+    assert read[0] == ["", "mean", "interval low", "interval high", "p", "share"]
+    assert read[1] == ["a", repr(1 / 3), "-0.25", "1e-09", "1e-09", "0.125"]
+    assert read[2] == ["b", "", "", "", "", "1234"]
+    assert "[-0.2500, +0.0000]" in table.text()
+    assert "1,234" in table.markdown()

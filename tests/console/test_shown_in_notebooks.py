@@ -16,6 +16,7 @@ import rankforce
 import rankforce as rf
 from rankforce.console import html_parts, result_tables
 from rankforce.data.feature_logs.joining import FeatureLog
+from rankforce.diagnostics.measure_check import MeasureCheck
 from rankforce.distributed.connections import Address
 from rankforce.distributed.tasks import Lost
 from rankforce.drifting.drift_result import Drift
@@ -36,12 +37,13 @@ from rankforce.objectives.position_bias import InversePropensities, JointRatios
 from rankforce.reproducing.papers import Paper
 from rankforce.reproducing.running import Part
 from rankforce.stores.binned_dataset import BinnedDataset
-from rankforce.tuning.tune import Tuning
+from rankforce.tuning.tuning_result import Tuning
 
 # Printed as one line: a notebook shows that as well.
 ONE_LINE: tuple[type, ...] = (
     Measure, LambdaFunction, Objective, Term, Pairs, InversePropensities, JointRatios, Agreement, Address, Reader,
     UnseenValues, GradedVerdict, LeftOut, TrainedForces, Finding, Leak, Paper, Lost, Part,
+    MeasureCheck,
 )  # fmt: skip
 
 
@@ -101,7 +103,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     query, names = data.query_ids[0], data.feature_names
     evaluation = rf.evaluate(ranker, data)
     log = rf.simulate_clicks(data, data.features[:, 0], sessions=8, exchange="swap", exchanged=0.5, seed=1)
-    theta = rf.click_models.PositionBased().at_places(6)
+    theta = rf.click_models.PositionBased().at_positions(6)
     folder = tmp_path_factory.mktemp("store")
     response = {"hits": {"hits": [{"_id": HOSTILE, "fields": {"_ltrlog": [{"m": [{"name": HOSTILE, "value": 1.0}]}]}}]}}
     changes = rf.diagnostics.RankChanges()

@@ -36,6 +36,7 @@ QUERY_HASHES = {  # whoever reads them and draws nothing
     "distributed/ingesting.py": "which queries a store has",
     "distributed/views.py": "which queries are chosen",
     "evaluation/ties.py": "parts of a draw that the next lines make",
+    "training/validation_leaks.py": "which queries two data sets share",
 }
 LARGE_NUMBERS = {  # multipliers and masks of 64 bits: where numbers could be scrambled
     "data/hashing.py": "SplitMix64",

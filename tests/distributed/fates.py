@@ -18,6 +18,7 @@ STAGES = {
     "introduction": ("rankforce.distributed.taking_part", "traits"),
     "meeting": ("rankforce.distributed.taking_part", "Peers"),
     "sum": ("rankforce.distributed.peers", "Peers.add"),
+    "rows": ("rankforce.distributed.peers", "Peers.all_to_all"),
     "watched": ("rankforce.training.monitor", "Monitor.record"),
     "tree": ("rankforce.training.loop", "Iteration"),
     "ending": ("rankforce.training.iterative", "knowing_scores"),

@@ -64,6 +64,51 @@ def test_delimited_text_in_several_files(client, tmp_path):
     check(rf.shared(str(tmp_path / "part*.csv"), client), rf.read(tmp_path / "whole.csv"), tmp_path)
 
 
+def written_in_parts(frame, folder, ending, count=3):
+    """Files of some rows each, every one with its columns in an order of its own."""
+    random = np.random.default_rng(5)
+    for number, rows in enumerate(np.array_split(np.arange(len(frame)), count)):
+        part = frame.iloc[rows, random.permutation(frame.shape[1])]
+        if ending == "csv":
+            part.to_csv(folder / f"part{number}.csv", index=False)
+        else:
+            part.to_parquet(folder / f"part{number}.parquet", row_group_size=40)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+@pytest.mark.parametrize("texts", [False, True], ids=["numbers", "texts"])
+def test_every_file_has_its_own_order_of_columns(texts, ending, client, tmp_path):
+    written_in_parts(frame_of() if texts else PLAIN.to_pandas(), tmp_path, ending)
+    data = rf.read(tmp_path)
+    assert data.feature_names == rf.read(tmp_path / f"part0.{ending}").feature_names
+    assert data.feature_names != rf.read(tmp_path / f"part1.{ending}").feature_names
+    shared = rf.shared(tmp_path, client)
+    check(shared, data, tmp_path)
+    if not texts:
+        assert shared.form("bins").fingerprint == data.fingerprint
+
+
+def test_validation_data_in_another_order_than_the_training_data(client, tmp_path):
+    frame = PLAIN.to_pandas()
+    frame.to_parquet(tmp_path / "train.parquet")
+    (tmp_path / "held_out").mkdir()
+    written_in_parts(frame.iloc[:90], tmp_path / "held_out", "parquet", 2)
+    train = rf.shared(tmp_path / "train.parquet", client)
+    held_out = rf.shared(tmp_path / "held_out", client, like=train)
+    assert held_out.feature_names == train.feature_names != rf.read(tmp_path / "held_out").feature_names
+    together = learned(ranker(), train, validation=held_out)
+    alone = learned(ranker(), rf.read(tmp_path / "train.parquet"), validation=rf.read(tmp_path / "held_out"))
+    assert file_of(together, tmp_path) == file_of(alone, tmp_path)
+
+
+def test_a_file_with_other_columns_in_another_order_is_named(client, tmp_path):
+    frame = PLAIN.to_pandas()
+    frame.iloc[:100].to_csv(tmp_path / "a.csv", index=False)
+    frame.iloc[100:, ::-1].rename(columns={"4": "price"}).to_csv(tmp_path / "b.csv", index=False)
+    with pytest.raises(DataError, match=r"b.csv: it has no feature '4', unlike .*a.csv"):
+        rf.shared(tmp_path, client)
+
+
 def test_without_categories_files_are_shared_as_bins(client, tmp_path):
     frame = frame_of().drop(columns=["brand", "listed"])
     frame.to_csv(tmp_path / "a.csv", index=False)

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from tests.distributed import fates
-from tests.distributed.clusters import cluster_of, dask, file_of, learned, within
+from tests.distributed.clusters import cluster_of, dask, file_of, learned, there_are, within
 from tests.test_collective import DATA, HELD_OUT
 
 import rankforce as rf
@@ -55,7 +55,7 @@ SOAK = pytest.mark.soak  # processes take their time to start: the suite has one
     [("sum", 60), *(pytest.param(*one, marks=SOAK) for one in (("load", 1), ("watched", 4), ("meeting", 0)))],
 )
 def test_a_worker_is_killed(stage, after, client, alone, tmp_path):
-    client.wait_for_workers(2, timeout=120)
+    assert there_are(2, client)
     victim = workers_of(client)[0]
     client.run(fates.arm, stage, after, workers=[victim])
     together, losses = fit(client)
@@ -66,7 +66,7 @@ def test_a_worker_is_killed(stage, after, client, alone, tmp_path):
 
 @SOAK
 def test_a_worker_hangs(client, alone, tmp_path):
-    client.wait_for_workers(2, timeout=120)
+    assert there_are(2, client)
     victim = workers_of(client)[-1]
     process = client.run(os.getpid, workers=[victim])[victim]
     client.run(fates.arm, "watched", 3, signal.SIGSTOP, workers=[victim])
@@ -82,7 +82,7 @@ def test_a_worker_hangs(client, alone, tmp_path):
 @SOAK
 @pytest.mark.parametrize("stage", ["survey", "edges"])
 def test_a_worker_hangs_while_data_is_surveyed(stage, client, alone, tmp_path):
-    client.wait_for_workers(2, timeout=120)
+    assert there_are(2, client)
     victim = workers_of(client)[-1]
     process = client.run(os.getpid, workers=[victim])[victim]
     client.run(fates.arm, stage, 0, signal.SIGSTOP, workers=[victim])
@@ -97,7 +97,7 @@ def test_a_worker_hangs_while_data_is_surveyed(stage, client, alone, tmp_path):
 @SOAK
 def test_the_client_goes(client, alone, tmp_path):
     """Workers stop by themselves, and serve the next one."""
-    client.wait_for_workers(2, timeout=120)
+    assert there_are(2, client)
     code = f"""
 import os, threading, warnings
 import rankforce as rf

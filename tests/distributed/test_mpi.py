@@ -111,3 +111,26 @@ except SettingsError as error:
         assert "went on" not in done.stdout
         assert done.stdout.count(f"processes differ in their {trait}") == 3
         assert done.stdout.count("process 1 on ") == 3
+
+
+def test_parts_with_other_columns_are_refused_by_all():
+    """Who has weights would wait for a sum that the others know nothing of."""
+    code = """
+import numpy as np
+import rankforce as rf
+from rankforce.distributed.mpi import training_by_mpi
+data = rf.make_artificial(queries=20, documents=(3, 25), features=8, seed=3)
+try:
+    with training_by_mpi() as members:
+        mine = data.take_queries(np.arange(members.rank, data.n_queries, members.size))
+        if members.rank == 1:
+            mine = mine.replace(query_weights=np.ones(mine.n_queries))
+        rf.LambdaMART(n_trees=3, progress=False).fit(mine)
+    print("went on")
+except rf.DataError as error:
+    print(error)
+"""
+    done = mpiexec(3, code)
+    assert done.returncode == 0, done.stderr
+    assert "went on" not in done.stdout
+    assert done.stdout.count("weights of queries in the training data: member 1 has some, the others none") == 3

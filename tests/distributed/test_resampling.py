@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import rankforce as rf
 from rankforce.binning.binned import Binned
 from rankforce.data.distributions import known_data
 from rankforce.errors import ClusterError, RankforceError, SettingsError
+from rankforce.training.monitoring import TrainingWarning
 
 pytestmark = [pytest.mark.cluster, pytest.mark.compiled_only]
 
@@ -254,3 +257,28 @@ def test_a_cluster_that_fails_is_no_failed_trial(client, monkeypatch, tmp_path):
     with pytest.raises(ClusterError, match="all workers are gone"):
         rf.tune(ranker(), shared, SPACE, folds=2, progress=False, journal=tmp_path / "journal")
     assert len(trials_of(tmp_path / "journal")) == 1  # what is searched
+
+
+@pytest.mark.parametrize("folds", [False, True])
+def test_ctrl_c_in_the_client(client, folds):
+    """A fit keeps its trees and says so; a cross-validation counts no fold by half. Workers stop after a tree."""
+    data = rf.shared(DATA, client)
+    begun = []
+
+    def press(told):
+        begun.append(told.number)
+        if told.number == 3:
+            signal.raise_signal(signal.SIGINT)
+        time.sleep(0.05)  # workers ask twice a second whether to stop
+
+    endless = ranker(n_trees=100_000, learning_rate=0.001, progress=False)
+    if folds:
+        with pytest.raises(KeyboardInterrupt):
+            rf.cross_validate(endless, data, folds=2, progress=False, callbacks=lambda number: [press])
+        assert begun == sorted(set(begun))  # of one fold
+    else:
+        with pytest.warns(TrainingWarning, match=r"interrupted after \d+ of 100,000 trees"):
+            endless.fit(data, callbacks=[press])
+        assert endless.interrupted_
+        assert endless.model_.provenance.interrupted == f"after {endless.model_.n_trees} of 100,000 trees"
+    assert learned(ranker(), data).model_.n_trees == 3  # the workers are free again

@@ -204,6 +204,13 @@ def test_a_shard_with_other_columns_is_named(client, tmp_path):
     third.with_label("clicks", np.ones(third.n_documents)).write(tmp_path / "b.parquet")
     with pytest.raises(DataError, match=r"b.parquet: it has the labels 'clicks', 'grades', the first one has 'grades'"):
         rf.shared(tmp_path, client)
+    third.replace(query_weights=np.ones(third.n_queries)).write(tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"b.parquet: it has weights of queries, the first one has none: give all"):
+        rf.shared(tmp_path, client)
+    first.replace(weights=np.ones(first.n_documents)).write(tmp_path / "a.parquet")
+    third.write(tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"b.parquet: it has no weights of documents, the first one has: give all"):
+        rf.shared(tmp_path, client)
     (tmp_path / "b.parquet").write_bytes(b"PAR1 nothing")
     with pytest.raises(DataError, match=r"b.parquet"):
         rf.shared(tmp_path, client)

@@ -91,8 +91,8 @@ def test_the_interval_is_by_query():
 def test_two_rankings_are_compared_and_segments_told_apart(preferences):
     found = rf.compare([1, 2, 3, 0, 5, 9], [3, 2, 1, 0, 5, 9], preferences)
     assert found.difference[NAME] == pytest.approx((1 + 2 * 0.4) / 4)
-    by = rf.evaluate([3, 2, 1, 0, 5, 9], preferences, by=["one", "two", "two"])
-    assert by.by_segment["two"].mean[NAME] == pytest.approx(0.1)
+    found = rf.evaluate([3, 2, 1, 0, 5, 9], preferences, segments=["one", "two", "two"])
+    assert found.by_segment["two"].mean[NAME] == pytest.approx(0.1)
 
 
 def test_what_has_no_meaning_for_preferences_is_refused(preferences):

@@ -95,8 +95,8 @@ def test_a_query_of_weight_0_is_as_good_as_none(data: rf.Dataset) -> None:
 
 
 def test_segments(data: rf.Dataset) -> None:
-    by = np.where(np.arange(60) < 20, "head", "tail")
-    found = rf.compare("poor", "good", data, "MAP", by=by)
+    segments = np.where(np.arange(60) < 20, "head", "tail")
+    found = rf.compare("poor", "good", data, "MAP", segments=segments)
     head = data.take_queries(np.arange(20))
     assert found.by_segment["head"].t_test["MAP"] == rf.compare("poor", "good", head, "MAP").t_test["MAP"]
     assert "MAP [tail]" in str(found)
@@ -196,8 +196,8 @@ def test_the_level_decides_what_is_equal(data: rf.Dataset) -> None:
 
 
 def test_graded_segments_and_evaluations(clicked: rf.Dataset) -> None:
-    by = np.where(np.arange(60) < 30, "head", "tail")
-    pair = [rf.evaluate(one, clicked, ["NDCG@5"], by=by) for one in ("poor", "good")]
+    segments = np.where(np.arange(60) < 30, "head", "tail")
+    pair = [rf.evaluate(one, clicked, ["NDCG@5"], segments=segments) for one in ("poor", "good")]
     found = rf.compare(*pair, graded=True)
     assert found.by_segment["tail"].verdict.outcome == found.to_dict()["segments"]["tail"]["verdict"]["outcome"]
     assert "verdict [head]: " in str(found)

@@ -132,8 +132,8 @@ def test_one_column_of_scores_is_accepted() -> None:
         ({"convention": "lightgbm", "blank": "one"}, SettingsError, "fixes ties and blank queries"),
         ({"level": 95}, SettingsError, "level must lie between 0 and 1"),
         ({"threads": 0}, SettingsError, "threads must be a positive whole number"),
-        ({"by": ["x", "y"]}, DataError, "one segment per query"),
-        ({"by": {"a": 1}}, DataError, r"no segment for 2 of 3 queries, the first is 'b'"),
+        ({"segments": ["x", "y"]}, DataError, "one segment per query"),
+        ({"segments": {"a": 1}}, DataError, r"no segment for 2 of 3 queries, the first is 'b'"),
     ],
 )
 def test_settings_that_cannot_be_meant(options: dict[str, object], error: type[Exception], message: str) -> None:
@@ -151,8 +151,8 @@ def test_data_and_measures_that_cannot_be_meant() -> None:
 
 
 def test_segments() -> None:
-    by_mapping = rf.evaluate(SCORES, small(), "NDCG", by={"a": "short", "b": "short", "c": "long"})
-    by_array = rf.evaluate(SCORES, small(), "NDCG", by=["short", "short", "long"])
+    by_mapping = rf.evaluate(SCORES, small(), "NDCG", segments={"a": "short", "b": "short", "c": "long"})
+    by_array = rf.evaluate(SCORES, small(), "NDCG", segments=["short", "short", "long"])
     for result in (by_mapping, by_array):
         assert list(result.by_segment) == ["long", "short"]
         assert result.by_segment["long"].mean["NDCG"] == pytest.approx(NDCG_C)
@@ -199,7 +199,7 @@ def test_intervals_are_those_of_the_counted_queries() -> None:
 
 
 def test_everything_can_be_written_as_json() -> None:
-    result = rf.evaluate(SCORES, small(), ["NDCG@3", "MAP"], by=[1, 1, 2])
+    result = rf.evaluate(SCORES, small(), ["NDCG@3", "MAP"], segments=[1, 1, 2])
     text = json.loads(json.dumps(result.to_dict(per_query=True), allow_nan=False))
     assert text["ties"] == "stable"
     assert text["blank"] == "skip"
@@ -226,7 +226,7 @@ def test_printed_result_states_its_policies() -> None:
 
 def test_pandas() -> None:
     pytest.importorskip("pandas")
-    result = rf.evaluate(SCORES, small(query_weights=[1, 2, 3]), ["NDCG@3", "MAP"], by=["x", "x", "y"])
+    result = rf.evaluate(SCORES, small(query_weights=[1, 2, 3]), ["NDCG@3", "MAP"], segments=["x", "x", "y"])
     frame = result.to_pandas()
     assert list(frame.columns) == ["segment", "weight", "NDCG@3", "MAP"]
     assert list(frame.index) == ["a", "b", "c"]
@@ -249,7 +249,7 @@ def test_explanation_adds_up_to_the_value() -> None:
 
 
 def test_a_result_can_be_pickled() -> None:
-    result = rf.evaluate(SCORES, small(), ["NDCG", "MAP"], by=[1, 1, 2])
+    result = rf.evaluate(SCORES, small(), ["NDCG", "MAP"], segments=[1, 1, 2])
     printed = str(result)
     copy = pickle.loads(pickle.dumps(result))
     assert str(copy) == printed

@@ -96,3 +96,9 @@ def test_data_knows_its_queries():
     data = rf.make_artificial(queries=3, documents=4, features=2)
     with pytest.raises(rf.DataError, match="leave qid and group out"):
         rf.evaluate("1", data, qid=data.qid)
+
+
+def test_labels_without_document_ids_are_told_what_a_convention_by_ids_needs():
+    with pytest.raises(rf.DataError, match=r"'trec' orders equal scores by document id.*\{query: \{document: ") as told:
+        rf.evaluate([0.2, 0.1], [1, 0], "NDCG", qid=[1, 1], convention="trec")
+    assert "data.replace" not in str(told.value)

@@ -45,7 +45,7 @@ def random_log(rng: np.random.Generator, sessions: int = 40) -> Any:
 
 
 def slow_twin(
-    frame: Any, data: rf.Dataset, scores: np.ndarray, theta: list[float], clip: float, shrinkage: float
+    frame: Any, data: rf.Dataset, scores: np.ndarray, theta: list[float], clip: float, smoothing: float
 ) -> dict[str, float]:
     """The estimators as their definitions are written, with dictionaries."""
     queries = set(map(str, data.query_ids))
@@ -67,14 +67,14 @@ def slow_twin(
     totals = dict.fromkeys(["ips", "clipped", "dr", "model", "accounted", "examination"], 0.0)
     for query in queries:
         pairs = [pair for pair in known if pair[0] == query]
-        mean = (sum(clicks[pair] for pair in pairs) + shrinkage * mean_of_all) / (
-            sum(looks[pair] for pair in pairs) + shrinkage
+        mean = (sum(clicks[pair] for pair in pairs) + smoothing * mean_of_all) / (
+            sum(looks[pair] for pair in pairs) + smoothing
         )
         rows = [row for row in range(data.n_documents) if str(data.qid[row]) == query]
         ranked = sorted(rows, key=lambda row: (-scores[row], row))[: len(theta)]
         for place, row in enumerate(ranked):
             pair, n = (query, str(data.document_ids[row])), views[query]
-            gamma = (clicks[pair] + shrinkage * mean) / (looks[pair] + shrinkage)
+            gamma = (clicks[pair] + smoothing * mean) / (looks[pair] + smoothing)
             totals["examination"] += n * theta[place]
             totals["model"] += n * theta[place] * gamma
             totals["dr"] += n * theta[place] * gamma
@@ -99,12 +99,12 @@ def test_estimators_are_those_of_the_slow_twin(seed: int, unit: str) -> None:
     data = data_of([(q, f"d{n}") for q in "abc" for n in (*range(5), 7)])  # no d5, and d7 was never shown
     scores = rng.normal(size=data.n_documents)
     found = rf.off_policy(
-        frame, scores, data, THETA, clip=1.2, shrinkage=3.0, resample=unit, resamples=5, max_unsupported=1.0
+        frame, scores, data, THETA, clip=1.2, smoothing=3.0, resample=unit, resamples=5, max_unsupported=1.0
     )
     wanted = slow_twin(frame, data, scores, THETA, 1.2, 3.0)
     assert found.production.value == pytest.approx(wanted["production"], rel=1e-12)
     for name in ESTIMATORS:
-        assert found.estimate(by=name).value == pytest.approx(wanted[name], rel=1e-12), name
+        assert found.estimate(estimator=name).value == pytest.approx(wanted[name], rel=1e-12), name
     assert found.left_out == (frame[frame["query"] != "elsewhere"]["position"] > 4).sum()
     assert found.other_rows == (frame["query"] == "elsewhere").sum()
     assert found.support["ranking"].unsupported > 0.0
@@ -122,7 +122,7 @@ def expectation(
         share = math.prod(chance if click else 1.0 - chance for click, chance in zip(pattern, chances, strict=True))
         found = rf.off_policy(frame.assign(clicked=pattern), resamples=1, **asked)
         for name in ESTIMATORS:
-            means[name] += share * found.estimate(by=name).value
+            means[name] += share * found.estimate(estimator=name).value
         means["production"] += share * found.production.value
     return means
 
@@ -204,7 +204,7 @@ def market() -> dict[str, Any]:
 
 def simulated(market: dict[str, Any], sessions: np.ndarray, seed: int) -> Any:
     return rf.simulate_clicks(
-        market["data"], market["old"], sessions, places=8, attractiveness=market["attractive"], exchange="swap",
+        market["data"], market["old"], sessions, positions=8, attractiveness=market["attractive"], exchange="swap",
         exchanged=0.5, seed=seed,
     )  # fmt: skip
 
@@ -229,7 +229,7 @@ def test_intervals_cover_the_truth_of_simulated_logs(market: dict[str, Any], uni
             resamples=200, seed=number,
         )  # fmt: skip
         for name in ("ips", "snips", "dr"):
-            estimate = found.estimate(by=name)
+            estimate = found.estimate(estimator=name)
             covered[name] += estimate.interval.low <= truth <= estimate.interval.high
             covered[f"{name} normal"] += estimate.normal_interval.low <= truth <= estimate.normal_interval.high
             errors[name].append((estimate.value - truth) / estimate.standard_error)
@@ -243,11 +243,12 @@ def test_intervals_cover_the_truth_of_simulated_logs(market: dict[str, Any], uni
 @pytest.mark.compiled_only
 def test_estimated_propensities_and_what_is_to_be_said_of_them(market: dict[str, Any]) -> None:
     log = simulated(market, np.full(200, 20), 6)
-    estimated = rf.estimate_propensities(log, "em", samples=5)
+    estimated = rf.estimate_propensities(log, "em", resamples=5)
     found = rf.off_policy(log, market["new"], market["data"], estimated, resamples=20)
     known = rf.off_policy(log, market["new"], market["data"], market["theta"], resamples=20)
     assert found.estimate().value == pytest.approx(known.estimate().value, rel=0.1)
     assert f"propensities ({estimated.verdict}) count as known" in str(found)
+    assert "drawn to their query's by 10 looks, and these to the whole log's" in str(found)
 
 
 @pytest.mark.compiled_only
@@ -279,7 +280,7 @@ def test_several_rankings_share_their_draws(market: dict[str, Any]) -> None:
     assert lift.value == pytest.approx(found.estimate("new").value / found.production.value - 1.0)
     assert lift.interval.low < lift.value < lift.interval.high
     assert np.isnan(found.difference("old", "new", "model").standard_error)
-    for wrong in ({"name": "none"}, {"name": None}, {"name": "new", "by": "magic"}):
+    for wrong in ({"name": "none"}, {"name": None}, {"name": "new", "estimator": "magic"}):
         with pytest.raises(SettingsError, match="there is no"):
             found.estimate(**wrong)
 
@@ -287,10 +288,10 @@ def test_several_rankings_share_their_draws(market: dict[str, Any]) -> None:
 @pytest.mark.compiled_only
 def test_what_users_saw_has_the_clicks_that_it_had(market: dict[str, Any]) -> None:
     data = market["data"]
-    log = rf.simulate_clicks(data, market["old"], 5, places=8, attractiveness=market["attractive"])
+    log = rf.simulate_clicks(data, market["old"], 5, positions=8, attractiveness=market["attractive"])
     found = rf.off_policy(log, market["old"], data, market["theta"], resamples=50)
     for name in ("ips", "snips", "clipped", "dr"):
-        assert found.estimate(by=name).value == pytest.approx(found.production.value, rel=1e-12)
+        assert found.estimate(estimator=name).value == pytest.approx(found.production.value, rel=1e-12)
         assert found.differences["ranking", name].interval == pytest.approx((0.0, 0.0), abs=1e-12)
     support = found.support["ranking"]
     assert (support.effective, support.largest_weight) == pytest.approx((support.impressions, 1.0))
@@ -324,12 +325,14 @@ def test_cutoffs_ties_and_documents_that_are_not_retrieved() -> None:
     assert found.cutoff == 2
     assert found.left_out == 0  # what stood below still says how attractive it is
     assert found.production.value == pytest.approx(3 / 3)  # of four clicks one is at position 4
-    assert found.estimate(by="ips").value == pytest.approx(
+    assert found.estimate(estimator="ips").value == pytest.approx(
         (2 * (1.0 / (0.4 + 0.3) + 0.6 * 2.0 / (0.6 + 1.0)) + 1.0 / 0.6) / 3  # z, y; w, x: y twice, z, w clicked
     )
     assert rf.off_policy(frame, "1", data, THETA[:2], resamples=5, max_unsupported=0.5).left_out == 2
     hidden = rf.off_policy(frame, [1.0, -np.inf, 3.0, 1.0, 2.0], data, THETA, resamples=5)
-    assert hidden.estimate(by="ips").value < rf.off_policy(frame, NEW, data, THETA).estimate(by="ips").value
+    assert (
+        hidden.estimate(estimator="ips").value < rf.off_policy(frame, NEW, data, THETA).estimate(estimator="ips").value
+    )
     run = {"a": {"x": 1.0, "z": 3.0}, "b": {"x": 1.0, "w": 2.0}, "other": {"x": 1.0}}
     assert rf.off_policy(frame, run, data, THETA, resamples=5).to_dict() == hidden.to_dict()
     assert rf.off_policy(frame, {"run": run}, data, THETA, resamples=5).names == ("run",)
@@ -337,7 +340,7 @@ def test_cutoffs_ties_and_documents_that_are_not_retrieved() -> None:
         with pytest.raises(DataError, match=message):
             rf.off_policy(frame, wrong, data, THETA)
     tied = [rf.off_policy(frame, np.zeros(5), data, THETA, ties="hashed", seed=s, resamples=1) for s in range(8)]
-    assert len({one.estimate(by="ips").value for one in tied}) > 1
+    assert len({one.estimate(estimator="ips").value for one in tied}) > 1
     with pytest.raises(DataError, match="shows no document of the queries that the log has"):
         rf.off_policy(frame, np.full(5, -np.inf), data, THETA)
 
@@ -377,7 +380,7 @@ def test_the_result_is_a_table() -> None:
         ({"cutoff": 9}, "propensities of 4 positions only"),
         ({"cutoff": 0}, "cutoff"),
         ({"clip": 0}, "clip must be"),
-        ({"shrinkage": -1}, "shrinkage must be"),
+        ({"smoothing": -1}, "smoothing must be"),
         ({"resample": "day"}, "resample must be"),
         ({"resamples": 0}, "resamples must be"),
         ({"level": 2}, "level"),
@@ -449,8 +452,8 @@ def test_many_units_are_drawn_in_bundles(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_without_clicks_or_with_one_session() -> None:
     frame = pd.DataFrame(ROWS, columns=["session", "query", "document", "position"])
     found = rf.off_policy(frame.assign(clicked=0), NEW, data_of(PAIRS), THETA, resamples=10)
-    assert found.production.value == found.estimate(by="ips").value == 0.0
-    assert found.estimate(by="ips").interval == (0.0, 0.0)
+    assert found.production.value == found.estimate(estimator="ips").value == 0.0
+    assert found.estimate(estimator="ips").interval == (0.0, 0.0)
     assert math.isnan(found.lifts["ranking", "ips"].value)
     assert found.to_dict()["rankings"]["ranking"]["estimators"]["ips"]["lift"]["value"] is None
     alone = frame[:3].assign(clicked=[1, 0, 0])

@@ -115,7 +115,7 @@ def test_no_difference_and_too_few_queries() -> None:
     nothing = np.zeros(5)
     assert significance.paired_t_test(nothing) == (0.0, 1.0)
     assert significance.randomisation_test(nothing).p_value == 1.0
-    assert significance.paired_t_test(np.ones(5)) == (math.inf, 0.0)
+    assert math.isnan(significance.paired_t_test(np.ones(5)).p_value)
     assert math.isnan(significance.paired_t_test(np.ones(1)).p_value)
     assert math.isnan(significance.randomisation_test(np.ones(0)).p_value)
     assert math.isnan(significance.t_interval(np.ones(1)).low)

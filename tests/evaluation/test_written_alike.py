@@ -181,3 +181,42 @@ def test_names_hold_no_addresses():
     assert " at 0x" not in name_of(np.vectorize(with_power(1)))
     assert str(rf.NDCG(gain=Plain())) == "NDCG(gain=Plain)"
     assert rf.evaluate([1.0], rf.Dataset([[1.0]], [1], [1]), rf.NDCG(gain=Plain())).to_dict()["measures"]
+
+
+def named_as_built_in(base, name):
+    """A user's class with the name of a built-in measure: what the document on top is worth."""
+
+    def normaliser(self, ideal):
+        return 1.0 if ideal.shape[0] > 0 and ideal[0] > 0.0 else 0.0
+
+    def value(self, ranked, normaliser):
+        return ranked[0]
+
+    return type(name, (base,), {"__module__": __name__, "normaliser": normaliser, "value": value})
+
+
+@pytest.mark.parametrize("name", ["MAP", "NDCG", "Precision"])
+def test_a_class_named_as_a_built_in_one_is_evaluated_as_what_it_is(data, name):
+    own = named_as_built_in(rf.Measure, name)()
+    result = rf.evaluate("1", data, own)
+    assert dict(result.mean) == {name: rf.evaluate("1", data, own_measure(1)()).mean["Hits"]}
+    assert "elsewhere" not in str(result)  # other tools know no such measure
+    assert "elsewhere" not in str(rf.compare({"a": "1", "b": "2"}, data, own))
+
+
+@pytest.mark.parametrize("name", ["RPrecision", "NDCG"])
+def test_no_convention_computes_a_class_named_as_a_built_in_one(data, name):
+    own = named_as_built_in(rf.BinaryMeasure, name)()
+    with_ids = data.replace(document_ids=[f"d{row}" for row in range(data.n_documents)])
+    with pytest.raises(SettingsError, match=f"trec_eval computes {name}, a class of your own and not rf.{name} "):
+        rf.evaluate("1", with_ids, own, convention="trec")
+
+
+def test_a_clash_with_a_built_in_measure_says_whose_class_it_is(data):
+    own = named_as_built_in(rf.Measure, "NDCG")()
+    for measures in ([own, "NDCG"], ["NDCG", own]):
+        with pytest.raises(
+            MeasureError, match=r"NDCG is asked for twice, .* class of your own .* another name"
+        ) as told:
+            rf.evaluate("1", data, measures)
+        assert "__" not in str(told.value)

@@ -260,7 +260,7 @@ def test_every_one_trains_trees(lambda_function):
     assert type(lambda_function).__name__ in ranker.model_.provenance.objective
     if not lambda_function.HAS_CURVATURE:
         with pytest.raises(rf.SettingsError, match="gradient"):
-            rf.LambdaMART(lambda_function=str(lambda_function), progress=False).fit(data)
+            rf.LambdaMART(lambda_function=str(lambda_function), step="newton", progress=False).fit(data)
 
 
 def test_the_diagonal_term_holds_scores_back():

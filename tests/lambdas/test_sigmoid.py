@@ -42,7 +42,7 @@ def test_no_newton_step():
     assert not rf.lambdas.SigmoidCost.HAS_CURVATURE
     data = rf.make_artificial(queries=5, documents=5, features=2)
     with pytest.raises(rf.SettingsError, match="step='gradient'"):
-        rf.LambdaMART(lambda_function=rf.lambdas.SigmoidCost()).fit(data)
+        rf.LambdaMART(lambda_function=rf.lambdas.SigmoidCost(), step="newton").fit(data)
 
 
 def test_impossible_centres_are_refused():

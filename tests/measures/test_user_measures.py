@@ -202,3 +202,19 @@ def test_what_is_no_number_is_refused_and_not_left_out(measure, method):
         rf.combine([np.arange(7.0), np.zeros(7)], data, measure)
     with pytest.raises(rf.MeasureError, match=words):
         rf.MART(n_trees=1, min_documents=1, validation_measure=measure, progress=False).fit(data)
+
+
+@pytest.mark.parametrize(
+    ("gain", "raised"),
+    [
+        (lambda label: 2**label if label > 1 else 0, "ValueError: The truth value of an array"),
+        (lambda label: {0.0: 0.0, 1.0: 3.0}[label], "TypeError: unhashable"),
+        (lambda label: ["good"] * len(label), "ValueError"),
+    ],
+    ids=["a condition", "a dictionary", "no numbers"],
+)
+def test_a_gain_written_for_one_label_is_told_that_it_is_given_all(gain, raised):
+    data = rf.Dataset(np.zeros((3, 1)), [0, 1, 2], group=[3])
+    words = rf"NDCG.*: the gain function raised {raised}.*It is given an array of all labels.*np\.where"
+    with pytest.raises(rf.MeasureError, match=words):
+        rf.evaluate(np.arange(3.0), data, rf.NDCG(gain=gain))

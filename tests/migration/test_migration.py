@@ -135,7 +135,11 @@ FROM = {"lightgbm": rf.LambdaMART.from_lightgbm, "xgboost": rf.LambdaMART.from_x
     [
         ("lightgbm", {"min_sum_hessian_in_leaf": 100}, "not taken over: min_sum_hessian_in_leaf=100"),
         ("lightgbm", {"reg_alpha": 0.1}, "not taken over: reg_alpha=0.1"),
-        ("lightgbm", {"drop_rate": 0.1, "nonsense": 1}, "not taken over: drop_rate=0.1, nonsense=1"),
+        (
+            "lightgbm",
+            {"drop_rate": 0.1, "nonsense": 1},
+            "has no parameter nonsense: not taken over; .*not taken over: drop_rate=0.1",
+        ),
         ("lightgbm", {"subsample": 0.5, "subsample_freq": 1}, "whole queries are drawn"),
         ("lightgbm", {"bagging_fraction": 0.5}, "does nothing in LightGBM without bagging_freq"),
         ("lightgbm", {"max_bin": 1023}, "max_bins=255"),
@@ -381,3 +385,15 @@ def test_mart_learns_what_lightgbm_learns(objective):
         classes = np.minimum(grades, 1) if objective == "binary" else grades
         losses = [-np.mean(np.log(predicted[np.arange(len(grades)), classes])) for predicted in pairs]
     assert losses[1] == pytest.approx(losses[0], rel=0.02)
+
+
+def test_a_slip_is_told_with_the_nearest_parameter():
+    with pytest.warns(MigrationWarning, match=r"LightGBM has no parameter num_leafs \(is num_leaf meant\?\)"):
+        rf.LambdaMART.from_lightgbm({"num_leafs": 63})
+    with pytest.raises(rf.SettingsError, match=r"XGBoost has no parameter max_dept \(is max_depth meant\?\)"):
+        rf.LambdaMART.from_xgboost({"max_dept": 3}, strict=True)
+
+
+def test_a_parameter_without_counterpart_is_no_slip():
+    with pytest.warns(MigrationWarning, match="without counterpart, not taken over: min_data_per_group=100"):
+        rf.LambdaMART.from_lightgbm({"min_data_per_group": 100})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import signal
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -158,3 +160,21 @@ def test_mistakes(method: Callable[..., Any], wrong: dict[str, Any], message: st
 def test_a_function_that_breaks_off_names_the_step() -> None:
     with pytest.raises(DataError, match="gave inf at step 4"):
         rf.optimising.spsa(lambda w: float(w[0]) if w[0] > -2.5 else math.inf, [0.0], steps=10, a=1.0, c=0.5, A=0.0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("method", METHODS)
+def test_ctrl_c_ends_after_the_step_and_is_told(method: Callable[..., Any]) -> None:
+    calls: list[float] = []
+
+    def function(w: np.ndarray) -> float:
+        calls.append(1.0)
+        if len(calls) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return float(w @ w)
+
+    with pytest.warns(rf.RankforceWarning, match="interrupted after 1 of 50 steps"):
+        found = method(function, [1.0, 2.0], steps=50, a=0.1, progress=False)
+    assert found.interrupted
+    assert found.steps == 1
+    assert "1 steps, interrupted" in repr(found)

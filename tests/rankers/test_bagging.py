@@ -12,6 +12,8 @@ from sklearn.base import clone
 
 import rankforce as rf
 from rankforce.models.bagged import Bagged
+from rankforce.models.storage import to_bytes
+from rankforce.training.monitoring import TrainingWarning
 
 
 def base(**settings):
@@ -130,5 +132,33 @@ def test_ctrl_c_ends_the_model_that_is_being_learned(data, monkeypatch, in_model
         return fit(self, *given, callbacks=[interrupt, *callbacks], **more)
 
     monkeypatch.setattr(rf.LambdaMART, "fit", interrupting)
-    ranker = bagged(data, n_models=5)
+    finished = in_model - 1
+    with pytest.warns(TrainingWarning, match=f"interrupted after {finished} of 5 models"):
+        ranker = bagged(data, n_models=5)
+    assert ranker.interrupted_
+    assert ranker.model_.provenance.interrupted == f"after {finished} of 5 models"
+    assert [one.interrupted_ for one in ranker.rankers_] == ([False] * finished or [True])
     assert [one.model_.n_trees for one in ranker.rankers_] == kept
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("in_model", [1, 2])
+def test_after_ctrl_c_in_a_model_it_goes_on_to_the_same_bytes(data, tmp_path, monkeypatch, in_model):
+    path = tmp_path / "checkpoint"
+    whole = rf.Bagging(base(), n_models=2, progress=False).fit(data)
+    fit, begun = rf.LambdaMART.fit, []
+
+    def interrupting(self, *given, callbacks=(), **more):
+        begun.append(self)
+        if len(begun) == in_model:
+            callbacks = [lambda _: os.kill(os.getpid(), signal.SIGINT), *callbacks]
+        return fit(self, *given, callbacks=callbacks, **more)
+
+    monkeypatch.setattr(rf.LambdaMART, "fit", interrupting)
+    cut = rf.Bagging(base(), n_models=2, progress=False)
+    with pytest.warns(TrainingWarning, match=f"interrupted after {in_model - 1} of 2 models"):
+        cut.fit(data, checkpoint=path)
+    assert path.exists() == (in_model == 2)
+    again = rf.Bagging(base(), n_models=2, progress=False).fit(data, checkpoint=path)
+    assert not again.interrupted_
+    assert to_bytes(again.model_) == to_bytes(whole.model_)

@@ -49,7 +49,18 @@ def test_it_learns(data, held_out, growth):
     assert train[-1] > train[0] + 0.1
 
 
-@pytest.mark.parametrize("name", [name for name in measure_classes() if name != "Judged"])
+# Each compiles a pair loop of its own; those of these are as that of NDCG, with other columns.
+LIKE_NDCG = {"Precision", "RBP", "RPrecision", "Recall", "Success", "WTA"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.soak) if name in LIKE_NDCG else name
+        for name in measure_classes()
+        if name != "Judged"
+    ],
+)
 def test_every_measure_can_be_trained_for(data, name):
     clicks = (data.labels["grades"] > 1).astype(float)
     chosen = {"CNDCG": rf.CNDCG("clicks"), "Success": rf.Success(1)}
@@ -300,6 +311,38 @@ def test_query_weights_count_with_the_gradient_step(settings):
         assert (np.corrcoef(scores, X[:, 0])[0, 1] > 0.5) == (heavy == 0)
 
 
+GRADIENT = [{"step": "gradient"}, {"preset": "2011"}, {"preset": "2010"}]
+
+
+@pytest.mark.parametrize("settings", GRADIENT)
+@pytest.mark.parametrize("weight", [3000.0, 1e-3])
+def test_equal_query_weights_change_nothing(data, settings, weight):
+    """The mean λ is one by weights: traffic counts are no learning rate."""
+    weighted = data.replace(query_weights=np.full(data.n_queries, weight))
+    settings = {"n_trees": 5, "n_leaves": 4, "min_documents": 20, **settings}
+    expected = fitted(data, **settings).predict(data)
+    assert np.ptp(expected) > 0.1
+    np.testing.assert_allclose(fitted(weighted, **settings).predict(data), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("settings", GRADIENT)
+def test_a_query_of_weight_2_counts_as_two_queries(data, settings):
+    """With forces that do not depend on how ties are broken, by a hash of the query's name."""
+    features = np.round(data.features, 1)
+    heavy = np.arange(data.n_queries) < data.n_queries // 2
+    rows = np.flatnonzero(heavy[data.row_queries])
+    weighted = rf.Dataset(features, data.label(), data.row_queries, query_weights=np.where(heavy, 2.0, 1.0))
+    copied = rf.Dataset(
+        np.concatenate([features, features[rows]]),
+        np.concatenate([data.label(), data.label()[rows]]),
+        np.concatenate([data.row_queries, data.row_queries[rows] + 1000]),
+    )
+    settings = {"n_trees": 3, "n_leaves": 4, "min_documents": 1, "lambda_function": "RankNet", **settings}
+    expected = fitted(copied, **settings).predict(features)
+    assert np.ptp(expected) > 0.1
+    np.testing.assert_allclose(fitted(weighted, **settings).predict(features), expected, rtol=1e-4, atol=1e-5)
+
+
 SAME_BYTES = {"n_trees": 15, "n_leaves": 15, "min_documents": 5, "query_fraction": 0.7, "feature_fraction": 0.7}
 
 
@@ -336,7 +379,8 @@ def test_ctrl_c_stops_after_the_current_tree_and_keeps_what_was_learned(data):
         if iteration.number == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    ranker = fitted(data, callbacks=[interrupt], n_trees=100)
+    with pytest.warns(TrainingWarning, match="interrupted after 3 of 100 trees"):
+        ranker = fitted(data, callbacks=[interrupt], n_trees=100)
     assert ranker.model_.n_trees == 3
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -412,8 +456,25 @@ class NoCurvature(PairwiseLambdaFunction):
 
 def test_newton_needs_curvature(data):
     with pytest.raises(rf.SettingsError, match="step='gradient'"):
-        fitted(data, lambda_function=NoCurvature())
-    assert fitted(data, lambda_function=NoCurvature(), step="gradient").model_.n_trees == 10
+        fitted(data, lambda_function=NoCurvature(), step="newton")
+    ranker = fitted(data, lambda_function=NoCurvature())
+    assert ranker.model_.n_trees == 10
+    told = fitted(data, lambda_function=NoCurvature(), step="gradient")
+    assert told.predict(data).tolist() == ranker.predict(data).tolist()
+
+
+class Flat(NoCurvature):
+    HAS_CURVATURE = True  # which is not so
+
+
+def test_what_keeps_a_tree_from_growing_is_told(data):
+    """Neither constant features nor min_documents, as long as nothing pulls, or nothing curves."""
+    with pytest.warns(TrainingWarning, match=r"no swap of two documents changes Recall@100 \(lists here have up to"):
+        assert fitted(data, measure="Recall@100").model_.n_trees == 0
+    with pytest.warns(TrainingWarning, match="Flat.* gives the curvature 0, .* step='gradient'"):
+        assert fitted(data, lambda_function=Flat()).model_.n_trees == 0
+    with pytest.warns(TrainingWarning, match="min_documents=100000 too large"):
+        assert fitted(data, min_documents=100_000).model_.n_trees == 0
 
 
 class Best(rf.Measure):
@@ -578,3 +639,13 @@ def test_weights_too_large_for_forces_are_named(data):
         fitted(large)
     with pytest.raises(rf.DataError, match="weights add up to infinity"):
         data.replace(weights=np.full(data.n_documents, 1e308))
+
+
+def test_a_training_without_a_tree_has_an_empty_history_of_what_it_would_have_watched():
+    made = rf.make_artificial(queries=20, documents=8, features=3, seed=1)
+    same = made.replace(features=np.zeros((made.n_documents, 1), dtype=np.float32), feature_names=["none"])
+    ranker = rf.LambdaMART(n_trees=3, progress=False)
+    with pytest.warns(rf.RankforceWarning):
+        ranker.fit(same, validation=same)
+    assert ranker.model_.n_trees == 0
+    assert ranker.history_ == {"train": [], "validation": []}

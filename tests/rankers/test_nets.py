@@ -89,6 +89,12 @@ def test_raw_counts_do_not_break_a_net(data):
     assert lambdarank(epochs=1).fit(data.replace(features=heavy)).scaling_ == "log1p"
 
 
+@pytest.mark.parametrize("update", ["query", "batch"])
+def test_a_net_that_nothing_pulls_at_says_so(update, data):
+    with pytest.warns(TrainingWarning, match="moved no weight: .* no swap of two documents changes Recall@100"):
+        rf.LambdaRank("Recall@100", epochs=2, update=update, progress=False).fit(data)
+
+
 def test_the_chosen_scaling_is_said(data, capsys):
     lambdarank(epochs=1, progress=True).fit(data)
     assert "scaling='standard' (no heavy tails" in capsys.readouterr().err
@@ -199,7 +205,8 @@ def test_ctrl_c_keeps_what_was_learned(data):
         if iteration.number == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
-    fitted = lambdarank().fit(data, callbacks=[interrupt])
+    with pytest.warns(TrainingWarning, match="interrupted after 3 of 8 epochs"):
+        fitted = lambdarank().fit(data, callbacks=[interrupt])
     assert len(fitted.history_["train"]) == 3
     np.testing.assert_array_equal(fitted.model_.weights, lambdarank(epochs=3).fit(data).model_.weights)
 
@@ -469,7 +476,9 @@ class Endless(rf.lambdas.PairwiseLambdaFunction):
 @pytest.mark.compiled_only
 def test_a_cost_that_gives_no_numbers_is_named():
     data = rf.make_artificial(queries=5, documents=6, features=2, seed=0)
-    with pytest.raises(rf.SettingsError, match=r"λ-function of NDCG \(Endless\(\)\) is your own, it must give finite"):
+    with pytest.raises(
+        rf.DataError, match=r"^NDCG \(Endless\(\)\): forces on query \S+ are not finite before the first"
+    ):
         rf.LambdaRank(lambda_function=Endless(), epochs=2, progress=False).fit(data)
 
 

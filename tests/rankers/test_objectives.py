@@ -117,7 +117,7 @@ def test_a_tier_without_pairs_is_said(ranker):
             "leave lambda_function= out",
         ),
         ({"objective": rf.Term("NDCG", pairs="all"), "pairs": "top 3"}, "leave pairs= out"),
-        ({"objective": rf.Term("NDCG", rf.lambdas.SigmoidCost())}, "step='gradient'"),
+        ({"objective": rf.Term("NDCG", rf.lambdas.SigmoidCost()), "step": "newton"}, "step='gradient'"),
         ({"objective": 3}, "an objective is"),
         ({"objective": rf.Graded(["NDCG", "CNDCG:likes"])}, "'likes'"),
     ],

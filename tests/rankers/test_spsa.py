@@ -128,8 +128,14 @@ def test_an_interrupted_training_ends_with_the_same_bytes(data: rf.Dataset, othe
     resumed = ranker(hidden=2).fit(data, validation=other, checkpoint=path)
     assert resumed.model_.weights.tobytes() == whole.model_.weights.tobytes()
     assert resumed.history_ == whole.history_
-    with pytest.raises(RankforceError, match="steps_in_all was 150 and is 160"):  # its sequences would be others
-        ranker(hidden=2, epochs=16).fit(data, validation=other, checkpoint=path)
+    for changed, now in (({"epochs": 16}, "epochs=16, steps=10"), ({"steps": 20}, "epochs=15, steps=20")):
+        with pytest.raises(RankforceError, match="Spall's constant A") as refused:  # its sequences would be others
+            ranker(hidden=2, **changed).fit(data, validation=other, checkpoint=path)
+        assert f"epochs and steps were epochs=15, steps=10 and are {now}" in str(refused.value)
+        assert "steps_in_all" not in str(refused.value)
+        assert "steps was" not in str(refused.value)
+    with pytest.raises(RankforceError, match="steps was 10 and is 5"):
+        ranker(hidden=2, epochs=30, steps=5).fit(data, validation=other, checkpoint=path)
 
 
 def test_files_and_warm_start(data: rf.Dataset, tmp_path: Path) -> None:

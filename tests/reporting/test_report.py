@@ -49,11 +49,24 @@ def test_measures_are_those_of_evaluate(made: rf.Report, ranker: Any, parts: Any
     assert any(line.startswith("ties: stable") for line in found["measures"]["conventions"])
 
 
+def test_where_a_t_test_is_undefined_the_page_has_the_p_value_that_decides(tmp_path: Path) -> None:
+    features = np.tile([[0.0, 2.0], [2.0, 1.0], [1.0, 0.0]], (2, 1))
+    data = rf.Dataset(features, [1.0, 0.0, 0.0] * 2, group=[3, 3], feature_names=["poor", "good"])
+    model = rf.LambdaMART("MRR", n_trees=2, n_leaves=3, min_documents=1, progress=False).fit(data)
+    options: dict[str, Any] = {"baselines": {"by poor": "poor"}, "measures": "MRR", "segments": ["s", "s"]}
+    found = rf.report(model, data, path=tmp_path / "page.html", **options, progress=False).to_dict()
+    whole, part = found["comparison"]["baselines"]["by poor"]["measures"]["MRR"], found["segments"]["segments"][0]
+    for one in (whole, part["differences"]["by poor"]["MRR"]):
+        assert (one["t_test_p"], one["interval"], one["p"]) == (None, [None, None], 0.5)
+    assert whole["t_test_holm_p"] == 0.5  # what the sentence on top of the page asks
+    assert any("against by poor, MRR: the same difference" in note for note in found["comparison"]["notes"])
+
+
 def test_comparisons_and_segments_are_those_of_compare(made: rf.Report, ranker: Any, parts: Any, options: Any) -> None:
     found = made.to_dict()
     for name, ranking in options["baselines"].items():
         one = rf.compare(
-            ranking, ranker, parts[2], options["measures"], names=(name, "model"), by=options["segments"]
+            ranking, ranker, parts[2], options["measures"], names=(name, "model"), segments=options["segments"]
         ).to_dict()
         by_segment = one.pop("segments")
         assert found["comparison"]["baselines"][name] == json.loads(json.dumps(one))
@@ -246,7 +259,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "measure": ({"measures": "NDCD"}, "NDCD"),
     "no measures": ({"measures": []}, "measure"),
     "label": ({"measures": "NDCG:sales"}, "sales"),
-    "segments": ({"segments": {1: "a"}}, "by="),
+    "segments": ({"segments": {1: "a"}}, "segments="),
     "query": ({"queries": [10**6]}, "no query 1000000"),
     "queries": ({"queries": 2.5}, "queries must be"),
     "texts": ({"query_texts": ["a"]}, "query_texts must map"),
@@ -254,7 +267,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "title": ({"title": 1}, "title must be"),
     "sample": ({"sample": 0}, "sample must be"),
     "permutations": ({"permutations": 0}, "permutations must be"),
-    "training data": ({"training_data": 3}, "Dataset"),
+    "training data": ({"train": 3}, "Dataset"),
     "seed": ({"seed": -1}, "a seed is a whole number"),
 }
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
+import sys
 from typing import ClassVar
 
 import pytest
 
+import rankforce as rf
 from rankforce.errors import RankforceError
 from rankforce.reproducing import running
 from rankforce.reproducing.experiment import Experiment, Size
@@ -50,6 +53,20 @@ class Counting(Experiment):
 
     def size_in_words(self, size):
         return {"numbers": str(size.step)}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_rows_of_a_training_that_was_cut_short_are_not_kept(tmp_path):
+    class Training(Counting):
+        def run(self, part, seed, size):
+            data = rf.make_artificial(queries=10, documents=6, features=2, seed=0)
+            press = [lambda told: signal.raise_signal(signal.SIGINT) if told.number == 2 else None]
+            rf.LambdaMART(n_trees=4, progress=False).fit(data, callbacks=press)
+            return super().run(part, seed, size)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(Training(), "quick", tmp_path, progress=False)
+    assert not list((tmp_path / "rows").iterdir())
 
 
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):

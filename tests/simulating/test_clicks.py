@@ -72,7 +72,7 @@ def test_the_log_is_that_of_a_loop_over_sessions(data, name, exchange):
     rankings = [data.features[:, 0], data.features[:, 1]]
     counts = [3, 0, 2, 4, 1, 2, 5]
     log = rf.simulate_clicks(
-        data, rankings, counts, MODELS[name], places=5, noise=0.2, exchange=exchange, exchanged=0.7, seed=11
+        data, rankings, counts, MODELS[name], positions=5, noise=0.2, exchange=exchange, exchanged=0.7, seed=11
     )
     slow = sessions_one_by_one(data, rankings, counts, MODELS[name], 5, 0.2, exchange, 0.7, 11)
     columns = (log.session, log.row, log.position, log.examined, log.clicked)
@@ -108,7 +108,7 @@ def test_the_placement_that_is_told_is_the_share_of_sessions(exchange):
     scores = [data.features[:, 0].astype(float), data.features[:, 1].astype(float)]
     scores[0][2] = -np.inf  # never shown by the first
     count = 20_000
-    log = rf.simulate_clicks(data, scores, count, places=4, exchange=exchange, exchanged=0.6, seed=5)
+    log = rf.simulate_clicks(data, scores, count, positions=4, exchange=exchange, exchanged=0.6, seed=5)
     told = {}
     for row, position, probability in zip(log.row, log.position, log.placement, strict=True):
         assert told.setdefault((row, position), probability) == probability
@@ -122,7 +122,7 @@ def test_the_placement_that_is_told_is_the_share_of_sessions(exchange):
 def test_the_sessions_of_a_query_do_not_depend_on_other_queries(data):
     chosen = [4, 1, 5]
     part = data.take_queries(chosen)
-    settings = {"sessions": 6, "exchange": "swap", "attractiveness": None, "seed": 2, "places": 4}
+    settings = {"sessions": 6, "exchange": "swap", "attractiveness": None, "seed": 2, "positions": 4}
     grades = data.label()
     a = 0.1 + 0.2 * grades
     settings["attractiveness"] = a
@@ -164,7 +164,7 @@ def test_documents_keep_their_ids(data):
 
 def test_equal_scores_are_shown_in_an_order_that_the_file_does_not_decide():
     data = rf.Dataset(np.zeros((400, 1)), [1, 0] * 200, np.arange(400) // 2)
-    log = rf.simulate_clicks(data, "1", 1, places=1)
+    log = rf.simulate_clicks(data, "1", 1, positions=1)
     assert 60 < (log.row % 2).sum() < 140
 
 
@@ -174,9 +174,9 @@ def test_equal_scores_are_shown_in_an_order_that_the_file_does_not_decide():
         ({"sessions": 0}, "sessions is a whole number"),
         ({"sessions": [1, 2]}, "one for each query"),
         ({"sessions": [0] * 7}, "not for all"),
-        ({"model": "browsing"}, "object of click_models"),
-        ({"model": rf.click_models.PositionBased(examination=[1.0])}, "one for each"),
-        ({"places": 0}, "places must be"),
+        ({"click_model": "browsing"}, "object of click_models"),
+        ({"click_model": rf.click_models.PositionBased(examination=[1.0])}, "one for each"),
+        ({"positions": 0}, "positions must be"),
         ({"noise": 1.5}, "noise must be"),
         ({"label": "clicks"}, "no label source"),
         ({"attractiveness": [1.0]}, "one entry per document"),
@@ -214,5 +214,5 @@ def test_click_models_check_what_they_are_given():
     ):
         with pytest.raises(rf.SettingsError):
             make()
-    pairs = itertools.pairwise(rf.click_models.PositionBased(2.0).at_places(5))
+    pairs = itertools.pairwise(rf.click_models.PositionBased(2.0).at_positions(5))
     assert all(lower < upper for upper, lower in pairs)

@@ -140,7 +140,7 @@ def check_evaluate(rng: random.Random, files: Files) -> None:
     run("evaluate", files.table, "nothing" + rng.choice(SIGNS))
     run("evaluate", files.table, files.scores, "-m", "NDCG@2", "-m", f"NDCG:{hostile(rng, 'x')}")
     segments.write_text("".join(f"{number} {hostile(rng, 's')}\n" for number in range(6)))
-    run("evaluate", files.table, files.scores, "--by", segments)
+    run("evaluate", files.table, files.scores, "--segments", segments)
     numbered = files.folder / "numbered.csv"
     files.data.replace().write(numbered)
     per_query = files.folder / "per_query.csv"
@@ -201,9 +201,9 @@ def check_clicks(rng: random.Random, files: Files) -> None:
         log,
         "--data",
         files.table,
-        "--into",
+        "--out",
         files.folder / "into.csv",
-        "--name",
+        "--label",
         hostile(rng, "n"),
         "--force",
     )
@@ -216,7 +216,7 @@ def check_propensities(rng: random.Random, files: Files) -> None:
     if rng.random() < 0.3:
         rows.append(f'9,"{names[0]}","d","{hostile(rng, "1")}",1')
     log.write_text("session,query,document,position,clicked\n" + "\n".join(rows) + "\n")
-    run("propensities", log, "--samples", 2, "--out", files.folder / "propensities.json", "--force")
+    run("propensities", log, "--resamples", 2, "--out", files.folder / "propensities.json", "--force")
 
 
 def check_sessions(rng: random.Random, files: Files) -> None:
@@ -224,7 +224,7 @@ def check_sessions(rng: random.Random, files: Files) -> None:
     shown = [(files.data.qid[row], files.data.document_ids[row]) for row in (0, 1)]
     rows = [f'"{hostile(rng, "s")}","{query}","{document}",1,1' for query, document in shown]
     log.write_text("session,query,document,position,clicked\n" + "\n".join(rows) + "\n")
-    run("sessions", log, "--data", files.table, "--into", files.folder / "shown-lists.csv", "--force")
+    run("sessions", log, "--data", files.table, "--out", files.folder / "shown-lists.csv", "--force")
 
 
 def check_off_policy(rng: random.Random, files: Files) -> None:
@@ -246,7 +246,7 @@ def check_score(rng: random.Random, files: Files) -> None:
     code, out, err = run("score", files.model, files.table)
     assert code == 0, err
     assert len(out.split()) == files.data.n_documents
-    run("score", files.model, files.table, "--run", hostile(rng, "tag"), "--out", files.folder / "a.run")
+    run("score", files.model, files.table, "--tag", hostile(rng, "tag"), "--out", files.folder / "a.run")
     run("score", files.model, files.table, "--format", "csv")
     ranking = files.folder / "ranking.csv"
     code, _, err = run("score", files.model, files.table, "--out", ranking)
@@ -265,7 +265,7 @@ def check_features(rng: random.Random, files: Files) -> None:
     hit = {"_id": document, "_score": 1.0, "fields": {"_ltrlog": [logged]}}
     log.write_text(json.dumps({"query_id": query, "hits": {"hits": [hit]}}), encoding="utf-8")
     judgments.write_text(f'query,document,grade\n"{query}","{document}",1\n', encoding="utf-8")
-    run("features", log, "--judgments", judgments, "--into", files.folder / "logged.csv", "--force")
+    run("features", log, "--judgments", judgments, "--out", files.folder / "logged.csv", "--force")
     run("features", log, "--entry", hostile(rng, "entry"))
 
 

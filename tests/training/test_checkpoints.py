@@ -16,6 +16,7 @@ import pytest
 import rankforce as rf
 from rankforce.compiling import jit
 from rankforce.training.checkpoint import Checkpoint, Identity
+from rankforce.training.monitoring import TrainingWarning
 from rankforce.training.own_code import OwnCode
 
 TRAINING = """
@@ -183,7 +184,8 @@ def test_after_ctrl_c_it_goes_on_too(data, tmp_path):
             os.kill(os.getpid(), signal.SIGINT)
 
     path = tmp_path / "checkpoint"
-    assert ranker().fit(data, checkpoint=path, callbacks=[interrupt]).model_.n_trees == 5
+    with pytest.warns(TrainingWarning, match="interrupted after 5 of"):
+        assert ranker().fit(data, checkpoint=path, callbacks=[interrupt]).model_.n_trees == 5
     assert files_equal(ranker().fit(data, checkpoint=path), ranker().fit(data), tmp_path)
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import re
 import signal
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import rankforce as rf
 from rankforce.errors import ModelFileError, SettingsError
 from rankforce.models.storage import save, to_bytes
+from rankforce.training.monitoring import TrainingWarning
 
 TRAININGS = {
     "LambdaMART": functools.partial(rf.LambdaMART, n_trees=5, n_leaves=4, query_fraction=0.7, feature_fraction=0.7),
@@ -87,9 +89,43 @@ def test_ctrl_c_ends_after_the_step_and_the_next_call_goes_on(name, data, other,
             signal.raise_signal(signal.SIGINT)
 
     path = tmp_path / "c.json"
-    cut = ranker(name).fit(data, validation=other, callbacks=[interrupt], checkpoint=path)
+    cut = ranker(name)
+    how_far = rf"after 2 of {cut._steps()} (trees|epochs|steps|graphs|models)"
+    with pytest.warns(TrainingWarning, match=f"^interrupted {how_far}: the model is what was learned until then$"):
+        cut.fit(data, validation=other, callbacks=[interrupt], checkpoint=path)
     assert len(cut.history_["train"]) == 2
-    assert to_bytes(ranker(name).fit(data, validation=other, checkpoint=path).model_) == to_bytes(whole.model_)
+    assert cut.interrupted_
+    save(cut.model_, tmp_path / "m.json")
+    read = rf.load(tmp_path / "m.json")
+    assert re.fullmatch(how_far, read.provenance.interrupted)
+    assert f"The training was interrupted {read.provenance.interrupted}." in str(rf.model_card(read))
+    again = ranker(name).fit(data, validation=other, checkpoint=path)
+    assert not again.interrupted_
+    assert to_bytes(again.model_) == to_bytes(whole.model_)
+
+
+def test_ctrl_c_during_the_last_step_interrupts_nothing(data, capsys):
+    ends = [lambda told: signal.raise_signal(signal.SIGINT) if told.number == 5 else None]
+    fitted = ranker("LambdaMART").fit(data, callbacks=ends)
+    assert "stopping after this step" in capsys.readouterr().err
+    assert not fitted.interrupted_
+    assert to_bytes(fitted.model_) == to_bytes(uninterrupted("LambdaMART", False).model_)
+
+
+def test_a_callback_that_stops_interrupts_nothing(data):
+    stopped = ranker("LambdaMART").fit(data, callbacks=[lambda told: told.stop()])
+    assert not stopped.interrupted_
+    assert "interrupted" not in stopped.model_.provenance.settings
+
+
+def test_what_goes_on_from_a_cut_training_knows_of_it(data):
+    """The number of trees of ``refit`` is one that nobody has chosen."""
+    cut = ranker("LambdaMART")
+    with pytest.warns(TrainingWarning, match="interrupted after 2 of 5 trees"):
+        cut.fit(data, callbacks=[lambda told: signal.raise_signal(signal.SIGINT) if told.number == 2 else None])
+    again = cut.refit(data)
+    assert not again.interrupted_
+    assert again.model_.provenance.settings["refit"]["interrupted"] == "after 2 of 5 trees"
 
 
 @pytest.mark.parametrize("name", [name for name in TRAININGS if name != "MART of grades"])

@@ -12,6 +12,7 @@ from tests.test_collective import DATA, HELD_OUT, file_of, learned
 
 import rankforce as rf
 from rankforce.errors import PeerLostError, RankforceError, SettingsError
+from rankforce.training.monitoring import TrainingWarning
 
 GRADED = rf.Graded(["NDCG", "CNDCG:clicks"], [0.7, 0.3])
 TRAININGS = {
@@ -155,9 +156,12 @@ def test_whoever_is_interrupted_stops_all(rank):
             return made
 
         ranker._course = interrupted
-        return ranker.fit(DATA.take_queries(shares[place])).model_.n_trees
+        fitted = ranker.fit(DATA.take_queries(shares[place]))
+        return fitted.model_.n_trees, fitted.interrupted_, fitted.model_.provenance.interrupted
 
-    assert Crowd(3).run(fit) == [2, 2, 2]
+    with pytest.warns(TrainingWarning, match="interrupted after 2 of 9 trees") as told:
+        assert Crowd(3).run(fit) == [(2, True, "after 2 of 9 trees")] * 3
+    assert len(told) == 1
 
 
 def test_progress_is_shown_by_the_first_alone(capsys, monkeypatch):

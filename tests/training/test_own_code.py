@@ -194,9 +194,17 @@ def made_by(source):
     return module["made"]
 
 
+# They compile for ten seconds each, and go the way of others: of nets, and of names in place of objects.
+SLOW = {"net", "own measure by its name", "λ-function by its name"}
+
+
+def slow_ones_apart(kinds):
+    return [pytest.param(kind, marks=pytest.mark.soak) if kind in SLOW else kind for kind in kinds]
+
+
 @pytest.mark.compiled_only
 @pytest.mark.filterwarnings("ignore::rankforce.forces.forces.SlowMeasureWarning")
-@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize("kind", slow_ones_apart(CASES))
 def test_a_checkpoint_of_other_code_is_refused(data, tmp_path, kind):
     source, (old, new), named = CASES[kind]
     assert source.count(old) == 1
@@ -213,7 +221,9 @@ def test_a_checkpoint_of_other_code_is_refused(data, tmp_path, kind):
 
 @pytest.mark.compiled_only
 @pytest.mark.filterwarnings("ignore::rankforce.forces.forces.SlowMeasureWarning")
-@pytest.mark.parametrize("kind", ["gain function", "own measure by its name", "target", "schedule", "leaves by tree"])
+@pytest.mark.parametrize(
+    "kind", slow_ones_apart(["gain function", "own measure by its name", "target", "schedule", "leaves by tree"])
+)
 def test_a_journal_of_other_code_is_refused(data, tmp_path, kind):
     source, (old, new), named = CASES[kind]
     options = {"validation": data, "measure": "NDCG", "method": "grid", "refit": False, "progress": False}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.training.monitoring import TrainingWarning
 
 
 @pytest.fixture(scope="module")
@@ -149,11 +150,36 @@ def test_ctrl_c_ends_the_search_with_the_best_so_far(parts, ranker, monkeypatch,
             os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(kind, "fit", counted)
-    found = rf.search_weights(ranker(graded, **SHORT[ranker]), train, held_out, shares=(0.1, 0.3, 0.5))
+    with pytest.warns(TrainingWarning, match="interrupted after 2 of 4 trainings of the search for weights"):
+        found = rf.search_weights(ranker(graded, **SHORT[ranker]), train, held_out, shares=(0.1, 0.3, 0.5))
     assert trained == [steps, steps]  # the training under way is not cut short: its value would be no value
     assert [one.weights[1] for one in found.candidates] == [0.0, 0.1]
     assert found.weights in [one.weights for one in found.candidates]
-    assert "stopping after this step" in capsys.readouterr().err
+    assert "stopping after this training" in capsys.readouterr().err
+    assert "interrupted after 2 of 4" in str(found)
+    assert found.to_dict()["interrupted"] == found.interrupted
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_model_with_weights_of_an_interrupted_search_says_so(parts, ranker, monkeypatch):
+    train, held_out = parts
+    graded = rf.Graded(["NDCG@5", "CNDCG@5:clicks"], "search")
+    searching = ranker(graded, **SHORT[ranker])
+    fit, begun = type(searching).fit, []
+
+    def interrupted(self, *given, **also):
+        begun.append(self)
+        if len(begun) == 2:  # after itself, the first candidate
+            os.kill(os.getpid(), signal.SIGINT)
+        return fit(self, *given, **also)
+
+    monkeypatch.setattr(type(searching), "fit", interrupted)
+    with pytest.warns(TrainingWarning, match="interrupted after 1 of 8 trainings of the search"):
+        searching.fit(train, validation=held_out)
+    steps = next(iter(SHORT[ranker].values()))
+    assert len(searching.history_["validation"] if "validation" in searching.history_ else steps * [0]) == steps
+    assert searching.interrupted_
+    assert searching.model_.provenance.interrupted == "after 1 of 8 trainings of the search for weights"
 
 
 def test_three_tiers_in_order(parts):

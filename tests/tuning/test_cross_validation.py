@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +88,28 @@ def test_it_prints_and_gives_frames(data):
     assert "NDCG@5" in str(result)
     pytest.importorskip("pandas")
     assert result.to_pandas()["fold"].tolist() == result.fold_of.tolist()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("last", [False, True], ids=["during a fold", "in its last tree"])
+@pytest.mark.parametrize("bagged", [False, True])
+def test_ctrl_c_counts_no_fold_by_half(data, last, bagged, capsys):
+    began = []
+
+    def press(told):
+        if told.number == (2 if last else 1):
+            signal.raise_signal(signal.SIGINT)
+
+    def callbacks(fold):
+        began.append(fold)
+        return [press] if fold == 2 else []
+
+    tried = rf.Bagging(ranker(), n_models=2, progress=False) if bagged else ranker(n_trees=2)
+    with pytest.raises(KeyboardInterrupt):
+        rf.cross_validate(tried, data, folds=3, callbacks=callbacks, progress=False)
+    assert began == [1, 2]
+    assert "stopping after" not in capsys.readouterr().err
+    assert ranker().fit(data).model_.n_trees == 5
 
 
 @pytest.mark.parametrize(

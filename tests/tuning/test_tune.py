@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.training.monitoring import TrainingWarning
 
 
 def ranker(**settings):
@@ -232,7 +233,7 @@ def test_a_file_that_is_no_journal_is_left_alone(data, valid, tmp_path, content)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c_ends_the_search_after_a_whole_trial(data, valid):
+def test_ctrl_c_ends_the_search_after_a_whole_trial(data, valid, tmp_path):
     class Interrupting(Counted):
         fits = 0
 
@@ -243,9 +244,48 @@ def test_ctrl_c_ends_the_search_after_a_whole_trial(data, valid):
             return self
 
     base = Interrupting(n_trees=4, min_documents=3, progress=False)
-    result = rf.tune(base, data, SPACE, validation=valid, method="grid", refit=False, progress=False)
+    options = {"validation": valid, "method": "grid", "progress": False, "journal": tmp_path / "journal"}
+    count = len(rf.tune(ranker(), data, SPACE, **options | {"journal": None, "refit": False}).trials)
+    with pytest.warns(TrainingWarning, match=f"^interrupted after 2 of {count} trials: the best of these is taken$"):
+        result = rf.tune(base, data, SPACE, refit=False, **options)
     assert len(result.trials) == 2
+    assert result.interrupted == f"after 2 of {count} trials"
+    assert f"2 trials (interrupted after 2 of {count} trials)" in str(result)
+    assert len((tmp_path / "journal").read_text().splitlines()) == 3
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_during_a_trial_lets_it_be_finished(data, valid):
+    """In the second of three folds of the first trial."""
+    base, space = ranker(n_trees=6), {"n_leaves": [2, 4]}
+    options = {"folds": 3, "method": "grid", "refit": False, "progress": False}
+    whole = rf.tune(base, data, space, **options)
+    assert not whole.interrupted
+    fits = []
+
+    class Interrupting(rf.LambdaMART):
+        def fit(self, *arguments, **given):
+            fits.append(self)
+            if len(fits) == 2:
+                given["callbacks"] = [lambda told: signal.raise_signal(signal.SIGINT) if told.number == 3 else None]
+            return super().fit(*arguments, **given)
+
+    with pytest.warns(TrainingWarning, match="interrupted after 1 of 2 trials"):
+        cut = rf.tune(Interrupting(**base.get_params()), data, space, **options)
+    assert [one.model_.n_trees for one in fits] == [6, 6, 6]
+    assert cut.trials[0].value == whole.trials[0].value
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_before_any_trial_could_be_finished(data, valid):
+    class Failing(rf.LambdaMART):
+        def fit(self, *arguments, **given):
+            signal.raise_signal(signal.SIGINT)
+            raise rf.SettingsError("impossible")
+
+    with pytest.raises(KeyboardInterrupt):
+        rf.tune(Failing(progress=False), data, {"n_leaves": [2, 4]}, validation=valid, method="grid", progress=False)
 
 
 def test_optuna_prunes_through_callbacks(data, valid):
@@ -286,3 +326,8 @@ def test_what_is_refused(data, valid, options, message):
 def test_data_must_be_a_data_set(data, valid):
     with pytest.raises(rf.DataError, match="data must be a Dataset"):
         tune(data.features, valid)
+
+
+def test_one_trial_is_one_trial(data, valid):
+    result = tune(data, valid, {"n_leaves": [4]}, trials=1)
+    assert str(result).startswith("1 trial, chosen by")

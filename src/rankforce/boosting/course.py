@@ -170,12 +170,13 @@ class BoostingCourse(Course):
 
     def _explain_no_split(self, number: int) -> None:
         if number == 0:
+            least = Setting("min_documents", self.settings.min_documents)
+            why = self.learners[0].why_no_split() or ("are all features constant, or is ", least, " too large?")
             warn(
                 TrainingWarning(
-                    f"no split of the {total(self.data.n_documents)} training documents raises the objective: the "
-                    "model is empty. Are all features constant, or is ",
-                    Setting("min_documents", self.settings.min_documents),
-                    " too large?",
+                    f"no split of the {total(self.data.n_documents)} training documents raises the objective, and the "
+                    "model is empty: ",
+                    *why,
                 )
             )
 

@@ -11,6 +11,7 @@ import numpy as np
 from rankforce.data.dataset import Dataset
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
+from rankforce.trees.quantised import NegativeCurvatureError
 
 SUSPICIOUS = 1e6  # a setting or weight above this may be why forces leave float64
 
@@ -22,8 +23,14 @@ def explaining(
     """If the block refuses its data, and these forces or curvatures of an objective are the reason, say so."""
     try:
         yield
-    except DataError:
+    except DataError as error:
         check_finite(settings, objective, data, forces, curvatures, when)
+        if isinstance(error, NegativeCurvatureError):
+            where = f" on query {_query(data, curvatures >= 0.0)}" if (curvatures < 0.0).any() else ""
+            raise NegativeCurvatureError(
+                f"{objective}: curvatures{where} are negative {when}, and Newton's step divides by them; check the "
+                "curvature, the second number, that your λ-function or cost returns there"
+            ) from None
         raise
 
 
@@ -34,12 +41,17 @@ def check_finite(
     fine = np.isfinite(forces) & np.isfinite(curvatures)
     if fine.all():
         return
-    query = data.query_ids[np.searchsorted(data.query_starts, int(np.argmin(fine)), side="right") - 1]
     large = [f"{name} = {value:g}" for name, value in _suspects(settings, data).items() if value > SUSPICIOUS]
     raise DataError(
-        f"{objective}: forces on query {displayed(query)} are not finite {when}; "
+        f"{objective}: forces on query {_query(data, fine)} are not finite {when}; "
         + (f"too large: {', '.join(large)}" if large else "check what your measure or λ-function returns there")
     ) from None
+
+
+def _query(data: Dataset, fine: np.ndarray) -> str:
+    """The query of the first document that is not fine."""
+    place = np.searchsorted(data.query_starts, int(np.argmin(fine)), side="right") - 1
+    return displayed(data.query_ids[place])
 
 
 def _suspects(settings: Any, data: Dataset) -> dict[str, float]:

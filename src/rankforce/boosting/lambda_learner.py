@@ -18,10 +18,12 @@ from rankforce.data.preferences import Preferences
 from rankforce.errors import DataError
 from rankforce.forces.anchor import Anchor
 from rankforce.forces.forces import Forces, TermForces
+from rankforce.forces.no_forces import why_no_forces
 from rankforce.forces.preference_forces import PreferenceForces
 from rankforce.forces.trained_forces import TrainedForces, springs_on
 from rankforce.measures.mean import weights_of_queries
 from rankforce.objectives.objective import Pairs
+from rankforce.remedies import Setting
 from rankforce.training.monitoring import Instrument, show_forces
 from rankforce.trees.grown import Grown
 from rankforce.trees.leaves import leaf_sums
@@ -48,9 +50,15 @@ class LambdaLearner(Learner):
         share: float = 1.0,
         instruments: Sequence[Instrument] = (),
     ) -> None:
+        self.data = data
+        self.objective = settled.objective
         self.instruments = instruments
         self.newton = settled.step == "newton"
-        self.split = settled.split
+        self.split_by_curvature = settled.split == "newton"
+        weighed = self.newton and self.split_by_curvature  # by curvatures, which have the weights in them
+        self.weights = None if weighed else _weights_of_documents(data)
+        # Counting documents is exact; their weights are summed as curvatures are.
+        self.split = settled.split if self.weights is None else "newton"
         self.l2 = settings.l2
         self.longest_step = settled.max_step / settings.sigma
         self.documents = _documents_with_weight(data)
@@ -90,22 +98,46 @@ class LambdaLearner(Learner):
         return [] if graded is None else graded.terms
 
     def pull(self, running: RunningScores, iteration: int, queries: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Forces and curvatures at the current scores."""
+        """Forces at the current scores, and what a split divides by: curvatures, or what documents count."""
         running.show(self.instruments, iteration)
-        forces, curvatures = self.forces.at(running.scores, running.order, iteration, queries)
+        forces, self._curvatures = self.forces.at(running.scores, running.order, iteration, queries)
         if self.anchor is not None:
-            self.anchor.add(running.scores, queries, forces, curvatures)
-        return forces, curvatures
+            self.anchor.add(running.scores, queries, forces, self._curvatures)
+        if self.weights is None:
+            return forces, self._curvatures
+        self._counted = self.weights if queries is None else self.weights * np.repeat(queries, self.data.query_sizes)
+        return forces, self._curvatures if self.split_by_curvature else self._counted
+
+    def why_no_split(self) -> tuple[Any, ...]:
+        """Nothing pulls; or, for Newton's step, nothing curves."""
+        if not anybody(bool(self.forces.forces.any())):
+            return (why_no_forces(self.objective, self.data),) if self.terms else ()
+        if self.newton and not anybody(bool(self._curvatures.any())):
+            named = " and ".join(sorted({str(term.lambda_function) for term in self.terms}))
+            return f"{named} gives the curvature 0, which Newton's step divides by: use ", Setting("step", "gradient")
+        return ()
 
     def leaf_values(self, forces: np.ndarray, curvatures: np.ndarray, grown: Grown) -> np.ndarray:
-        """γ per leaf: Newton's step Σλ/(Σw + l2), bounded, 0 where nothing curves; or the mean λ."""
+        """γ per leaf: Newton's step Σλ/(Σw + l2), bounded, 0 where nothing curves; or the mean λ, by query weights."""
+        leaf_of, n_leaves = grown.leaf_of, grown.structure.n_leaves
         if not self.newton:
-            (pull,) = leaf_sums(grown.leaf_of, grown.structure.n_leaves, forces)
-            return pull / np.maximum(grown.structure.leaf_documents, 1)
-        pull, curvature = leaf_sums(grown.leaf_of, grown.structure.n_leaves, forces, curvatures)
+            if self.weights is None:
+                (pull,) = leaf_sums(leaf_of, n_leaves, forces)
+                return pull / np.maximum(grown.structure.leaf_documents, 1)
+            pull, counted = leaf_sums(leaf_of, n_leaves, forces, self._counted)
+            return np.divide(pull, counted, out=np.zeros_like(pull), where=counted > 0.0)
+        pull, curvature = leaf_sums(leaf_of, n_leaves, forces, self._curvatures)
         curvature += self.l2
         step = np.divide(pull, curvature, out=np.zeros_like(pull), where=curvature > 0.0)
         return np.clip(step, -self.longest_step, self.longest_step)
+
+
+def _weights_of_documents(data: Dataset) -> np.ndarray | None:
+    """The weight of each document's query, which its force has in it; None: all are 1, or 0, which take no part."""
+    weights = weights_of_queries(data)
+    if everybody(bool(np.isin(weights, (0.0, 1.0)).all())):
+        return None
+    return np.repeat(weights, data.query_sizes)
 
 
 def _documents_with_weight(data: Dataset) -> np.ndarray | None:

@@ -56,6 +56,13 @@ class Learner(abc.ABC):
         ``queries``, a mask, leaves the documents of the others without either.
         """
 
+    def why_no_split(self) -> tuple[Any, ...]:
+        """If it is for want of forces or curvatures, why no leaf could be split by the last ones, in parts of a text.
+
+        Members ask together.
+        """
+        return ()
+
     @abc.abstractmethod
     def leaf_values(self, forces: np.ndarray, curvatures: np.ndarray, grown: Grown) -> np.ndarray:
         """The step of every leaf, before the learning rate."""

@@ -17,6 +17,7 @@ from typer.models import OptionInfo
 
 from rankforce.cli import commands, completion, help_panels, output
 from rankforce.cli.failures import reporting_failures
+from rankforce.console.terminals import styles_are_wanted
 
 
 def command_names() -> list[str]:
@@ -34,11 +35,20 @@ def build() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     completion.prepare()
+    _style_help()
     app.callback(invoke_without_command=True)(_without_a_command)
     for name in command_names():
         module: Any = importlib.import_module(f"rankforce.cli.commands.{name}")
         app.command(name=name.replace("_", "-"))(furnished(reporting_failures(getattr(module, name))))
     return app
+
+
+def _style_help() -> None:
+    """Help without bold and dim, too, where no styles are wanted; typer's own is without colours then."""
+    if output.on_terminal() and not styles_are_wanted():
+        from typer import rich_utils
+
+        rich_utils.COLOR_SYSTEM = None
 
 
 def furnished(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -47,7 +47,7 @@ class DriftReports:
             return {}
         given: dict[str, Any] = {"alpha": self.alpha}
         for name, path in (("train", self.train), ("held_out", self.held_out)):
-            given[name] = None if path is None else read_data(path, self.read)
+            given[name] = None if path is None else read_data(path, self.read, like=self.models[0])
         given["former"] = None if self.former is None else load_model(self.former)
         found = {}
         for name, documents in data.items():

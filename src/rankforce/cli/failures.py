@@ -16,6 +16,7 @@ from typing import Any
 import typer
 
 from rankforce.cli import output
+from rankforce.console.interruption import holds_interrupt
 from rankforce.displayed_text import displayed_lines
 from rankforce.errors import RankforceError, RankforceWarning, Worded
 
@@ -43,26 +44,29 @@ def reporting_failures(command: Callable[..., Any]) -> Callable[..., Any]:
             # The reader (head, less) has seen enough. What is still buffered must not fail at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
-        except KeyboardInterrupt:
-            _stop("interrupted", INTERRUPTED)
         except (typer.Exit, typer.Abort):
             raise
-        except RankforceError as error:
-            _stop(worded(error), BAD_INPUT)
-        except OSError as error:
-            if error.filename is None:
-                _stop(str(error), BAD_INPUT)
-            _stop(f"{error.filename}: {error.strerror}", BAD_INPUT)
-        except Exception as error:
-            if type(error).__module__.startswith(("click", "typer")):
+        except BaseException as error:
+            if holds_interrupt(error):
+                _stop("interrupted", INTERRUPTED)
+            if not isinstance(error, Exception) or type(error).__module__.startswith(("click", "typer")):
                 raise  # a usage error: the library prints it with the usage line and leaves with 2
-            _stop(
-                f"unexpected {type(error).__name__}: {error}\n"
-                "  this is a defect of rankforce: set RANKFORCE_DEBUG=1 to see where, and please report it",
-                INTERNAL,
-            )
+            _stop(*_told(error, worded))
 
     return wrapped
+
+
+def _told(error: Exception, worded: Callable[[Worded], str]) -> tuple[str, int]:
+    """The message and the exit code of an exception."""
+    if isinstance(error, RankforceError):
+        return worded(error), BAD_INPUT
+    if isinstance(error, OSError):
+        return str(error) if error.filename is None else f"{error.filename}: {error.strerror}", BAD_INPUT
+    return (
+        f"unexpected {type(error).__name__}: {error}\n"
+        "  this is a defect of rankforce: set RANKFORCE_DEBUG=1 to see where, and please report it",
+        INTERNAL,
+    )
 
 
 @contextlib.contextmanager

@@ -16,9 +16,9 @@ RESULT = "Output"
 
 PANELS: dict[str, tuple[str, ...]] = {
     DATA: (
-        "data", "validation", "validation_share", "folds", "read", "preferences", "preference_share", "by",
+        "data", "validation", "validation_share", "folds", "read", "preferences", "preference_share", "segments",
         "missing_queries", "column", "query_key", "sorted_by_session", "judgments", "feature_set", "query", "document",
-        "entry", "unjudged", "absent", "repeated", "background", "unretrieved", "check", "baseline", "segment",
+        "entry", "unjudged", "absent", "repeated", "background", "unretrieved", "check", "baseline",
         "queries", "query_texts", "document_texts", "shares",
     ),
     AIM: ("measure", "lambda_function", "cost", "tier", "objective", "imports"),
@@ -32,7 +32,7 @@ PANELS: dict[str, tuple[str, ...]] = {
         "quiet",
     ),
     RESULT: (
-        "out", "into", "table", "per_query", "plot", "run", "write", "force", "form", "json", "name", "bundle", "title",
+        "out", "table", "per_query", "plot", "run", "tag", "write", "force", "form", "json", "name", "bundle", "title",
     ),
 }  # fmt: skip
 

@@ -112,15 +112,17 @@ Convention = Annotated[
     ),
 ]
 
-By = Annotated[
+Segments = Annotated[
     Path | None,
     typer.Option(
-        "--by",
+        "--segments",
         metavar="FILE",
         help="Segments of queries: a file with one query and its segment per line; each is also evaluated alone.",
         show_default=False,
     ),
 ]
+
+Level = Annotated[float, typer.Option("--level", metavar="L", help="Of the intervals.")]
 
 MissingQueries = Annotated[
     Literal["zero", "skip", "raise"],

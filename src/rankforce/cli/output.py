@@ -14,6 +14,7 @@ import typer
 
 from rankforce.console.plain_values import as_json
 from rankforce.console.tables import text_table
+from rankforce.console.terminals import terminal
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed, displayed_lines, displayed_path
 
@@ -53,10 +54,9 @@ def show(*parts: Table | str) -> None:
             write_line(str(part))
         return
     from rich import box
-    from rich.console import Console
     from rich.table import Table as Drawn
 
-    console = Console(highlight=False, markup=False, emoji=False)  # a name such as [red] or :boom: is a name
+    console = terminal(highlight=False, markup=False, emoji=False)  # a name such as [red] or :boom: is a name
     for part in parts:
         if isinstance(part, str):
             console.print(displayed_lines(part), soft_wrap=True)
@@ -86,11 +86,10 @@ def show_result(result: Tabular, form: str = "text") -> None:
 
 
 def _draw(lines: Sequence[StyledLine]) -> None:
-    """Lines with their colours: rich leaves colours out for NO_COLOR, and all styles on a dumb terminal."""
-    from rich.console import Console
+    """Lines with their styles; on a dumb terminal, and with NO_COLOR, without."""
     from rich.text import Text
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = terminal(highlight=False, markup=False, emoji=False)
     for line in lines:
         shown = displayed_lines(line.text)
         text = Text(shown)

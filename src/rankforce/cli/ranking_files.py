@@ -26,15 +26,15 @@ COLUMNS = ("query", "document", "rank", "score")
 _ENDINGS = {".csv": CSV, ".tsv": CSV, ".parquet": PARQUET, ".pq": PARQUET, ".run": TREC, ".trec": TREC}
 
 
-def form_of(out: Path | None, given: str | None, run: str | None) -> str:
+def form_of(out: Path | None, given: str | None, tag: str | None) -> str:
     """The form to write: as it was asked for, else by the ending of the file; scores row by row where neither says."""
-    if run is not None and given not in (None, TREC):
-        raise SettingsError(f"--run is the tag of a TREC run, not of {given}: leave one of the two out")
-    form = TREC if run is not None else given
+    if tag is not None and given not in (None, TREC):
+        raise SettingsError(f"--tag is that of a TREC run, not of {given}: leave one of the two out")
+    form = TREC if tag is not None else given
     if form is None:
         form = SCORES if out is None else _ENDINGS.get(_ending(out), SCORES)
     if out is None and form in (PARQUET, TREC):
-        raise SettingsError(f"{'--run' if run is not None else f'--format {form}'} needs --out FILE")
+        raise SettingsError(f"{'--tag' if tag is not None else f'--format {form}'} needs --out FILE")
     if out is not None and form == PARQUET and out.suffix == ".gz":
         raise SettingsError(f"{out}: Parquet is compressed in itself: leave .gz out")
     return form

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankforce.cli import output
-from rankforce.cli.categories_of_models import known_features
+from rankforce.cli.features_of_models import known_features
 from rankforce.cli.misplaced_files import check_is_no_data, load_model
 from rankforce.cli.reading import input_file, read_data, reading_options
 from rankforce.console.wording import counted
@@ -46,7 +46,7 @@ class NamedRanking:
 def read_judgments(written: str, options: Sequence[str] | None = None, rankings: Sequence[str] = ()) -> Dataset | Qrels:
     """The data of a file; TREC qrels by their content or with the prefix ``qrels:``.
 
-    Categories are read as models among the rankings know them.
+    Features are read as models among the rankings know them.
     """
     import rankforce as rf
 

@@ -31,14 +31,16 @@ def read_data(
     categorical: Sequence[str] | None = None,
     like: Any = None,
     say_origins: bool = True,
+    queries: bool = True,
 ) -> Dataset:
     """The data of a file, or of several as one, read with the options that were written after ``--read``.
 
     Says which column became what. ``categorical`` is what was written after ``--categorical``; ``like`` a model or
-    data set whose features are read.
+    data set whose features are read. Without ``queries`` a table needs no column of them.
     """
     from rankforce.data.file_formats import is_store
     from rankforce.data.found_files import together
+    from rankforce.data.tables.columns import NoQueryColumnError
     from rankforce.stores.opening import read
 
     options = reading_options(written, categorical)
@@ -46,10 +48,16 @@ def read_data(
     for file in files:
         check_is_data(file)
     alone = len(files) == 1
-    if like is not None and getattr(like, "categories", None) and not (alone and is_store(os.fspath(files[0]))):
+    if like is not None and not (alone and is_store(os.fspath(files[0]))):
         options["like"] = like
     named = [input_file(file) for file in files]
-    data = read(named[0] if alone else named, **options)
+    source = named[0] if alone else named
+    try:
+        data = read(source, **options)
+    except NoQueryColumnError:
+        if queries:
+            raise
+        data = read(source, **options, qid=False)
     if say_origins:
         note_origins(together(files), data)
     return data

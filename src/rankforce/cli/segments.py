@@ -1,4 +1,4 @@
-"""``--by FILE``: which segment each query belongs to."""
+"""``--segments FILE``: which segment each query belongs to."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankforce.compiling.jit import KERNELS, Kernel
 from rankforce.compiling.stand_ins import compiling_at_once
+from rankforce.console.interruption import interrupting_at_once
 from rankforce.data.artificial.artificial import make_artificial
 from rankforce.data.files import read
 from rankforce.drifting.drift import drift
@@ -44,7 +45,7 @@ NOT_WARMED = {
     "add_reference_contributions": "explanations",
     "add_scores_without": "importance of features",
     "add_forces_by_rank": "measures without columns, pairs by rank or drawn, very wide score ranges",
-    "add_forces_by_tiles": "queries of thousands of documents",
+    "add_forces_with_giants": "queries of thousands of documents",
     "add_forces_nearby": "λ-functions between near ranks",
     "add_listwise_forces": "listwise λ-functions",
     "best_splits": "XRank",
@@ -78,6 +79,8 @@ NOT_WARMED = {
     "score_by_walking": "trees of more than 400 leaves",
     "sweep_queries": "combining rankers",
     "swap_changes": "swaps of one ranking, for inspection",
+    "changes_of_pairs": "measures of a user's own",
+    "changes_with_many": "measures of a user's own",
     "take_round": "trees that workers of a cluster grow leaf by leaf: `warm_up_workers`",
     "scan_round": "trees that workers of a cluster grow leaf by leaf: `warm_up_workers`",
     "pack_rows": "rows of small leaves that workers of a cluster send each other: `warm_up_workers`",
@@ -94,7 +97,7 @@ def warm_up(
     not trained for; with it the last ranker is explained, too. Returns the kernels that were compiled, or found
     compiled on disk.
     """
-    with compiling_at_once():
+    with interrupting_at_once(), compiling_at_once():
         return _warm_up(measures, rankers, evaluated)
 
 
@@ -145,7 +148,12 @@ def warm_up_workers(measures: Iterable[Measure]) -> list[Kernel]:
     train, held_out = (make_artificial(queries=120, documents=25, features=6, seed=seed) for seed in (0, 1))
     for label in {aimed_at.label for aimed_at in measures} - set(train.labels):
         train, held_out = (data.with_label(label, data.labels["grades"] / 4.0) for data in (train, held_out))
-    with compiling_at_once(), workers_here(2) as client, tempfile.TemporaryDirectory() as folder:
+    with (
+        interrupting_at_once(),
+        compiling_at_once(),
+        workers_here(2) as client,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         for number, queries in enumerate(np.array_split(np.arange(120), 2)):
             train.take_queries(queries).write(Path(folder) / f"{number}.parquet")
         together = rf.shared(folder, client)

@@ -7,7 +7,7 @@ import csv
 import io
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,14 +63,40 @@ def write_data(data: Dataset, path: Path, written: Sequence[str] | None = None) 
 
 def write_per_query(path: Path, result: Evaluation, **first: Any) -> None:
     """One row per query: its id, further columns by name, and its values; empty where it was left out of the mean."""
-    columns = [result.per_query[name].tolist() for name in result.measures]
-    more = [list(column) for column in first.values()]
+    columns = {name: result.per_query[name].tolist() for name in result.measures}
+    more = {name: list(column) for name, column in first.items()}
+    _write_queries(path, result.query_ids.tolist(), more | {name: _numbers(column) for name, column in columns.items()})
+
+
+def write_compared_queries(path: Path | None, evaluations: Mapping[str, Evaluation]) -> None:
+    """One row per query: its id, and for each measure the value of every ranking; of two also second less first.
+
+    The columns are called ``MEASURE RANKING`` and ``MEASURE difference``.
+    """
+    if path is None:
+        return
+    results = list(evaluations.values())
+    columns: dict[str, list[str]] = {}
+    for measure in results[0].measures:
+        values = [one.per_query[measure] for one in results]
+        columns |= {
+            f"{measure} {name}": _numbers(column.tolist()) for name, column in zip(evaluations, values, strict=True)
+        }
+        if len(values) == 2:
+            columns[f"{measure} difference"] = _numbers((values[1] - values[0]).tolist())
+    _write_queries(path, results[0].query_ids.tolist(), columns)
+
+
+def _numbers(values: Sequence[float]) -> list[str]:
+    """Numbers as text that is read back to the same; empty where there is none."""
+    return ["" if math.isnan(value) else repr(value) for value in values]
+
+
+def _write_queries(path: Path, queries: Sequence[Any], columns: Mapping[str, Sequence[Any]]) -> None:
     with atomic_write(path) as file, io.TextIOWrapper(file, newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(["query", *first, *result.measures])
-        for index, query in enumerate(result.query_ids.tolist()):
-            values = ["" if math.isnan(column[index]) else repr(column[index]) for column in columns]
-            writer.writerow([query, *(column[index] for column in more), *values])
+        writer.writerow(["query", *columns])
+        writer.writerows(zip(queries, *columns.values(), strict=True))
 
 
 def write_contributions(path: Path, table: Contributions) -> None:

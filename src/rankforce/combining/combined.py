@@ -102,12 +102,12 @@ class Combined:
     def significantly_better(self) -> bool | None:
         """Whether the combination beats the best single ranker on held-out queries (paired t-test at 5 %).
 
-        None where nothing was held out.
+        The randomisation test if all queries have the same difference. None where nothing was held out.
         """
         if self.held_out is None:
             return None
         name = str(self.measure)
-        return self.held_out.difference[name] > 0.0 and self.held_out.t_test[name].p_value < LEVEL
+        return self.held_out.difference[name] > 0.0 and self.held_out.p_value[name] < LEVEL
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values; curves by their number of pieces."""
@@ -178,10 +178,11 @@ class Combined:
     def _verdict(self) -> str:
         if self.held_out is None:
             return "chosen and measured on the same queries: optimistic; validation or folds say by how much"
-        name = str(self.measure)
-        difference, test = self.held_out.difference[name], self.held_out.t_test[name]
+        name, held = str(self.measure), self.held_out
+        difference, p, queries = (one[name] for one in (held.difference, held.p_value, held.n_compared))
+        test = {"t-test": "paired t-test", "randomisation": "randomisation test"}[held.deciding_test(name)]
         better = "significantly better" if self.significantly_better else "not significantly better"
         return (
             f"on {self.tested_on}: {better} than {displayed(self.names[self.best_single])}, "
-            f"{difference:+.4f} (paired t-test, p = {test.p_value:.3g}, {self.held_out.n_compared[name]:,} queries)"
+            f"{difference:+.4f} ({test}, p = {p:.3g}, {queries:,} queries)"
         )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankforce import dtypes
+from rankforce.console.interruption import interrupting_at_once
 from rankforce.data.dataset import Dataset
 from rankforce.errors import DataError
 from rankforce.measures.measure import Measure
@@ -28,10 +29,9 @@ def learned_net(
     )
     if queries is not None:
         stacked = stacked.take_queries(queries)
-    ranker = LambdaRank(
-        measure, hidden=hidden, scaling="standard", seed=seed, threads=thread_count(), progress=False
-    ).fit(stacked)
-    return ranker.model_
+    ranker = LambdaRank(measure, hidden=hidden, scaling="standard", seed=seed, threads=thread_count(), progress=False)
+    with interrupting_at_once():
+        return ranker.fit(stacked).model_
 
 
 def linear_weights(net: Net) -> np.ndarray:

@@ -108,7 +108,16 @@ def best_pair(
     axis = "theta" if search == "all" else "alpha"
     arcs = _arcs(scaled[0].paired_with(scaled[1]), scaled[1].paired_with(scaled[0]), search)
     swept = [
-        sweep(arc.p, arc.q, judgement, target.shares, target.constant, end=arc.end, most_changes=most_changes)
+        sweep(
+            arc.p,
+            arc.q,
+            judgement,
+            target.shares,
+            target.constant,
+            end=arc.end,
+            split_at_ties=True,
+            most_changes=most_changes,
+        )
         for arc in arcs
     ]
     curve = _curve(arcs, swept, axis)
@@ -155,9 +164,15 @@ def _higher(one: float, other: float) -> bool:
 
 
 def _by_value(arcs: list[_Arc], swept: list[Pieces]) -> Iterator[tuple[_Arc, float, float, float]]:
-    """The best pieces of all arcs, best first, of equal ones the widest first."""
+    """The best pieces of all arcs, best first, of equal ones the widest first, of equally wide ones the lowest."""
     found = [(arc, *piece) for arc, pieces in zip(arcs, swept, strict=True) for piece in pieces.best]
-    return iter(sorted(found, key=lambda one: (-round(one[3] / REACHED), one[1] - one[2])))
+
+    def place(one: tuple[_Arc, float, float, float]) -> tuple[int, float, int, float]:
+        arc, low, high, value = one
+        width = float(f"{high - low:.11e}")  # ends are rounded: a third is as wide here as there
+        return -round(value / REACHED), -width, arc.quarter, low
+
+    return iter(sorted(found, key=place))
 
 
 def _inside(
@@ -165,8 +180,9 @@ def _inside(
 ) -> Iterator[tuple[tuple[float, float], float]]:
     """Points within a piece, the middle first.
 
-    At the middle some documents may meet whose swap changes nothing, but whose tie would: others are tried then. Last
-    comes the middle as the sweep sees it, for scores of so different sizes that 1 − α has few digits left.
+    Of many documents that meet at the middle without changing the value, rounding may make another order: other points
+    are tried then. Last comes the middle as the sweep sees it, for scores of so different sizes that 1 − α has few
+    digits left.
     """
     width = interval[1] - interval[0]
     if np.isfinite(width):

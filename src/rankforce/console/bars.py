@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankforce.console.sparklines import BLOCKS, sparkline
+from rankforce.console.terminals import terminal
 from rankforce.displayed_text import displayed_lines
 
 CURVE_WIDTH = 16
-ROOM_FOR_A_CURVE = 100  # columns of the terminal: below, the numbers need them
+ROOM_FOR_A_CURVE = 100  # columns of the terminal: below, the numbers need them, and a bar tells less than they do
+ROOM_FOR_BYTES = 80
+_ROOM_OF_TIMES = len(" 0:00:00") + 2 * len(" ")
+_OF_TIES = re.compile(r" \(ties [^)]*\)")
 
 
 class Bar:
@@ -19,7 +24,6 @@ class Bar:
     """
 
     def __init__(self, name: str, total: int | None, *, in_bytes: bool = False, stays: bool = False) -> None:
-        from rich.console import Console
         from rich.progress import (
             BarColumn,
             DownloadColumn,
@@ -30,15 +34,18 @@ class Bar:
             TimeRemainingColumn,
         )
 
-        console = Console(stderr=True)
+        console = terminal(stderr=True)
         self._draws_curves = console.width >= ROOM_FOR_A_CURVE and _writes_blocks(console.encoding)
+        draws_bar = console.width >= (ROOM_FOR_BYTES if in_bytes else ROOM_FOR_A_CURVE)
+        count = 0 if total is None else 2 * len(str(total)) + 1
+        self._room = console.width - len(name) - count - _ROOM_OF_TIMES if not draws_bar else None
         self._drawn = Progress(
             TextColumn("{task.description}", markup=False),
-            BarColumn(CURVE_WIDTH if self._draws_curves and not in_bytes else 40),
+            *([BarColumn(CURVE_WIDTH if self._draws_curves and not in_bytes else 40)] if draws_bar else []),
             DownloadColumn() if in_bytes else MofNCompleteColumn(),
             *([TextColumn("{task.fields[curve]}", markup=False)] if self._draws_curves and not in_bytes else []),
             TextColumn("{task.fields[note]}", markup=False),
-            TimeElapsedColumn(),
+            *([TimeElapsedColumn()] if draws_bar else []),
             TimeRemainingColumn(),
             console=console,
             transient=not stays,
@@ -53,7 +60,7 @@ class Bar:
         curve = ""
         if curves and self._draws_curves:
             curve = sparkline(curves.get("validation") or next(iter(curves.values())), CURVE_WIDTH)
-        self._drawn.update(self._task, completed=done, note=note, curve=curve)
+        self._drawn.update(self._task, completed=done, note=fitted(note, self._room), curve=curve)
 
     def say(self, text: str) -> None:
         """One line, above the bar."""
@@ -61,6 +68,16 @@ class Bar:
 
     def stop(self) -> None:
         self._drawn.stop()
+
+
+def fitted(note: str, room: int | None) -> str:
+    """A note that fits beside what must not be lost; None: there is room for all of it."""
+    if room is None or len(note) <= room:
+        return note
+    shorter = _OF_TIES.sub("", note)
+    if len(shorter) <= room:
+        return shorter
+    return shorter[: room - 1] + "…" if room > 1 else ""
 
 
 def _writes_blocks(encoding: str) -> bool:

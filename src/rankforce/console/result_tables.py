@@ -22,12 +22,14 @@ class Cell:
     best : whether nothing in its column is better: shown in bold
     marks : letters behind it, such as those of the rankings that it is significantly better than
     significant : "better" or "worse" for a difference that is hardly chance: on a terminal it has a colour and a mark
+    values : the numbers that the text stands for, with all their digits, for programs: one, or the two of an interval
     """
 
     text: str
     best: bool = False
     marks: str = ""
     significant: Literal["", "better", "worse"] = ""
+    values: tuple[float, ...] = ()
 
 
 SIGNIFICANT = {"": "", "better": "▲", "worse": "▼"}
@@ -113,19 +115,19 @@ class ResultTable:
         )
 
     def csv(self) -> str:
-        """The cells alone, with marks in columns of their own where there are any."""
-        marked = [any(_cell(entry).marks for entry in column) for column in zip(*self.rows, strict=True)]
-        marked = marked or [False] * len(self.header)
+        """The cells alone, numbers with all their digits; marks and ends of intervals in columns of their own."""
+        columns: list[list[str]] = []
+        for name, *entries in zip(self.header, *self.rows, strict=True):
+            cells = [_cell(entry) for entry in entries]
+            width = max((len(cell.values) for cell in cells), default=1)
+            ends = [f"{name} low", f"{name} high"] if width == 2 else [str(name)]
+            columns += [
+                list(column) for column in zip(ends, *(_in_full(cell, len(ends)) for cell in cells), strict=True)
+            ]
+            if any(cell.marks for cell in cells):
+                columns.append([f"{name}: better than", *(cell.marks for cell in cells)])
         lines = io.StringIO()
-        writer = csv.writer(lines, lineterminator="\n")
-        for number, row in enumerate((self.header, *self.rows)):
-            line: list[str] = []
-            for entry, with_marks in zip(row, marked, strict=True):
-                cell = _cell(entry)
-                line.append(cell.text)
-                if with_marks:
-                    line.append(f"{cell.text}: better than" if number == 0 else cell.marks)
-            writer.writerow(line)
+        csv.writer(lines, lineterminator="\n").writerows(zip(*columns, strict=True))
         return lines.getvalue()
 
     def html(self) -> str:
@@ -271,6 +273,13 @@ def _parts(columns: Sequence[_TextColumn], left: int, width: int | None) -> list
         parts[-1].append(column)
         used += column.width + len(MARGIN)
     return [names + part for part in parts]
+
+
+def _in_full(cell: Cell, columns: int) -> list[str]:
+    """A cell for programs, in one column or several: numbers as Python writes them, nothing where there is none."""
+    if not cell.values:
+        return [cell.text] * columns
+    return ["" if value != value else repr(value) for value in cell.values]
 
 
 def _cell(entry: str | Cell) -> Cell:

@@ -17,7 +17,7 @@ import numpy as np
 
 from rankforce.data.dataset import Dataset
 from rankforce.data.file_formats import is_table
-from rankforce.data.found_files import found_files
+from rankforce.data.found_files import filled_files, found_files, together
 from rankforce.data.seen_columns import SeenColumns
 from rankforce.errors import DataError
 from rankforce.kinds import shown
@@ -120,7 +120,9 @@ def blocks_of(data: Any, size: BlockSize, **options: Any) -> Blocks:
         return Blocks(lambda: _unsized(data()))
     paths = found_files(data, wanted=_WANTED)
     from rankforce.data.files import file_blocks
+    from rankforce.data.letor.reading import no_document
 
+    filled = filled_files(paths)
     seen = SeenColumns()
     absent = {"zero": 0.0, "missing": float("nan")}.get(options.get("absent", "zero"))
     if any(map(is_table, paths)):
@@ -129,17 +131,19 @@ def blocks_of(data: Any, size: BlockSize, **options: Any) -> Blocks:
     def iterate() -> Generator[tuple[Dataset, int], None, None]:
         before = 0
         names: tuple[str, ...] = ()
-        for path in paths:
+        for path in filled:
             with contextlib.closing(file_blocks(path, size, seen, **options)) as blocks:
                 for block, read in blocks:
                     names = names or block.feature_names
-                    yield _in_order(block, names), before + read
+                    yield in_order(block, names), before + read
             before += os.path.getsize(path)
+        if not names and not is_table(filled[0]):
+            raise no_document(together(paths), empty=before == 0)
 
     return Blocks(iterate, paths, absent, seen)
 
 
-def _in_order(block: Dataset, names: tuple[str, ...]) -> Dataset:
+def in_order(block: Dataset, names: tuple[str, ...]) -> Dataset:
     """A block with its features in this order, if it has these: another file may have its columns in another one."""
     if block.feature_names == names or sorted(block.feature_names) != sorted(names):
         return block

@@ -20,6 +20,7 @@ from rankforce.data.dataset_columns import (
     as_labels,
     as_query_weights,
     as_weights,
+    checked_sources,
     frozen,
     missing_label,
     refuse_label_among_features,
@@ -31,6 +32,7 @@ from rankforce.data.given_columns import FeatureChoice, given_columns
 from rankforce.data.hashing import hash_ids
 from rankforce.data.identifiers import as_ids
 from rankforce.data.notebook_view import html_of
+from rankforce.data.other_words import refusing_other_words
 from rankforce.data.query_groups import Numbered, grouped_by_query, query_mask
 from rankforce.displayed_text import displayed
 from rankforce.errors import DataError
@@ -41,8 +43,6 @@ _PARTS = frozenset(
     | {"weights", "query_weights", "document_ids", "origins", "categories", "roles"}
 )
 _MAPPINGS = ("labels", "origins", "categories", "roles")  # which pickle does not take as they are
-
-LABELS_WANTED = 'labels must map names to columns: labels={"clicks": clicks}'
 
 
 class Dataset:
@@ -99,6 +99,7 @@ class Dataset:
         asked)"}``; plain numeric features are not in it.
     """
 
+    @refusing_other_words
     def __init__(
         self,
         X: Any,
@@ -117,11 +118,10 @@ class Dataset:
         categories: Mapping[str, Sequence[str | int]] | None = None,
         like: Any = None,
     ) -> None:
-        if labels is not None and not isinstance(labels, Mapping):
-            raise DataError(LABELS_WANTED)
         parts = {"y": y, "qid": qid, "weights": weights, "query_weights": query_weights, "document_ids": document_ids}
         choice = FeatureChoice(features, ignore, categorical, categories, like)
-        given = given_columns(X, parts, labels or {}, feature_names, group, choice)
+        sources = checked_sources({} if labels is None else labels)
+        given = given_columns(X, parts, sources, feature_names, group, choice)
         matrix, taken = given.matrix, given.parts
         n = matrix.shape[0]
         if n == 0 and alone():  # one of several that train together may have none
@@ -281,9 +281,7 @@ class Dataset:
         if unknown:
             raise DataError(f"a data set has no part {sorted(unknown)[0]!r} (it has: {', '.join(parts)})")
         parts |= changes
-        if not isinstance(parts["labels"], Mapping):
-            raise DataError(LABELS_WANTED)
-        labels = dict(parts["labels"])
+        labels = dict(checked_sources(parts["labels"]))
         if "categories" not in changes and self.categories:
             by_place = "features" not in changes
             parts["categories"] = kept(self.categories, self.feature_names, parts["feature_names"], by_place)

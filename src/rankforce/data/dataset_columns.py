@@ -62,6 +62,13 @@ def _unit(what: str) -> str:
     return "query" if what == "query_weights" else "document"
 
 
+def checked_sources(labels: Any) -> Mapping[str, Any]:
+    """Label sources by name, as they were given."""
+    if not isinstance(labels, Mapping):
+        raise DataError('labels must map names to columns: labels={"clicks": clicks}; the main label is y')
+    return labels
+
+
 def as_labels(y: Any, further: Mapping[str, Any], n: int) -> dict[str, np.ndarray]:
     given = ({} if y is None else {MAIN_LABEL: y}) | dict(further)
     if y is not None and MAIN_LABEL in further:

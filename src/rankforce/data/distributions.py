@@ -248,15 +248,13 @@ def _between_queries(counts: np.ndarray) -> dict[str, Any]:
     covariance /= (queries - 1) * unit
     scaled = covariance / np.sqrt(np.outer(smooth, smooth))
     cumulated = np.cumsum(np.cumsum(covariance, axis=0), axis=1)
-    lengths = np.zeros(queries)  # ‖z‖² of every query, bin after bin
-    for b in range(bins):
-        lengths += (exact[:, b] - sizes * shares[b]) ** 2 / smooth[b]
-    lengths /= unit
-    mean = math.fsum(lengths) / queries
+    by_bin = np.subtract(exact.T, shares[:, None] * sizes, order="C")  # whose rows are added up one after the other
+    lengths = (by_bin**2 / smooth[:, None]).sum(axis=0) / unit  # ‖z‖² of every query
+    mean = math.fsum(lengths.tolist()) / queries
     found = {
         "trace": float(np.trace(scaled)),
         "squares": float((scaled * scaled).sum()),
-        "spread": math.fsum((lengths - mean) ** 2) / (queries - 1),
+        "spread": math.fsum(((lengths - mean) ** 2).tolist()) / (queries - 1),
         "steps": max(float(np.diag(cumulated).max()), 0.0),
     }
     return {name: float(f"{value:.{DIGITS}g}") for name, value in found.items()}

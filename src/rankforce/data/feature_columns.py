@@ -11,7 +11,7 @@ declared categories         categories, whatever they are: whole numbers, too
 =========================== ==========================================================================================
 
 Texts of which some are numbers or dates and others are not are no feature: a cell may be wrong, or the column is to be
-declared.
+declared. Neither are numbers that are spelled as no reader takes them, ``4,8`` or ``15%``.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from rankforce.data import frames
 from rankforce.data.categories import MOST_CATEGORIES, Category
 from rankforce.data.dates import days_of, days_of_column, days_of_text, looks_like_date
 from rankforce.data.factorising import Factorised, as_codes, category_of, factorised, found_categories
+from rankforce.data.spelled_numbers import has_decimal_comma, spelled_number
 from rankforce.errors import DataError
 from rankforce.files.limits import longest_id
 
@@ -67,6 +68,8 @@ class Unusable:
     reason: str
     may_be_declared: bool = True  # as categories
     example: str | None = None  # the entry that is in the way, where most are as they should be
+    spelled: bool = False  # it holds numbers that are spelled as no reader takes them
+    decimal_comma: bool = False  # of these: they are numbers if their decimal sign is read as one
 
 
 def feature_column(
@@ -171,6 +174,13 @@ def _of_texts(column: Factorised, texts: list[str], find: bool, present: int) ->
     days = days_of_text(texts)
     if days is not None:
         return FeatureColumn(_numbers(column, dict(zip(texts, days, strict=True))), role=AS_DATE)
+    spelled = spelled_number(texts, list(filter(_is_number, texts)))
+    if spelled is not None:
+        comma = has_decimal_comma(spelled)
+        reason = (
+            f"numbers with a decimal comma ({spelled!r:.60})" if comma else f"numbers such as {spelled!r:.60} as text"
+        )
+        return Unusable(reason, may_be_declared=find, spelled=True, decimal_comma=comma)
     for is_one, kind in ((_is_number, "numbers"), (looks_like_date, "dates")):
         others = [text for text in texts if not is_one(text)]
         if not others:
@@ -178,7 +188,8 @@ def _of_texts(column: Factorised, texts: list[str], find: bool, present: int) ->
         if len(others) < len(texts):
             return Unusable(f"{kind}, but also {min(others)!r:.60}", example=min(others))
     if not find:
-        return Unusable(f"texts, where numbers are wanted ({min(texts)!r:.60})", may_be_declared=False)
+        reason = f"texts, where numbers are wanted ({min(texts)!r:.60})"
+        return Unusable(reason, may_be_declared=False, example=min(texts))
     if _LEAST_REPEATED * len(texts) > present:
         reason = f"{counted(len(texts), 'different text')} in {counted(present, 'row')}: ids or free text"
         return Unusable(reason, may_be_declared=len(texts) <= _FEW_TEXTS)

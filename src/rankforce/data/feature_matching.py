@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankforce.errors import DataError
-from rankforce.remedies import Words, parts_of
+from rankforce.remedies import ReadOption, Words, parts_of
 
 
 def are_numbered(names: Sequence[str]) -> bool:
@@ -37,7 +37,12 @@ def feature_places(
     if not named or are_numbered(features):
         if len(names) == len(features):
             return None
-        raise DataError(f"{what} has {len(names)} features, {counted} {len(features)}")
+        told = f"{what} has {len(names)} features, {counted} {len(features)}"
+        if named or len(names) > len(features):
+            raise DataError(told)
+        raise DataError(
+            f"{told}; LETOR text that never names the last ones is read with ", ReadOption("n_features", len(features))
+        )
     listing = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
     count = "a feature" if len(absent) == 1 else f"{len(absent)} features"
     raise DataError(f"{what} lacks {count} of {of}: {listing}; ", *parts_of(remedy))

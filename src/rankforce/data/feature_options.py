@@ -31,28 +31,36 @@ class FeatureOptions:
     lists: Categories = dataclasses.field(default_factory=dict)  # feature → its categories, where they are known
     needed: frozenset[str] | None = None  # features that must be usable, others are left out; None: all must
     partial: bool = False  # the columns are some rows of a table
+    names: tuple[str, ...] = ()  # the features of what is read like, in their order
 
     @classmethod
     def of(cls, categorical: Any, like: Any, categories: Any = None) -> FeatureOptions:
         """From the arguments of a reader: names of columns, a data set or model to read like, lists of categories."""
-        lists, needed = NO_CATEGORIES, None
-        if like is not None:
-            lists, needed = _features_like(like)
+        lists, names = (NO_CATEGORIES, ()) if like is None else _features_like(like)
+        needed = None if like is None else frozenset(names)
         if categories is not None:
             lists = {**lists, **categories}
-        return cls(listed_columns(categorical, "categorical"), lists, needed)
+        return cls(listed_columns(categorical, "categorical"), lists, needed, names=names)
 
     def declared(self, column: str, feature: str) -> bool:
         return column in self.categorical or feature in self.categorical
 
+    def numbered_from(self, first_index: int) -> int:
+        """How many features there are at least where they have numbers: as many as what is read like has.
 
-def _features_like(like: Any) -> tuple[Categories, frozenset[str]]:
+        0 if those have names, or other numbers than from ``first_index`` on: which is which cannot be known then.
+        """
+        alike = all(name == str(index) for index, name in enumerate(self.names, start=first_index))
+        return len(self.names) if alike else 0
+
+
+def _features_like(like: Any) -> tuple[Categories, tuple[str, ...]]:
     """Categories and features of a data set, a model, or a ranker that has learned one."""
     model = getattr(like, "model_", like)
     categories, names = getattr(model, "categories", None), getattr(model, "feature_names", None)
     if isinstance(model, type) or not isinstance(categories, Mapping) or not isinstance(names, tuple):
         raise DataError(f"like takes a Dataset, a model or a fitted ranker, not {shown(like)}")
-    return categories, frozenset(names)
+    return categories, names
 
 
 def listed_columns(given: Any, option: str) -> list[str]:
@@ -97,6 +105,10 @@ class UnusableColumnsError(DataError):
         declarable = [name for name, one in self.columns.items() if one.may_be_declared]
         if declarable:
             words += ["; for categories: ", ReadOption("categorical", declarable)]
+        if any(one.decimal_comma for one in self.columns.values()):
+            words += ["; for numbers of CSV: ", ReadOption("decimal", ",")]
+        elif any(one.spelled for one in self.columns.values()):
+            words += ["; for numbers: convert them first"]
         return words
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 TABLES = (".parquet", ".pq", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 LETOR_TEXT = tuple(stem + packed for stem in (".txt", ".letor", ".svm", ".libsvm", ".dat") for packed in ("", ".gz"))
 STORE = ".bins"
+PARQUET = "Parquet"
 
 
 def is_table(name: str) -> bool:
@@ -21,4 +22,4 @@ def format_of(name: str) -> str:
     """The format of a file that is no store, in words; what is no table is LETOR text."""
     if not is_table(name):
         return "LETOR text"
-    return "Parquet" if name.lower().endswith((".parquet", ".pq")) else "delimited text"
+    return PARQUET if name.lower().endswith((".parquet", ".pq")) else "delimited text"

@@ -64,6 +64,17 @@ def file_blocks(
         yield from letor_blocks(name, seen, **options)
 
 
+def feature_order(path: str, **options: Any) -> tuple[str, ...] | None:
+    """The features of a table as its columns stand; None of text, whose features have numbers. Options of ``read``."""
+    if not is_table(path):
+        return None
+    from rankforce.data.tables.table_blocks import table_features
+    from rankforce.data.tables.table_files import read_table
+
+    _check_options(read_table, options, f"reading {os.path.basename(path)}")
+    return table_features(path, **options)
+
+
 def write(data: Dataset, path: str | os.PathLike[str], **options: Any) -> None:
     """Write a data set: a table or LETOR text, by the ending of the name as in ``read``.
 

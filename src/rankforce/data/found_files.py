@@ -7,12 +7,13 @@ what begins with a dot or an underscore: hidden files, and Spark's ``_SUCCESS`` 
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 from collections.abc import Sequence
 from typing import Any
 
-from rankforce.data.file_formats import LETOR_TEXT, TABLES, format_of, is_store
+from rankforce.data.file_formats import LETOR_TEXT, PARQUET, TABLES, format_of, is_store
 from rankforce.errors import DataError, FileFormatError
 from rankforce.files.streams import file_name
 from rankforce.kinds import shown
@@ -43,6 +44,21 @@ def found_files(given: Any, endings: Sequence[str] = ENDINGS, wanted: str = _WAN
             raise DataError(f"{file} is named twice: its documents would be there twice")
         seen.add(place)
     return files
+
+
+def filled_files(files: Sequence[str]) -> list[str]:
+    """Files without those of no bytes, which have nothing to add to others, not even a header; all, if all are such.
+
+    A Parquet file of no bytes is damaged, and stays.
+    """
+    filled = [file for file in files if format_of(file) == PARQUET or not _is_empty(file)]
+    return filled or list(files)
+
+
+def _is_empty(file: str) -> bool:
+    with contextlib.suppress(OSError):  # who opens it says what is wrong
+        return os.path.isfile(file) and os.path.getsize(file) == 0
+    return False
 
 
 def is_pattern(name: str) -> bool:

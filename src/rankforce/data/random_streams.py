@@ -67,6 +67,7 @@ class Stream(enum.Enum):
     DIRECTIONS = "the directions of local_optimality"
     SMOOTHNESS_SAMPLE = "the queries that smoothness looks at"
     FORCE_POINTS = "the scores that check_forces looks at"
+    MEASURE_CHECK = "the lists on which methods of a user's measure are compared"
     LEAK_SAMPLE = "the documents that are searched for leaks"
     BACKGROUND = "the documents that explanations compare with"
     PERMUTED_VALUES = "which document gets whose value of a feature, for its importance"

@@ -10,6 +10,7 @@ _HOME = {
     "GradesInTop": "rankforce.diagnostics.instruments",
     "RankChanges": "rankforce.diagnostics.instruments",
     "check_forces": "rankforce.diagnostics.force_check",
+    "check_measure": "rankforce.diagnostics.measure_check",
     "effective_pairs": "rankforce.diagnostics.effective_pair_counts",
     "local_optimality": "rankforce.diagnostics.optimality",
     "smoothness": "rankforce.diagnostics.weight_profiles",

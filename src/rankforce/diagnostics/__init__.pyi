@@ -6,6 +6,7 @@ from rankforce.diagnostics.instruments import ContributionsByGrade as Contributi
 from rankforce.diagnostics.instruments import ForceAgreement as ForceAgreement
 from rankforce.diagnostics.instruments import GradesInTop as GradesInTop
 from rankforce.diagnostics.instruments import RankChanges as RankChanges
+from rankforce.diagnostics.measure_check import check_measure as check_measure
 from rankforce.diagnostics.optimality import local_optimality as local_optimality
 from rankforce.diagnostics.weight_profiles import smoothness as smoothness
 
@@ -15,6 +16,7 @@ __all__ = [
     "GradesInTop",
     "RankChanges",
     "check_forces",
+    "check_measure",
     "effective_pairs",
     "local_optimality",
     "smoothness",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.boosting.finite_forces import check_finite
 from rankforce.console import tables
 from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.console.wording import counted
@@ -156,6 +157,7 @@ def forces_at(
     with using_threads(threads):
         order = RunningOrder(data, seed).update(at)
         forces, curvatures = trained.on(data, term).at(at, order, int(iteration))
+    check_finite(trained, str(term), data, forces, curvatures, "at these scores")
     ranks = np.empty(data.n_documents, dtype=np.int64)
     ranks[order] = np.arange(data.n_documents) - np.repeat(data.query_starts[:-1], data.query_sizes) + 1
     whole = trained.objective is not None and measure is None and len(trained.objective.terms) > 1

@@ -110,7 +110,7 @@ def ingest(
 ) -> Ingested:
     """Look at all data, where it is."""
     n_workers = len(wait_for_workers(client, within.timeout))
-    source = source_of(data, options, n_workers)
+    source = source_of(data, options, n_workers, None if like is None else like.layout.feature_names)
     if source.store is not None:
         found = of_store(source.store, source)
         if like is not None and found.binning != like.binning:

@@ -13,7 +13,8 @@
         model.save("model.json")
 
 MPI ends all processes when one is lost: give ``fit`` a ``checkpoint``, and start again. Processes must be alike in what
-decides the last bits of a model (``traits.py``), as Dask's workers must.
+decides the last bits of a model (``traits.py``), as Dask's workers must. Their parts must have the same columns, and
+the same lists of categories: read them with ``like=`` one data set.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import numpy as np
 from rankforce.collective import using_collective
 from rankforce.distributed.traits import refuse_unlike, traits
 from rankforce.errors import SettingsError, missing_dependency
+from rankforce.training.members_alike import UnlikeDataError
 
 
 class MPIMembers:
@@ -109,7 +111,8 @@ class MPIMembers:
 def training_by_mpi(communicator: Any = None) -> Iterator[MPIMembers]:
     """Train together with all processes of a communicator inside the block; the error of one ends all of them.
 
-    Processes that are unlike, whose models would differ in the last bits, are refused by all.
+    Processes that are unlike, whose models would differ in the last bits, are refused by all; so are data sets with
+    different columns, by ``fit``.
     """
     members = MPIMembers(communicator)
     try:
@@ -120,6 +123,9 @@ def training_by_mpi(communicator: Any = None) -> Iterator[MPIMembers]:
     try:
         with using_collective(members):
             yield members
+    except UnlikeDataError:
+        members.close()  # all raise it
+        raise
     except BaseException:
         if members.size == 1:
             raise

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.data.blocks import BlockSize, SourceFile
+from rankforce.data.blocks import BlockSize, SourceFile, in_order
 from rankforce.data.dataset import Dataset
 from rankforce.data.file_formats import is_store, is_table
-from rankforce.data.files import file_blocks
-from rankforce.data.found_files import found_files
+from rankforce.data.files import feature_order, file_blocks
+from rankforce.data.found_files import filled_files, found_files
 from rankforce.data.frames import is_frame
 from rankforce.data.seen_columns import NotNumbersError, SeenColumns
 from rankforce.errors import DataError, FileFormatError, SettingsError
@@ -64,10 +64,14 @@ class Piece(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class FilePiece(Piece):
-    """A file, or some row groups of one, with the options of ``rf.read``."""
+    """A file, or some row groups of one, with the options of ``rf.read``.
+
+    order : of the features, in all files of a data set; None for text, whose features have numbers
+    """
 
     source: SourceFile
     options: Mapping[str, Any]
+    order: tuple[str, ...] | None
     row_groups: tuple[int, ...] | None = None
 
     @property
@@ -102,7 +106,7 @@ class FilePiece(Piece):
         for block, _ in found:
             if block.categories and not is_table(self.source.path):
                 self._refuse_categories(next(iter(block.categories)))
-            yield block
+            yield block if self.order is None else in_order(block, self.order)
 
     def _refuse_categories(self, feature: str) -> None:
         """Of numbered features, which a block may not name and which are something nevertheless."""
@@ -159,8 +163,13 @@ class PieceSource:
     store: BinnedDataset | None = None
 
 
-def source_of(given: Any, options: Mapping[str, Any], n_workers: int) -> PieceSource:
-    """The pieces of data: a store, files, a data set, or a data frame of Dask's."""
+def source_of(
+    given: Any, options: Mapping[str, Any], n_workers: int, like: tuple[str, ...] | None = None
+) -> PieceSource:
+    """The pieces of data: a store, files, a data set, or a data frame of Dask's.
+
+    Features of files have the order of ``like``, if it names the same, or of the first file, which ``rf.read`` gives.
+    """
     if isinstance(given, BinnedDataset):
         return _of_store(given, options, n_workers)
     if isinstance(given, Dataset):
@@ -171,7 +180,7 @@ def source_of(given: Any, options: Mapping[str, Any], n_workers: int) -> PieceSo
         raise DataError("a data frame is shared as a Dataset that is made of it, or as a dask.dataframe")
     if isinstance(given, (str, os.PathLike)) and is_store(file_name(given)):
         return _of_store(BinnedDataset.open(Path(file_name(given))), options, n_workers)
-    return _of_files(_files(given), options, n_workers)
+    return _of_files(_files(given), options, n_workers, like)
 
 
 def _files(given: Any) -> list[str]:
@@ -185,14 +194,21 @@ def _files(given: Any) -> list[str]:
     return found_files(given, wanted=_WANTED)
 
 
-def _of_files(paths: list[str], options: Mapping[str, Any], n_workers: int) -> PieceSource:
+def _of_files(
+    paths: list[str], options: Mapping[str, Any], n_workers: int, like: tuple[str, ...] | None
+) -> PieceSource:
     pieces: list[Piece] = []
     total = sum(SourceFile.of(path).size for path in paths)
-    for path in map(os.path.abspath, paths):
+    paths = list(map(os.path.abspath, filled_files(paths)))
+    order = feature_order(paths[0], **options)
+    if order is not None and like is not None and sorted(order) == sorted(like):
+        order = like
+    for path in paths:
         source = SourceFile.of(path)
         for groups, share in _row_groups(path, source.size, total, n_workers):
             name = path if groups is None else f"{path}, row groups {groups[0]} to {groups[-1]}"
-            pieces.append(FilePiece(len(pieces), name, int(source.size * share), source, dict(options), groups))
+            size = int(source.size * share)
+            pieces.append(FilePiece(len(pieces), name, size, source, dict(options), order, groups))
     return PieceSource(pieces, {})
 
 

@@ -114,8 +114,8 @@ class Messenger:
         self._looked = time.monotonic()
         self._check_wanted()
         client = get_client()
-        if Event(self._topic, client=client).is_set():
-            iteration.stop()
+        if Event(self._topic, client=client).is_set():  # of a callback's error, too: ``fit`` raises it
+            iteration.interrupt()
         elif Event(_regrouping(self._topic, self._run), client=client).is_set():
             raise RegroupingError("more workers take part from here on")
 
@@ -165,7 +165,7 @@ class Listening:
         self._number = 0
         self._when: list[float] = []  # of the trees of this run
         self._thread = threading.Thread(target=self._serve, name="rankforce-listening", daemon=True)
-        self._interruption = Interruption()
+        self._interruption = Interruption("tree", orderly=True)
         self._stopping = False
         self.error: BaseException | None = None
 

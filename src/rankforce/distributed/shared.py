@@ -28,6 +28,7 @@ from rankforce.files.streams import file_name
 from rankforce.kinds import Number, Switch, Whole, check_choice, check_number, shown
 from rankforce.remedies import Argument, Phrase
 from rankforce.stores.binned_dataset import BinnedDataset
+from rankforce.training.iterative import warn_of_interruption
 from rankforce.training.monitoring import checked_callbacks
 
 FIT_INPUTS = ("callbacks", "checkpoint", "checkpoint_every", "resume")
@@ -223,6 +224,8 @@ class SharedDataset(DivisibleData):
         fitted = driver.fit()
         self.last_run = driver.statistics | {"losses": list(driver.losses)}
         vars(ranker).update(fitted)
+        if ranker.interrupted_:
+            warn_of_interruption(ranker.model_.provenance.interrupted)
 
     def _validation(self, validation: Any, form: Form) -> SharedDataset | None:
         if validation is None:
@@ -335,7 +338,7 @@ def shared(
     data
         A folder, a file, a pattern (``"train/*.parquet"``) or a list of files, which all workers can read: Parquet,
         CSV, LETOR text (``.gz``), or a store (``.bins``); a ``dask.dataframe``, also with unknown divisions; or a
-        Dataset.
+        Dataset. Every file may have its own order of columns.
     client : distributed.Client
     max_bins
         As of the ranker that will learn from it.

@@ -193,8 +193,13 @@ def difference(first: PieceKind, other: PieceKind) -> str:
     if first.labels != other.labels:
         mine, theirs = (", ".join(map(repr, one.labels)) or "none" for one in (other, first))
         return f"it has the labels {mine}, the first one has {theirs}"
-    if (first.weighted, first.query_weighted) != (other.weighted, other.query_weighted):
-        return "some have weights and others have none"
+    for of, has, first_has in (
+        ("documents", other.weighted, first.weighted),
+        ("queries", other.query_weighted, first.query_weighted),
+    ):
+        if has != first_has:
+            told = f"weights of {of}, the first one has none" if has else f"no weights of {of}, the first one has"
+            return f"it has {told}: give all of them weights, or leave them out"
     if first.categories != other.categories:
         odd = next(
             n for n in {**first.categories, **other.categories} if first.categories.get(n) != other.categories.get(n)

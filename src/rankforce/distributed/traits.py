@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from rankforce.console.wording import listed
 from rankforce.errors import SettingsError
 from rankforce.models.provenance import versions
+from rankforce.training.members_alike import differences
 
 
 def traits() -> dict[str, str]:
@@ -29,12 +29,8 @@ def traits() -> dict[str, str]:
 
 def refuse_unlike(members: Mapping[str, Mapping[str, str]], kind: str) -> None:
     """Refuse members (by their names) whose models would have other last bits; ``kind`` is what they are called."""
-    for trait in dict.fromkeys(name for one in members.values() for name in one):
-        found = Counter(one.get(trait, "none") for one in members.values())
-        if len(found) == 1:
-            continue
-        usual = found.most_common(1)[0][0]
-        odd = [f"{name} ({one.get(trait, 'none')})" for name, one in members.items() if one.get(trait, "none") != usual]
+    for trait, unlike, usual in differences(members):
+        odd = [f"{name} ({value})" for name, value in unlike.items()]
         raise SettingsError(
             f"{kind} differ in their {trait}, which decides the last bits of a model: {listed(odd, written=str)}; "
             f"the others have {usual}. Use the same image and the same kind of machine for all, or leave these out"

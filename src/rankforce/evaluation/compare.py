@@ -25,7 +25,7 @@ class EvaluationOptions(TypedDict, total=False):
     ties: str | None
     blank: str | None
     convention: str | None
-    by: Any
+    segments: Any
     level: float
     threads: int | None
 
@@ -74,6 +74,8 @@ def compare(
 
     ``graded=True``: the measures are tiers, the most important first. The first tier in which the two differ
     significantly (paired t-test at ``1 − level``) decides; ``verdict`` says which and how.
+
+    If all queries have the same difference, a t-test is undefined, and the randomisation test decides instead.
     """
     check_switches(graded=graded)
     seed = checked_seed(seed)

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankforce.cached_properties import cached_property
 from rankforce.console import tables
+from rankforce.console.numeric_cells import count_cell, interval_cell, number_cell, p_value_cell
 from rankforce.console.result_tables import Cell, ResultTable, Tabular
 from rankforce.console.wording import counted
 from rankforce.displayed_text import displayed
@@ -20,12 +21,12 @@ from rankforce.evaluation.by_measure import ByMeasure, Value
 from rankforce.evaluation.elsewhere import sentences
 from rankforce.evaluation.graded import GradedVerdict, Tier, graded_verdict
 from rankforce.evaluation.result import Evaluation
-from rankforce.evaluation.significance import Interval, Significance
+from rankforce.evaluation.significance import EQUAL, Interval, Significance
 from rankforce.measures.mean import weighted_mean
 from rankforce.measures.measure import Measure
 from rankforce.written_forms import how_different
 
-EQUAL = 1e-12  # values nearer than this are a tie: they differ by rounding only
+SAME_EVERYWHERE = "the same difference in every query, for which a t-test is undefined; the randomisation test decides"
 
 
 class Changed(NamedTuple):
@@ -50,10 +51,14 @@ class Comparison(Tabular):
     """The result of ``rf.compare``; differences are b − a.
 
     Mappings by measure: ``difference`` (of the means), ``interval`` (Student's t) and ``bootstrap_interval`` of it,
-    ``t_test`` (paired) and ``randomisation`` (Fisher's, sign flips), each a (statistic, p_value); ``holm`` and
-    ``holm_randomisation``, their p-values corrected for the number of measures; ``counts`` (wins, ties, losses of b)
-    and ``n_compared`` (queries). ``a`` and ``b`` are the two evaluations, ``by_segment`` the comparisons of segments.
-    ``verdict`` of a graded comparison says which is better; it is None for others.
+    ``t_test`` (paired) and ``randomisation`` (Fisher's, sign flips), each a (statistic, p_value); ``p_value``, the one
+    that decides; ``holm`` and ``holm_randomisation``, that and the one of the randomisation corrected for the number of
+    measures; ``counts`` (wins, ties, losses of b) and ``n_compared`` (queries). ``a`` and ``b`` are the two
+    evaluations, ``by_segment`` the comparisons of segments. ``verdict`` of a graded comparison says which is better; it
+    is None for others.
+
+    The t-test decides. If all queries have the same difference, and it is not 0, t-test and ``interval`` are undefined
+    (NaN) and the randomisation decides.
     """
 
     def __init__(self, a: Evaluation, b: Evaluation, names: tuple[str, str], graded: bool = False) -> None:
@@ -66,7 +71,7 @@ class Comparison(Tabular):
         self.seed = a.seed
         self.difference: ByMeasure[float] = self._by_measure(weighted_mean)
         self.interval: ByMeasure[Interval] = self._by_measure(
-            lambda d, w: significance.t_interval(d, w, level=self.level)
+            lambda d, w: significance.paired_interval(d, w, level=self.level)
         )
         self.bootstrap_interval: ByMeasure[Interval] = self._by_measure(
             lambda d, w: significance.bootstrap_interval(d, w, level=self.level, seed=self.seed)
@@ -77,8 +82,9 @@ class Comparison(Tabular):
         )
         self.counts: ByMeasure[Counts] = self._by_measure(_counts)
         self.n_compared: ByMeasure[int] = self._by_measure(lambda d, w: len(d))
-        self.holm: ByMeasure[float] = self._holm(self.t_test)
-        self.holm_randomisation: ByMeasure[float] = self._holm(self.randomisation)
+        self.p_value: ByMeasure[float] = ByMeasure(self.a.asked, self._deciding_p)
+        self.holm: ByMeasure[float] = self._holm(lambda name: self.p_value[name])
+        self.holm_randomisation: ByMeasure[float] = self._holm(lambda name: self.randomisation[name].p_value)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -90,18 +96,24 @@ class Comparison(Tabular):
         if not self.graded:
             return None
         return graded_verdict(
-            [Tier(name, self.difference[name], self.t_test[name].p_value) for name in self.measures],
+            [Tier(name, self.difference[name], self.p_value[name], self.deciding_test(name)) for name in self.measures],
             self.names,
             1.0 - self.level,
         )
 
     @cached_property
     def by_segment(self) -> dict[Any, Comparison]:
-        """The comparison of each segment of queries; empty without ``by=``."""
+        """The comparison of each segment of queries; empty without ``segments=``."""
         return {
             segment: Comparison(part, self.b.by_segment[segment], self.names, self.graded)
             for segment, part in self.a.by_segment.items()
         }
+
+    def deciding_test(self, of: str | Measure | None = None) -> Literal["t-test", "randomisation"]:
+        """Which test decides in a measure (the first one if left out)."""
+        name = self.measures[0] if of is None else self.difference.name(of)
+        undefined = math.isnan(self.t_test[name].p_value) and self.n_compared[name] > 1
+        return "randomisation" if undefined else "t-test"
 
     def changed(self, of: str | Measure | None = None, count: int = 10) -> list[Changed]:
         """The queries that changed most, largest change first; equal changes in the order of the queries.
@@ -141,6 +153,8 @@ class Comparison(Tabular):
                     "t_statistic": _json(self.t_test[name].statistic),
                     "t_test_p": _json(self.t_test[name].p_value),
                     "t_test_holm_p": _json(self.holm[name]),
+                    "p": _json(self.p_value[name]),
+                    "deciding_test": self.deciding_test(name),
                     "randomisation_p": _json(self.randomisation[name].p_value),
                     "randomisation_holm_p": _json(self.holm_randomisation[name]),
                     **dataclasses.asdict(self.counts[name]),
@@ -203,24 +217,22 @@ class Comparison(Tabular):
                 counts = part.counts[name]
                 row: list[str | Cell] = [
                     name if segment is None else f"{name} [{segment}]",
-                    tables.number(part.a.mean[name]),
-                    tables.number(part.b.mean[name]),
-                    Cell(tables.number(part.difference[name], sign=True), significant=part._significance(name)),
-                    tables.interval(*part.interval[name], sign=True),
-                    tables.p_value(part.t_test[name].p_value),
-                    tables.p_value(part.randomisation[name].p_value),
-                    f"{part.n_compared[name]:,}",
-                    f"{counts.wins:,}",
-                    f"{counts.ties:,}",
-                    f"{counts.losses:,}",
+                    number_cell(part.a.mean[name]),
+                    number_cell(part.b.mean[name]),
+                    number_cell(part.difference[name], sign=True, significant=part._significance(name)),
+                    interval_cell(*part.interval[name], sign=True),
+                    p_value_cell(part.t_test[name].p_value),
+                    p_value_cell(part.randomisation[name].p_value),
+                    count_cell(part.n_compared[name]),
+                    *map(count_cell, (counts.wins, counts.ties, counts.losses)),
                 ]
                 if corrected:
-                    row.insert(6, tables.p_value(part.holm[name]))
+                    row.insert(6, p_value_cell(part.holm[name]))
                 rows.append(row)
         return ResultTable(self._title, header, rows, self._notes)
 
     def _significance(self, name: str) -> Literal["", "better", "worse"]:
-        """Whether a difference is significant at 1 − level, by the t-test that is corrected for the measures."""
+        """Whether a difference is significant at 1 − level, by the p-value that is corrected for the measures."""
         if not self.holm[name] < 1.0 - self.level:  # also where there is nothing to test
             return ""
         return "better" if self.difference[name] > 0.0 else "worse"
@@ -236,7 +248,7 @@ class Comparison(Tabular):
             tests += f"; Holm: corrected for {len(self.measures)} measures"
         if self.graded:
             tests += "; graded: the first measure with a significant difference decides (t-test, not corrected)"
-        notes = [tests, *self.a.policies.sentences()]
+        notes = [tests, *self._undefined_tests(), *self.a.policies.sentences()]
         notes += sentences({self.names[0]: self.a.elsewhere, self.names[1]: self.b.elsewhere})
         changed = self.changed(count=5)
         if changed:
@@ -245,6 +257,17 @@ class Comparison(Tabular):
             notes.append(f"verdict: {self.verdict}")
             notes += [f"verdict [{displayed(segment)}]: {part.verdict}" for segment, part in self.by_segment.items()]
         return notes
+
+    def _undefined_tests(self) -> list[str]:
+        """A sentence about the measures and segments in which the randomisation decides; none if there are none."""
+        parts: dict[Any, Comparison] = {None: self} | self.by_segment
+        found = [
+            name if segment is None else f"{name} [{displayed(segment)}]"
+            for segment, part in parts.items()
+            for name in part.measures
+            if part.deciding_test(name) == "randomisation"
+        ]
+        return [f"{', '.join(found)}: {SAME_EVERYWHERE}"] if found else []
 
     # ------------------------------------------------------------------------------------------------------- internals
 
@@ -261,9 +284,13 @@ class Comparison(Tabular):
         weights = self.a.weights(name)
         return significance.with_weight(differences[counted], None if weights is None else weights[counted])
 
-    def _holm(self, tests: ByMeasure[Significance]) -> ByMeasure[float]:
+    def _deciding_p(self, name: str) -> float:
+        tested = self.t_test if self.deciding_test(name) == "t-test" else self.randomisation
+        return tested[name].p_value
+
+    def _holm(self, p_value: Callable[[str], float]) -> ByMeasure[float]:
         def corrected(name: str) -> float:
-            p_values = significance.holm([tests[one].p_value for one in self.measures])
+            p_values = significance.holm([p_value(one) for one in self.measures])
             return p_values[self.measures.index(name)]
 
         return ByMeasure(self.a.asked, corrected)

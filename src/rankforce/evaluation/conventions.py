@@ -18,6 +18,7 @@ from rankforce.data.dataset_columns import MAIN_LABEL
 from rankforce.errors import MeasureError, SettingsError
 from rankforce.evaluation.ties import BY_DOCUMENT_ID
 from rankforce.kinds import shown
+from rankforce.measures.catalogue import measure_classes
 from rankforce.measures.measure import Measure
 from rankforce.remedies import NAME_ALONE, Argument
 
@@ -45,16 +46,21 @@ class Convention:
     name: str
     tool: str
     ties: str
-    rules: Mapping[str, Rule]  # by the name of the measure's class
+    rules: Mapping[str, Rule]  # by the name of a measure of this package
     single_precision: bool = False  # scores are compared as float32
     query_weights: bool = False  # the tool has them
 
     def rule(self, measure: Measure) -> Rule:
-        """The row of a measure, or an error that says which measures the tool has."""
+        """The row of a measure, or an error that says which measures the tool has.
+
+        A user's class is none of them, whatever its name: its formula is not the tool's.
+        """
         name = type(measure).__name__
-        if name not in self.rules:
+        ours = measure_classes().get(name) is type(measure)
+        if name not in self.rules or not ours:
+            own = "" if ours or name not in measure_classes() else f", a class of your own and not rf.{name}"
             raise SettingsError(
-                f"convention {self.name!r} does not say how {self.tool} computes {measure} "
+                f"convention {self.name!r} does not say how {self.tool} computes {measure}{own} "
                 f"(it has: {', '.join(self.rules)}); leave the convention out, or give ",
                 Argument("ties", NAME_ALONE),
                 " and ",

@@ -22,7 +22,7 @@ from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import AskedTool, Evaluation, MeasuredQueries
 from rankforce.evaluation.scores import scores_of
 from rankforce.evaluation.significance import check_level
-from rankforce.evaluation.ties import POLICIES, QueryValues, RankedData
+from rankforce.evaluation.ties import BY_DOCUMENT_ID, POLICIES, QueryValues, RankedData
 from rankforce.kinds import check_choice
 from rankforce.measures.judged import JudgedMeasure, judged
 from rankforce.measures.measure import Measure
@@ -33,7 +33,7 @@ MISSING_QUERIES = ("zero", "skip", "raise")
 
 
 def evaluate(
-    model_or_scores: Any,
+    ranking: Any,
     data: Any,
     measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
@@ -43,7 +43,7 @@ def evaluate(
     ties: str | None = None,
     blank: str | None = None,
     convention: str | None = None,
-    by: Any = None,
+    segments: Any = None,
     level: float = 0.95,
     seed: int = 0,
     threads: int | None = None,
@@ -52,7 +52,7 @@ def evaluate(
 
     Parameters
     ----------
-    model_or_scores : a model, a function, an array of one score per row, or the name of a feature
+    ranking : a model, a function, an array of one score per row, or the name of a feature
         A model is anything with ``predict``: of rankforce, scikit-learn (also pipelines), LightGBM, XGBoost, CatBoost,
         a PyTorch module, or your own. It, or a function, is handed the feature matrix (``data.features``), matched by
         name if it knows names; your own class with ``takes_dataset = True`` the Dataset. Higher scores rank higher. A
@@ -82,7 +82,7 @@ def evaluate(
         a measure that the tool has no option for. (Of a measure given as an object, a parameter that is the default
         counts as not given: write ``"NDCG@5(gain=exponential)"`` to insist on it.) Without one, the printed result
         says which conventions would give another number, and ``elsewhere`` has these.
-    by : array of one segment per query (following ``data.query_ids``), or mapping of query id to segment
+    segments : array of one segment per query (following ``data.query_ids``), or mapping of query id to segment
         Also evaluate each segment of the queries.
     level : of the intervals
     seed : of sampled and of hashed ties, and of the bootstrap
@@ -92,10 +92,10 @@ def evaluate(
     measure one float64 per document, which the data set remembers for the next evaluation.
     """
     check_choice("missing_queries", missing_queries, MISSING_QUERIES)
-    ranking, data, remarks = judged_ranking(model_or_scores, data, qid, group, missing_queries)
+    ranking, data, remarks, named = judged_ranking(ranking, data, qid, group, missing_queries)
     if isinstance(data, Preferences):
         _refuse_for_preferences(measures=measures, blank=blank, convention=convention)
-        return _evaluate_agreement(ranking, data, ties or "expected", by, level, seed, threads)
+        return _evaluate_agreement(ranking, data, ties or "expected", segments, level, seed, threads)
     request = Request.of(
         "NDCG@10" if measures is None else measures,
         ties=ties,
@@ -105,7 +105,12 @@ def evaluate(
         seed=seed,
         threads=threads,
     )
-    segments = None if by is None else _segments(by, data)
+    segment_of = None if segments is None else _segment_of(segments, data)
+    if not named and request.ties == BY_DOCUMENT_ID:
+        raise DataError(
+            f"convention {convention!r} orders equal scores by document id, and labels beside scores name no "
+            "documents: give {query: {document: score}} and {query: {document: grade}}, or a Dataset with document_ids"
+        )
     judgements = request.on(data)
     tool, measures_asked = request.tool, list(request.measures)
     scores = scores_of(ranking, data)
@@ -131,7 +136,7 @@ def evaluate(
         policies,
         request.level,
         request.seed,
-        segments,
+        segment_of,
         _explainer(ranked),
         remarks,
         None if tool is not None else _asker(ranked, threads),
@@ -139,15 +144,15 @@ def evaluate(
 
 
 def _evaluate_agreement(
-    model_or_scores: Any, preferences: Preferences, ties: str, by: Any, level: float, seed: int, threads: int | None
+    ranking: Any, preferences: Preferences, ties: str, segments: Any, level: float, seed: int, threads: int | None
 ) -> Evaluation:
     data = preferences.data
     check_choice("ties", ties, POLICIES)
     level, seed = check_level(level), checked_seed(seed)
-    segments = None if by is None else _segments(by, data)
+    segment_of = None if segments is None else _segment_of(segments, data)
     agreement = ListedAgreement(preferences)
     with using_threads(threads):
-        values = agreement.per_query(scores_of(model_or_scores, data), ties, seed)
+        values = agreement.per_query(scores_of(ranking, data), ties, seed)
     none, weights = np.zeros(data.n_queries, dtype=np.int64), agreement.query_weights
     measured = MeasuredQueries(
         agreement.measure, agreement.measure, values, np.isnan(values), none, none, None, weights, None
@@ -160,7 +165,7 @@ def _evaluate_agreement(
         Policies(ties, "skip", None, "the sum of the weights of its preferences"),
         level,
         seed,
-        segments,
+        segment_of,
     )
 
 
@@ -269,28 +274,31 @@ def _explainer(ranking: RankedData) -> Callable[[Measure, int], list[dict[str, A
     return explain
 
 
-def _segments(by: Any, data: Dataset) -> np.ndarray:
-    if isinstance(by, Mapping):
+def _segment_of(segments: Any, data: Dataset) -> np.ndarray:
+    """The segment of every query, in the order of ``data.query_ids``."""
+    if isinstance(segments, Mapping):
         ids = data.query_ids.tolist()
-        without_segment = [name for name in ids if name not in by]
+        without_segment = [name for name in ids if name not in segments]
         if without_segment:
             raise DataError(
-                f"by= names no segment for {len(without_segment)} of {data.n_queries} queries, the first is "
-                f"{without_segment[0]!r}"
+                Argument("segments", NAME_ALONE),
+                f" names no segment for {len(without_segment)} of {data.n_queries} queries, the first is "
+                f"{without_segment[0]!r}",
             )
-        names = [by[name] for name in ids]
+        names = [segments[name] for name in ids]
     else:
-        names = np.asarray(frames.as_vector(by)).tolist()
+        names = np.asarray(frames.as_vector(segments)).tolist()
         if not isinstance(names, list) or len(names) != data.n_queries:
             raise DataError(
-                f"by= must name one segment per query ({data.n_queries}, following data.query_ids), or map query ids "
-                "to segments"
+                Argument("segments", NAME_ALONE),
+                f" must name one segment per query ({data.n_queries}, following data.query_ids), or map query ids to "
+                "segments",
             )
-    segments = np.empty(data.n_queries, dtype=object)
-    segments[:] = [name if isinstance(name, (str, int)) else str(name) for name in names]
-    if len({type(name) for name in segments}) > 1:
-        segments[:] = [str(name) for name in segments]
-    return segments
+    segment_of = np.empty(data.n_queries, dtype=object)
+    segment_of[:] = [name if isinstance(name, (str, int)) else str(name) for name in names]
+    if len({type(name) for name in segment_of}) > 1:
+        segment_of[:] = [str(name) for name in segment_of]
+    return segment_of
 
 
 def _single_precision(scores: np.ndarray) -> np.ndarray:

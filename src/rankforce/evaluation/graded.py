@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from rankforce.console import tables
 from rankforce.displayed_text import displayed
@@ -16,11 +16,12 @@ from rankforce.displayed_text import displayed
 
 @dataclasses.dataclass(frozen=True)
 class Tier:
-    """One measure of a graded comparison: the difference of the means, b − a, and the p-value of its paired test."""
+    """One measure of a graded comparison: the difference of the means, b − a, and the p-value that decides."""
 
     measure: str
     difference: float
     p_value: float
+    test: Literal["t-test", "randomisation"] = "t-test"
 
     def outcome(self, alpha: float) -> str:
         """``better``, ``worse`` or ``equal``: of b, at the level ``alpha``. A measure without queries is equal."""
@@ -56,6 +57,7 @@ class GradedVerdict:
                     "measure": tier.measure,
                     "difference": tier.difference if math.isfinite(tier.difference) else None,
                     "p": tier.p_value if math.isfinite(tier.p_value) else None,
+                    "deciding_test": tier.test,
                     "outcome": tier.outcome(self.alpha),
                 }
                 for tier in self.tiers
@@ -71,12 +73,14 @@ class GradedVerdict:
         looked_at = self.tiers if self.decided_by is None else self.tiers[: self.decided_by]
         reasons = [
             f"{tier.outcome(self.alpha)} in {tier.measure} ({tables.number(tier.difference, sign=True)}, "
-            f"p {_with_sign(tier.p_value)})"
+            f"p {_with_sign(tier.p_value)}{' by randomisation' if tier.test == 'randomisation' else ''})"
             for tier in looked_at
         ]
+        differing = any(tier.test == "randomisation" for tier in looked_at)
+        also = "; randomisation where all differences are the same" if differing else ""
         return (
             f"{told[self.outcome]}: {', '.join(reasons)}; "
-            f"equal means not significantly different at {tables.level_name(self.alpha)} (paired t-test)"
+            f"equal means not significantly different at {tables.level_name(self.alpha)} (paired t-test{also})"
         )
 
 

@@ -37,6 +37,7 @@ class JudgedRanking(NamedTuple):
     ranking: Any
     data: Dataset | Preferences
     remarks: tuple[str, ...] = ()
+    named: bool = True  # whether documents could have ids: labels alone have none
 
 
 def judged_ranking(ranking: Any, data: Any, qid: Any, group: Any, missing_queries: str) -> JudgedRanking:
@@ -52,7 +53,8 @@ def judged_ranking(ranking: Any, data: Any, qid: Any, group: Any, missing_querie
         labels = frames.as_numbers(data, "the labels")
         if labels.ndim != 1:
             raise DataError(f"the labels must be a vector, one per document, not of shape {labels.shape}")
-        return JudgedRanking(ranking, Dataset(np.empty((len(labels), 0), dtypes.FEATURE), labels, qid, group=group))
+        known = Dataset(np.empty((len(labels), 0), dtypes.FEATURE), labels, qid, group=group)
+        return JudgedRanking(ranking, known, named=False)
     if isinstance(data, JudgedRun):
         raise DataError(
             "a judged run holds both",

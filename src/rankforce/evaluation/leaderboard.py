@@ -12,11 +12,12 @@ import numpy as np
 
 from rankforce.cached_properties import cached_property
 from rankforce.console import tables
+from rankforce.console.numeric_cells import number_cell
 from rankforce.console.result_tables import Cell, ResultTable, Tabular
 from rankforce.console.wording import counted
 from rankforce.errors import SettingsError
 from rankforce.evaluation import significance
-from rankforce.evaluation.comparison import Comparison
+from rankforce.evaluation.comparison import SAME_EVERYWHERE, Comparison
 from rankforce.evaluation.elsewhere import sentences
 from rankforce.evaluation.result import Evaluation
 from rankforce.measures.measure import Measure
@@ -25,7 +26,7 @@ MOST_RANKINGS = len(string.ascii_lowercase)  # each has a letter
 
 
 class PairedDifference(NamedTuple):
-    """One measure of two rankings: b − a, the p-value of its paired t-test, and that corrected for all of them."""
+    """One measure of two rankings: b − a, the p-value that decides, and that corrected for all of them."""
 
     measure: str
     a: str
@@ -42,8 +43,8 @@ class Leaderboard(Tabular):
     evaluations : mapping of name to ``Evaluation``
     pairs : every measure of every two rankings, each a ``PairedDifference``
 
-    Paired t-tests, Holm-corrected for all pairs and measures together. A mean is marked with the letters of the
-    rankings that it is significantly above, at 1 − level.
+    Paired t-tests (randomisation tests where all differences are the same), Holm-corrected for all pairs and measures
+    together. A mean is marked with the letters of the rankings that it is significantly above, at 1 − level.
     """
 
     def __init__(self, evaluations: Mapping[str, Evaluation]) -> None:
@@ -70,7 +71,7 @@ class Leaderboard(Tabular):
     @cached_property
     def pairs(self) -> tuple[PairedDifference, ...]:
         tested = [
-            (name, a, b, comparison.difference[name], comparison.t_test[name].p_value)
+            (name, a, b, comparison.difference[name], comparison.p_value[name])
             for name in self.measures
             for (a, b), comparison in self._comparisons.items()
         ]
@@ -135,7 +136,7 @@ class Leaderboard(Tabular):
             for measure in self.measures:
                 mean = one.mean[measure]
                 marks = "".join(string.ascii_lowercase[self.names.index(o)] for o in self.better_than(name, measure))
-                row.append(Cell(tables.number(mean), mean == highest[measure], marks))
+                row.append(number_cell(mean, best=mean == highest[measure], marks=marks))
             rows.append(row)
         title = f"{len(self.names)} rankings of {counted(self._first.n_queries, 'query')}"
         return ResultTable(title, ["", "ranking", *self.measures], rows, self._notes, left=2)
@@ -161,9 +162,21 @@ class Leaderboard(Tabular):
         return [
             f"letters: significantly above that ranking (paired t-test, two-sided, at {1.0 - self.level:.2g}; Holm: "
             f"corrected for {tests})",
+            *self._undefined_tests(),
             *self._first.policies.sentences(),
             *sentences({name: one.elsewhere for name, one in self.evaluations.items()}),
         ]
+
+    def _undefined_tests(self) -> list[str]:
+        """A sentence about the pairs in which the randomisation decides; none if there are none."""
+        letters = dict(zip(self.names, string.ascii_lowercase, strict=False))
+        found = [
+            f"{letters[a]} and {letters[b]} in {name}"
+            for name in self.measures
+            for (a, b), comparison in self._comparisons.items()
+            if comparison.deciding_test(name) == "randomisation"
+        ]
+        return [f"{', '.join(found)}: {SAME_EVERYWHERE}"] if found else []
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Leaderboard, (self.evaluations,)

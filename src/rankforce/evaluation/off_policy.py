@@ -39,7 +39,7 @@ def off_policy(
     cutoff: int | None = None,
     clip: float | None = 10.0,
     relevance: Any = None,
-    shrinkage: float = 10.0,
+    smoothing: float = 10.0,
     resample: str = "session",
     resamples: int = 1000,
     level: float = 0.95,
@@ -77,7 +77,8 @@ def off_policy(
         Weights beyond it are cut off in the estimators "clipped" and "dr". None: none is.
     relevance : a model, numbers from 0 to 1 (one per row), the name of a label or a feature; optional
         The probability of a click on the document if it stands at position 1, for "dr" and "model". By default the rate
-        of each query and document in the log, drawn to that of its query by ``shrinkage`` looks.
+        of each query and document in the log, drawn to that of its query by ``smoothing`` looks, and that to the rate
+        of the whole log by as many.
     resample : "session" or "query"
         What the bootstrap draws: sessions, as other traffic would bring them, or whole queries.
     resamples : int
@@ -97,7 +98,7 @@ def off_policy(
     check_dataset(data)
     settings = OffPolicySettings(
         clip=math.inf if clip is None else _above_zero("clip", clip),
-        shrinkage=_above_zero("shrinkage", shrinkage),
+        smoothing=_above_zero("smoothing", smoothing),
         resample=_one_of("resample", resample, UNITS),
         resamples=_whole("resamples", resamples),
         level=check_level(level),
@@ -120,7 +121,7 @@ def off_policy(
     evidence = Evidence.of(counted, data, examination, shown_places)
     if given is None and not evidence.looks.any():
         raise DataError("no document that the log shows is in the data: ids are compared as text")
-    gamma = evidence.shrunken_rates(settings.shrinkage) if given is None else given
+    gamma = evidence.shrunken_rates(settings.smoothing) if given is None else given
     n_units = counted.n_sessions if settings.resample == "session" else data.n_queries
     columns, supports = {}, {}
     for name, place in places.items():

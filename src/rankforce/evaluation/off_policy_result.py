@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from rankforce.console import tables
-from rankforce.console.result_tables import ResultTable, Tabular
+from rankforce.console.numeric_cells import interval_cell, number_cell
+from rankforce.console.result_tables import Cell, ResultTable, Tabular
 from rankforce.console.wording import counted
 from rankforce.data.clicks.propensities import Propensities
 from rankforce.displayed_text import displayed
@@ -34,7 +35,7 @@ class OffPolicySettings:
     """As ``rf.off_policy`` was asked."""
 
     clip: float
-    shrinkage: float
+    smoothing: float
     resample: str
     resamples: int
     level: float
@@ -95,17 +96,17 @@ class OffPolicyEvaluation(Tabular):
         self.differences = _errors_of_models_are_unknown(differences)
         self.lifts = _errors_of_models_are_unknown({key: lift(one, production) for key, one in ratios.items()})
 
-    def estimate(self, name: str | None = None, by: str = "dr") -> Estimate:
+    def estimate(self, name: str | None = None, estimator: str = "dr") -> Estimate:
         """The clicks per view of a ranking, of the only one if there is no name."""
-        return self.estimates[self._key(name, by)]
+        return self.estimates[self._key(name, estimator)]
 
-    def difference(self, a: str, b: str, by: str = "dr") -> Estimate:
+    def difference(self, a: str, b: str, estimator: str = "dr") -> Estimate:
         """Ranking b minus ranking a, of which each may be "production"."""
         first, second = (
-            self._production if name == PRODUCTION else self._ratio(*self._key(name, by)) for name in (a, b)
+            self._production if name == PRODUCTION else self._ratio(*self._key(name, estimator)) for name in (a, b)
         )
         found = self._resampled.estimate(second, first)
-        return without_errors(found) if by == "model" else found
+        return without_errors(found) if estimator == "model" else found
 
     # -------------------------------------------------------------------------------------------------------- display
 
@@ -166,18 +167,19 @@ class OffPolicyEvaluation(Tabular):
         header = ["ranking", "estimator", "clicks per view", f"{level} interval", "more than production"]
         header += [f"{level} interval", "lift"]
         own = self.production
-        rows = [[PRODUCTION, "its clicks", tables.number(own.value), tables.interval(*own.interval), "", "", ""]]
+        means = (number_cell(own.value), interval_cell(*own.interval))
+        rows: list[list[str | Cell]] = [[PRODUCTION, "its clicks", *means, "", "", ""]]
         for (name, one), estimate in self.estimates.items():
             difference = self.differences[name, one]
             rows.append(
                 [
                     name,
                     one,
-                    tables.number(estimate.value),
-                    tables.interval(*estimate.interval),
-                    tables.number(difference.value, sign=True),
-                    tables.interval(*difference.interval, sign=True),
-                    _signed_per_cent(self.lifts[name, one].value),
+                    number_cell(estimate.value),
+                    interval_cell(*estimate.interval),
+                    number_cell(difference.value, sign=True),
+                    interval_cell(*difference.interval, sign=True),
+                    Cell(_signed_per_cent(self.lifts[name, one].value), values=(float(self.lifts[name, one].value),)),
                 ]
             )
         title = (
@@ -196,9 +198,8 @@ class OffPolicyEvaluation(Tabular):
             f"intervals: percentile bootstrap over {units}{bundled} ({settings.resamples:,} draws); propensities "
             f"({self.propensities.verdict}) count as known"
         )
-        model = (
-            f"the log's rates, drawn to their query's by {settings.shrinkage:g} looks" if self._modelled else "given"
-        )
+        rates = f"the log's rates, drawn to their query's by {settings.smoothing:g} looks, and these to the whole log's"
+        model = rates if self._modelled else "given"
         clip = "none" if math.isinf(settings.clip) else f"at {settings.clip:g}"
         notes.append(f"weights clipped (clipped, dr): {clip}; model (dr, model): {model}; ties: {settings.ties}")
         if self.left_out:
@@ -231,20 +232,20 @@ class OffPolicyEvaluation(Tabular):
     def _production(self) -> Ratio:
         return Ratio((COLUMNS.index("clicks"),), (COLUMNS.index("views"),))
 
-    def _ratio(self, name: str, by: str) -> Ratio:
+    def _ratio(self, name: str, estimator: str) -> Ratio:
         first = self.names.index(name) * len(COLUMNS)
-        above = tuple(first + COLUMNS.index(one) for one in _ABOVE[by])
-        below = (COLUMNS.index("views"), *([first + COLUMNS.index("accounted")] if by == "snips" else []))
+        above = tuple(first + COLUMNS.index(one) for one in _ABOVE[estimator])
+        below = (COLUMNS.index("views"), *([first + COLUMNS.index("accounted")] if estimator == "snips" else []))
         return Ratio(above, below)
 
-    def _key(self, name: str | None, by: str) -> tuple[str, str]:
-        if by not in ESTIMATORS:
-            raise SettingsError(f"there is no estimator {by!r} (there are: {', '.join(ESTIMATORS)})")
+    def _key(self, name: str | None, estimator: str) -> tuple[str, str]:
+        if estimator not in ESTIMATORS:
+            raise SettingsError(f"there is no estimator {estimator!r} (there are: {', '.join(ESTIMATORS)})")
         if name is None and len(self.names) == 1:
             name = self.names[0]
         if name is None or name not in self.names:
             raise SettingsError(f"there is no ranking {name!r} (there are: {', '.join(map(repr, self.names))})")
-        return name, by
+        return name, estimator
 
 
 def _errors_of_models_are_unknown(

@@ -74,9 +74,9 @@ class Evidence:
         return cls(data, logged, examination, cutoff, looks, clicks, views)
 
     def shrunken_rates(self, looks: float) -> np.ndarray:
-        """γ of each row: (C + s·m)/(T + s) for s looks at the mean m of the query, which is drawn to that of the log.
+        """γ of each row: (C + s·m)/(T + s) for s looks at the mean m of its query. A document never shown has m.
 
-        A document that was never shown has m.
+        m = (C_q + s·r)/(T_q + s), with the clicks and looks of the query, and r those of the log, clicks over looks.
         """
         query = self.data.row_queries
         clicks, seen = (np.bincount(query, one, self.data.n_queries) for one in (self.clicks, self.looks))

@@ -11,7 +11,8 @@ import numpy as np
 
 from rankforce.cached_properties import cached_property
 from rankforce.console import tables
-from rankforce.console.result_tables import ResultTable, Tabular
+from rankforce.console.numeric_cells import count_cell, interval_cell, number_cell, share_cell
+from rankforce.console.result_tables import Cell, ResultTable, Tabular
 from rankforce.console.wording import counted
 from rankforce.errors import DataError
 from rankforce.evaluation import significance
@@ -131,7 +132,7 @@ class Evaluation(Tabular):
 
     @cached_property
     def by_segment(self) -> dict[Any, Evaluation]:
-        """The evaluation of each segment of queries; empty without ``by=``."""
+        """The evaluation of each segment of queries; empty without ``segments=``."""
         if self.segments is None:
             return {}
         return {segment: self._taking(self.segments == segment) for segment in sorted(set(self.segments.tolist()))}
@@ -260,16 +261,16 @@ class Evaluation(Tabular):
         parts: dict[Any, Evaluation] = {None: self} | self.by_segment
         for segment, part in parts.items():
             for name in part.measures:
-                row = [
+                row: list[str | Cell] = [
                     name if segment is None else f"{name} [{segment}]",
-                    tables.number(part.mean[name]),
-                    tables.interval(*part.interval[name]),
-                    f"{part.counted[name]:,}",
-                    f"{part.blank[name]:,}",
-                    tables.per_cent(part.unlabelled[name]),
+                    number_cell(part.mean[name]),
+                    interval_cell(*part.interval[name]),
+                    count_cell(part.counted[name]),
+                    count_cell(part.blank[name]),
+                    share_cell(part.unlabelled[name]),
                 ]
                 if sampled:
-                    row.insert(2, tables.number(part.tie_error[name], 5))
+                    row.insert(2, number_cell(part.tie_error[name], 5))
                 rows.append(row)
         return ResultTable(self._title, header, rows, self._notes)
 

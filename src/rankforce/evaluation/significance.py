@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankforce.collective import exact_total, total
+from rankforce.collective import anybody, exact_total, gathered, total
 from rankforce.data.random_streams import Stream
 from rankforce.errors import SettingsError
 from rankforce.kinds import Number
@@ -22,6 +22,7 @@ from rankforce.measures.mean import weighted_mean
 EXACT_UP_TO = 16  # differences other than 0: 65,536 patterns of signs are tried one by one
 RESAMPLES = 10_000
 FLIPS = 100_000
+EQUAL = 1e-12  # values nearer than this are the same: they differ by rounding only
 _CHUNK = 2_000_000  # entries of a random block held at once
 
 
@@ -97,15 +98,28 @@ def bootstrap_interval(
     return Interval(float(low), float(high))
 
 
+def paired_interval(differences: np.ndarray, weights: np.ndarray | None = None, level: float = 0.95) -> Interval:
+    """``t_interval`` of differences; NaN where ``paired_t_test`` is undefined, as both divide by the same error."""
+    if math.isnan(paired_t_test(differences, weights).p_value):
+        return Interval(math.nan, math.nan)
+    return t_interval(differences, weights, level)
+
+
 def paired_t_test(differences: np.ndarray, weights: np.ndarray | None = None) -> Significance:
-    """Student's t-test on the differences of each query: the test of the papers. p = 1 if all differences are 0."""
+    """Student's t-test on the differences of each query: the test of the papers. p = 1 if all differences are 0.
+
+    NaN for fewer than two queries, and where all differences are the same and not 0: their spread, 0 in the sample,
+    says nothing about that of other queries, and t would be infinite after two.
+    """
     differences, weights = with_weight(differences, weights)
     centre = weighted_mean(differences, weights)
     error = standard_error(differences, weights)
     if math.isnan(error):
         return Significance(math.nan, math.nan)
-    if error == 0.0:
-        return Significance(0.0, 1.0) if centre == 0.0 else Significance(math.copysign(math.inf, centre), 0.0)
+    if error == 0.0 and centre == 0.0:
+        return Significance(0.0, 1.0)
+    if not anybody(bool((np.abs(differences - centre) > EQUAL * max(1.0, abs(centre))).any())):
+        return Significance(math.nan, math.nan)
     statistic = centre / error
     from scipy import special  # a fifth of a second, for what not every evaluation asks
 
@@ -141,6 +155,18 @@ def randomisation_test(
         patterns = generator.integers(0, 256, size=(last - first, len(tables)), dtype=np.uint8)
         as_large += int((np.abs(_sums(tables, patterns)) >= bound).sum())
     return Significance(observed_mean, (1 + as_large) / (1 + flips))
+
+
+def deciding_p(differences: np.ndarray, weights: np.ndarray | None = None, *, seed: int = 0) -> float:
+    """The p-value by which two rankings differ or do not: that of the paired t-test.
+
+    Where all differences are the same and not 0 it is that of the randomisation test; NaN for fewer than two queries.
+    """
+    p = paired_t_test(differences, weights).p_value
+    if not math.isnan(p) or total(len(with_weight(differences, weights)[0])) < 2:
+        return p
+    everybody = None if weights is None else gathered(weights)
+    return randomisation_test(gathered(differences), everybody, seed=seed).p_value
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -33,6 +33,7 @@ from rankforce.errors import DataError
 from rankforce.kernels.ranking.ordering import order_documents
 from rankforce.kernels.ranking.values import query_expected_values, query_values
 from rankforce.measures.judged import JudgedMeasure
+from rankforce.measures.method_check import check_expected_values
 from rankforce.remedies import DOCUMENT_IDS
 from rankforce.threads import over_queries
 
@@ -214,6 +215,8 @@ class _Job:
         self.normalisers = np.where(self.empty, 0.0, judged.normalisers) if self.empty.any() else judged.normalisers
         self.values = np.empty(len(self.normalisers))
         self.exact = expected and hasattr(judged.measure.Kernel, "expected_value")
+        if self.exact:
+            check_expected_values(judged)
 
     def run(self, order: np.ndarray, first: int, last: int) -> None:
         measure, worth, ranked, out = self.judged.kernel_tuple, self.worth, self.ranked, self.values

@@ -19,8 +19,8 @@ class Anchor:
 
     With stiffness a, the spring of a document with score s adds the force a(t − (s − s̄)) and the curvature a; s̄ is the
     mean score of its query, and t its target: its grade minus the mean grade of its query, in units of the standard
-    deviation of all those, times SPREAD/σ. The grade is the place of a label among all different ones of the data, so
-    that labels on any scale (click rates, times) serve as well as those from 0 to 4.
+    deviation of all those, times SPREAD/σ. The grade is the place of a label among all different ones of the data, by
+    what they are worth, so that labels on any scale (click rates, times) serve as well as those from 0 to 4.
 
     Springs do not move a query as a whole, and all together they are a regression of the grades within queries. Pairs
     say which of two documents is better; a regression says how good each is, with a curvature that never vanishes, and
@@ -48,7 +48,7 @@ class Anchor:
         if judged.source.any_missing:
             self.weights = np.where(judged.source.missing, 0.0, self.weights)
         # Unlabelled documents, NaN, come last. They weigh nothing.
-        grades = np.searchsorted(union(judged.labels), judged.labels).astype(np.float64)
+        grades = np.searchsorted(union(term.standing), term.standing).astype(np.float64)
         query_of = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         totals = np.bincount(query_of, self.weights, len(self.starts) - 1)
         sums = np.bincount(query_of, self.weights * grades, len(self.starts) - 1).astype(np.float64)

@@ -18,7 +18,7 @@ from rankforce.forces.normalising import normalise_forces
 from rankforce.forces.pairs import FEW_PAIRS, PairRanges
 from rankforce.forces.position_weights import PositionWeights
 from rankforce.kernels.forces.bundles import ForceSums, PairPlaces, ScoredQueries
-from rankforce.kernels.forces.giant_queries import add_forces_by_tiles
+from rankforce.kernels.forces.giant_queries import add_forces_with_giants
 from rankforce.kernels.forces.kept_documents import add_of_kept, scores_of_kept
 from rankforce.kernels.forces.listwise_forces import add_listwise_forces
 from rankforce.kernels.forces.local_forces import add_forces_nearby
@@ -32,6 +32,7 @@ from rankforce.lambdas.pairwise import PairwiseLambdaFunction
 from rankforce.measures.judged import judged
 from rankforce.measures.mean import weights_of_queries
 from rankforce.measures.measure import Measure
+from rankforce.measures.method_check import check_swaps
 from rankforce.objectives.objective import ALL_PAIRS, DEFAULT_LAMBDA_FUNCTION, Objective, Pairs, Term
 from rankforce.threads import (
     FEW_IN_A_PASS,
@@ -100,8 +101,9 @@ class TermForces:
         )  # None: listwise
         earlier = [labels_of(data, source, term.measure) for source in term.earlier]
         self.tied_in = tuple(judgement.of_kept(data.by_query(labels)) for labels in earlier)
+        self.standing = judgement.standing()
         self.ranges = PairRanges.of(
-            judgement.labels,
+            self.standing,
             judgement.starts,
             earlier=self.tied_in,
             active=judgement.labels != 0.0 if term.zeros is False else None,
@@ -113,6 +115,7 @@ class TermForces:
         self.document_weights = judgement.of_kept(weights)
         self.lambda_tuple = term.lambda_function.kernel_tuple()
         self.column_count = judgement.column_count
+        check_swaps(judgement, signed=self.reach is None)  # pairs are pulled by |ΔZ|
         self.position_weights = None if term.bias is None else PositionWeights(data, term, term.bias, judgement)
         if self.position_weights is not None and self.position_weights.fixed is not None:
             self.document_weights = self.document_weights * self.position_weights.fixed
@@ -197,15 +200,21 @@ class TermForces:
         measure = self.judged.kernel_tuple
         wide = np.zeros(len(scales), dtype=np.uint8)
         terms = (measure, self.lambda_tuple, self.column_count)
-        others = scored._replace(scales=np.where(self.giants.are, 0.0, scales)) if self.giants else scored
-        take_ranges(
-            self._ranges_of_queries(),
-            lambda ranges, taken: add_forces_by_columns(*terms, others, self.pair_places, ranges, taken, wide, sums),
-        )
+        ranges = self._ranges_of_queries()
         if self.giants:
+            others = np.where(self.giants.are, 0.0, scales)
             self.giants.add(
-                lambda thread, threads, meeting, taken, tiles, space: add_forces_by_tiles(
-                    thread, threads, meeting, taken, *terms, scored, self.pair_places, tiles, space, wide, sums
+                ranges,
+                lambda thread, threads, meeting, taken, ranges, tiles, space: add_forces_with_giants(
+                    thread, threads, meeting, taken, *terms, scored, self.pair_places, ranges, others, tiles, space,
+                    wide, sums,
+                ),
+            )  # fmt: skip
+        else:
+            take_ranges(
+                ranges,
+                lambda ranges, taken: add_forces_by_columns(
+                    *terms, scored, self.pair_places, ranges, taken, wide, sums
                 ),
             )
         if wide.any():

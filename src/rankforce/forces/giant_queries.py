@@ -39,12 +39,16 @@ class GiantQueries:
     def __len__(self) -> int:
         return len(self._cuts)
 
-    def add(self, work: Callable[..., Any]) -> None:
-        """Call ``work(thread, threads, meeting, taken, tiles, space)`` on all threads, for some giants after others."""
+    def add(self, others: np.ndarray, work: Callable[..., Any]) -> None:
+        """Call ``work(thread, threads, meeting, taken, ranges, tiles, space)`` on all threads, for some giants at once.
+
+        ``others`` are the ranges of all queries, which the first call gets; later ones have giants alone.
+        """
         batches = list(self._batches())
         for batch in batches:
             tiles, space = self._all_at_once if len(batches) == 1 else self._prepared(batch)
-            _share(tiles, space, work)
+            _share(others, tiles, space, work)
+            others = others[:0]
 
     @cached_property
     def _all_at_once(self) -> tuple[Tiles, TileSums]:
@@ -96,9 +100,9 @@ class GiantQueries:
         return Tiles(*(np.asarray(one, dtype=np.int64) for one in arrays))
 
 
-def _share(tiles: Tiles, space: TileSums, work: Callable[..., Any]) -> None:
+def _share(ranges: np.ndarray, tiles: Tiles, space: TileSums, work: Callable[..., Any]) -> None:
     taken = np.zeros(TAKEN_SIZE, dtype=np.int64)
-    together(lambda thread, threads, meeting: work(thread, threads, meeting, taken, tiles, space))
+    together(lambda thread, threads, meeting: work(thread, threads, meeting, taken, ranges, tiles, space))
 
 
 def _cuts(pairs: np.ndarray) -> list[int]:

@@ -2,7 +2,8 @@
 
 Within each query the documents are sorted by (stratum, falling label). A document's partners are then contiguous: the
 worse ones in ``[worse_first, worse_last)``, the better ones in ``[better_first, better_last)``. Different grades, tied
-in all earlier tiers, no zero clicks, missing labels, all pairs: different arrays, the same kernel.
+in all earlier tiers, no zero clicks, missing labels, all pairs: different arrays, the same kernel. Where labels are not
+worth more the higher they are, other numbers stand for them (``JudgedMeasure.standing``).
 """
 
 from __future__ import annotations

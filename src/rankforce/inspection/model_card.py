@@ -16,7 +16,7 @@ from rankforce.importing.library_objects import attribute
 from rankforce.models.bagged import Bagged
 from rankforce.models.combination import Combination
 from rankforce.models.model import Model
-from rankforce.models.provenance import COLUMNS
+from rankforce.models.provenance import COLUMNS, INTERRUPTED
 from rankforce.models.stacked import Stacked
 from rankforce.models.tree_ensemble import TreeEnsemble
 
@@ -56,6 +56,7 @@ class ModelCard:
     checkpoint: bool
     columns: dict[str, str] = dataclasses.field(default_factory=dict)  # of the table: column → what became of it
     categories: dict[str, int] = dataclasses.field(default_factory=dict)  # categorical feature → how many
+    interrupted: str = ""  # of a training that Ctrl-C cut short: "after 285 of 5,000 trees"
 
     def to_dict(self) -> dict[str, Any]:
         """The card as plain values."""
@@ -71,6 +72,8 @@ class ModelCard:
         parts = [self.summary]
         if self.checkpoint:
             parts.append("A checkpoint of a training that goes on from it.")
+        if self.interrupted:
+            parts.append(f"The training was interrupted {escaped(self.interrupted)}.")
         facts = [("objective", self.objective), ("data", self.data_fingerprint), ("cpu", self.cpu_target)]
         facts.append(("versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())))
         parts.append("\n".join(f"{name:<10} {escaped(text)}" for name, text in facts if text))
@@ -94,6 +97,8 @@ class ModelCard:
         """What notebooks show: facts, the history as a curve, features; the settings unfold."""
         facts = [("objective", self.objective), ("data", self.data_fingerprint), ("cpu", self.cpu_target)]
         facts.append(("versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())))
+        if self.interrupted:
+            facts.insert(0, ("interrupted", self.interrupted))
         settings = [(name, repr(value)) for name, value in self.settings.items()]
         words = self._history_words()
         parts = [
@@ -180,7 +185,7 @@ def model_card(model: Any) -> ModelCard:
     else:
         settings, data = provenance.settings, provenance.data_fingerprint
         versions, target = provenance.versions, provenance.cpu_target
-    kept = {name: value for name, value in settings.items() if name != COLUMNS}
+    kept = {name: value for name, value in settings.items() if name not in (COLUMNS, INTERRUPTED)}
     return ModelCard(
         kind=model.KIND,
         summary=repr(model),
@@ -198,6 +203,7 @@ def model_card(model: Any) -> ModelCard:
         cpu_target=target,
         seed=provenance.seed,
         checkpoint=isinstance(identity, dict),
+        interrupted=provenance.interrupted,
     )
 
 

@@ -59,7 +59,7 @@ def gains(labels: np.ndarray, gain: Gain, measure: str) -> np.ndarray:
         result = np.asarray(gain, dtype=dtypes.WORTH)[index]
     else:
         assert callable(gain)
-        result = np.asarray(gain(labelled), dtype=dtypes.WORTH)
+        result = _called(gain, labelled, measure)
         if result.shape != labels.shape:
             raise MeasureError(
                 f"{measure}: the gain function returned shape {result.shape} for {labels.shape} labels: "
@@ -68,3 +68,14 @@ def gains(labels: np.ndarray, gain: Gain, measure: str) -> np.ndarray:
     if not np.isfinite(result).all() or (result < 0).any():
         raise MeasureError(f"{measure}: gains must be finite and not negative")
     return np.where(np.isnan(labels), 0.0, result)
+
+
+def _called(gain: Callable[[np.ndarray], Any], labels: np.ndarray, measure: str) -> np.ndarray:
+    """What a user's function makes of the labels. Most that fail were written for one label."""
+    try:
+        return np.asarray(gain(labels), dtype=dtypes.WORTH)
+    except Exception as error:
+        raise MeasureError(
+            f"{measure}: the gain function raised {type(error).__name__}: {error}. It is given an array of all labels "
+            "and must return an array of their gains, as lambda labels: np.where(labels > 1, 2.0**labels, 0.0) does"
+        ) from error

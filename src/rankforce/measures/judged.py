@@ -126,9 +126,13 @@ class JudgedMeasure:
             )
 
     @cached_property
+    def _ideal_order(self) -> np.ndarray:
+        return self.source.ideal_order(self.worth)
+
+    @cached_property
     def normalisers(self) -> np.ndarray:
         """One per query; 0 marks a blank query: no labelled document can raise its value."""
-        order = self.source.ideal_order(self.worth)
+        order = self._ideal_order
         labelled = self.source.labelled
         result = np.empty(len(self.starts) - 1)
         over_queries(
@@ -137,6 +141,20 @@ class JudgedMeasure:
         )
         self._check_numbers(result, np.isfinite(result), "normaliser")
         return result
+
+    def standing(self) -> np.ndarray:
+        """Numbers in the order of what documents are worth, of equal worth by label; NaN for unlabelled ones.
+
+        The labels themselves, where what they are worth rises with them. Members ask for it together.
+        """
+        if not anybody(self._ideal_order is not self.source.label_order):
+            return self.labels
+        labelled = ~self.source.missing
+        both = np.empty(int(labelled.sum()), dtype=np.complex128)  # which are sorted by the first part, then the second
+        both.real, both.imag = self.worth[labelled], self.labels[labelled]
+        standing = np.full(len(self.labels), np.nan)
+        standing[labelled] = np.searchsorted(union(both), both)
+        return standing
 
     @cached_property
     def column_count(self) -> int:

@@ -35,6 +35,10 @@ class KendallTau(Concordance):
 
     variant: str = choice("a", "b")
 
+    @property
+    def expects_the_mean(self) -> bool:
+        return self.variant == "a"  # τ_b divides by the pairs of different scores
+
     def normaliser(self: Any, ideal: Any) -> Any:
         if self.variant == 1:
             return np.sqrt(different_pairs(ideal) * (ideal.shape[0] * (ideal.shape[0] - 1.0) / 2.0))

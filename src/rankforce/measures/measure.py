@@ -126,6 +126,11 @@ class Measure(KernelValue):
         return self.label != MAIN_LABEL if self.judged_only is None else bool(self.judged_only)
 
     @property
+    def expects_the_mean(self) -> bool:
+        """Whether ``expected_value``, if there is one, is the mean of ``value`` over all orders of ties."""
+        return True
+
+    @property
     def swap_kind(self) -> Literal["columns", "between", "brute"]:
         """How the change under a swap is found."""
         if hasattr(self.Kernel, "swap_delta"):

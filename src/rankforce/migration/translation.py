@@ -8,6 +8,7 @@ from typing import Any
 
 from rankforce import text_values
 from rankforce.errors import RankforceWarning, SettingsError
+from rankforce.migration.parameter_names import slip
 
 
 class MigrationWarning(RankforceWarning):
@@ -149,6 +150,7 @@ class Translation:
         self.spelled: dict[str, str] = {}
         self.given: dict[str, Any] = {}
         main = {alias: name for name, others in aliases.items() for alias in (name, *others)}
+        self._names = frozenset(main)
         for spelling, value in params.items():
             if value is None:
                 continue  # "not set", as the estimators of both libraries have it
@@ -167,7 +169,10 @@ class Translation:
         idle = [self.spelled[name] for name in _WITHOUT_EFFECT[self.library] if name in self.given]
         for name in _WITHOUT_EFFECT[self.library]:
             self.given.pop(name, None)
-        unknown = [f"{self.spelled[name]}={value!r}" for name, value in self.given.items()]
+        slips = {name: slip(self.library, self.spelled[name], self._names) for name in self.given}
+        for told in filter(None, slips.values()):
+            self.note(f"{told}: not taken over")
+        unknown = [f"{self.spelled[name]}={value!r}" for name, value in self.given.items() if slips[name] is None]
         if unknown:
             self.note(f"without counterpart, not taken over: {', '.join(unknown)}")
         if self.notes and self.strict:

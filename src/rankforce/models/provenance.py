@@ -19,6 +19,7 @@ from rankforce.written_forms import name_of
 
 # What decides how fast or how talkative a training is, never what it yields: the same model has the same bytes.
 NOT_KEPT = frozenset({"threads", "progress", "memory"})
+INTERRUPTED = "interrupted"  # among the settings of a training that Ctrl-C cut short: "after 285 of 5,000 trees"
 COLUMNS = "columns"  # among the settings: what became of the columns of the table that was learned from
 ROWS_AT_A_TIME = 1024  # of features that are looked at: they stay in the cache
 
@@ -64,6 +65,11 @@ class Provenance:
         object.__setattr__(self, "watched", {str(name): str(of) for name, of in sorted(self.watched.items())})
         object.__setattr__(self, "versions", {str(k): str(v) for k, v in sorted(self.versions.items())})
         object.__setattr__(self, "seed", None if self.seed is None else int(self.seed))
+
+    @property
+    def interrupted(self) -> str:
+        """How far a training came that Ctrl-C cut short: "after 285 of 5,000 trees"; empty of a whole one."""
+        return str(self.settings.get(INTERRUPTED, ""))
 
     @classmethod
     def of_training(

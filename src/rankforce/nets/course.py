@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankforce.errors import SettingsError
+from rankforce.errors import SettingsError, warn
+from rankforce.forces.no_forces import why_no_forces
 from rankforce.models.net import Net
 from rankforce.models.provenance import Provenance
 from rankforce.nets.runs import Run, leading
@@ -15,7 +16,7 @@ from rankforce.threads import over_pieces
 from rankforce.training.course import Course, check_not_beyond
 from rankforce.training.iterative import Training
 from rankforce.training.monitor import Monitor
-from rankforce.training.monitoring import Instrument
+from rankforce.training.monitoring import Instrument, TrainingWarning
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -69,6 +70,10 @@ class NetCourse(Course):
             first.train.score(first.learning.weights)
             first.train.show(self.instruments, number)
         over_pieces(range(len(self.runs) + 1), lambda place, _: self.runs[place].epoch(number))
+        if all(run.unmoved for run in self.runs):
+            updates = self.runs[0].plan.updates
+            why = why_no_forces(updates.source.objective, updates.data)
+            warn(TrainingWarning(f"the first epoch moved no weight: {why}"))
         self.done = number + 1
         return bool(self.monitor.history)
 

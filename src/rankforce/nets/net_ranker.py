@@ -8,8 +8,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from rankforce import dtypes
+from rankforce.boosting.finite_forces import check_finite
 from rankforce.data.dataset import Dataset
 from rankforce.errors import SettingsError, warn
+from rankforce.forces.forces import RunningOrder
 from rankforce.forces.trained_forces import TrainedForces
 from rankforce.kinds import Understood
 from rankforce.models.net import MOST_HIDDEN, Net
@@ -125,7 +128,7 @@ class NetRanker(Iterative):
         best, runs = course.best, course.runs
         for run in runs:
             if run.diverged and (run is best or len(runs) == 1):
-                self._explain_divergence(run, training.objective)
+                self._explain_divergence(run, training, course.blank)
         self.learning_rate_ = best.rate
         self.rates_ = {run.rate: run.monitor.watch.best_value for run in runs} if training.held_out is not None else {}
         self.scaling_ = course.blank.scaling.kind
@@ -140,7 +143,7 @@ class NetRanker(Iterative):
             "learning_rate_chosen": self.learning_rate_,
         }
 
-    def _explain_divergence(self, run: Run, objective: str | None) -> None:
+    def _explain_divergence(self, run: Run, training: NetTraining, blank: Net) -> None:
         told: list[Any] = [
             "the weights grew without bound at ",
             Setting("learning_rate", run.rate),
@@ -149,14 +152,23 @@ class NetRanker(Iterative):
         if self.scaling == "none":
             told += [", or ", Setting("scaling", "auto")]
         if not run.monitor.history:
+            self._check_first_forces(training, blank)
             raise SettingsError(
                 *told,
-                f". If the measure or λ-function of {objective} is your own, it must give finite numbers; ",
+                f". If the measure or λ-function of {training.objective} is your own, it must give finite numbers; ",
                 Setting("sigma", self.sigma),
                 " and the weights of the data must not be too large, either",
             )
         told.append(f". Training ended after epoch {len(run.monitor.history['train'])}")
         warn(TrainingWarning(*told))
+
+    def _check_first_forces(self, training: NetTraining, blank: Net) -> None:
+        """Refuse forces that are no numbers at the scores of the first weights: no learning rate helps."""
+        data, source = training.data, training.source
+        scores = np.ascontiguousarray(data.by_query(blank.predict(data)), dtype=dtypes.SCORE)
+        order = RunningOrder(data, self.seed).of(scores)
+        forces, curvatures = source.forces(data, source.preferences).at(scores, order)
+        check_finite(self, str(training.objective), data, forces, curvatures, "before the first epoch")
 
     def predict_pairs(self, X_a: Any, X_b: Any) -> np.ndarray:
         """P that each document of ``X_a`` belongs above the one of ``X_b`` in the same row (``Net.predict_pairs``)."""

@@ -67,6 +67,7 @@ class Run:
         self.restarts = 0
         self.diverged = False
         self.ended = False
+        self.unmoved = False  # by its first epoch
 
     @property
     def rate(self) -> float:
@@ -84,6 +85,7 @@ class Run:
             weights[:] = before
             self.diverged = self.ended = True
             return
+        self.unmoved = number == 0 and np.array_equal(weights, before)
         self.train.score(weights)
         if self.held_out is not None:
             self.held_out.score(weights)

@@ -18,7 +18,7 @@ import numpy as np
 from rankforce.console.interruption import Interruption
 from rankforce.console.progress import Progress
 from rankforce.data.hashing import checked_seed
-from rankforce.errors import DataError, SettingsError
+from rankforce.errors import DataError, SettingsError, warn
 from rankforce.kinds import FunctionOf, check_number, check_switches, shown
 
 ALPHA = 0.602
@@ -77,6 +77,7 @@ class Approximation:
     evaluations: int
     gains: Gains
     history: dict[str, list[float]]
+    interrupted: bool = False  # by Ctrl-C, before the last step
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, ready for JSON."""
@@ -91,7 +92,7 @@ class Approximation:
         verb = "maximised" if self.maximise else "minimised"
         return (
             f"<{verb} from {self.start_value:.6g} to {self.value:.6g} (best {self.best_value:.6g}) in {self.steps:,} "
-            f"steps, {self.evaluations:,} evaluations>"
+            f"steps{', interrupted' if self.interrupted else ''}, {self.evaluations:,} evaluations>"
         )
 
 
@@ -140,6 +141,11 @@ def approximate(
             bar.advance(k, {"value": slope.value})
             if interruption.wanted:
                 break
+    interrupted = len(history["value"]) < steps
+    if interrupted:
+        warn(
+            f"{name} was interrupted after {len(history['value']):,} of {steps:,} steps: the point is where it was then"
+        )
     value = counted(x)
     assert counted.best_x is not None
     return Approximation(
@@ -153,6 +159,7 @@ def approximate(
         evaluations=counted.evaluations,
         gains=gains,
         history=history,
+        interrupted=interrupted,
     )
 
 

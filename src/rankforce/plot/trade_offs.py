@@ -12,7 +12,7 @@ from rankforce.importing.library_objects import attribute
 from rankforce.kinds import shown
 from rankforce.plot.canvas import BETTER, NEUTRAL, WORSE, Canvas, plain, wrong_kind
 from rankforce.training.weight_search import WeightSearch
-from rankforce.tuning.tune import DONE, Tuning
+from rankforce.tuning.tuning_result import DONE, Tuning
 
 
 def tuning(of: Any, setting: str | None = None, *, ax: Any = None, path: Any = None) -> Any:

@@ -25,6 +25,7 @@ from rankforce.training.checkpoint import Kept
 from rankforce.training.course import Course
 from rankforce.training.inputs import as_dataset, as_validation, with_features
 from rankforce.training.iterative import Iterative, Training
+from rankforce.training.members_alike import check_alike
 from rankforce.training.monitor import Monitor
 from rankforce.training.monitoring import Callback, Iteration, WatchedMeasure
 from rankforce.training.own_code import OwnCode
@@ -97,7 +98,9 @@ class Bagging(Iterative):
         ``checkpoint_every`` of them, and that a later call goes on from, to the same bytes (``resume``: ``"auto"``,
         ``"never"``, ``"always"``).
         """
-        data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        data = as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights)
+        check_alike(data, validation)
+        data = with_features(data)
         held_out = as_validation(validation, data)
         measure = self._base()._watched_on(data, held_out)
         training = Training(
@@ -187,6 +190,7 @@ class BaggingCourse(Course):
         self.train, self.validating = training.followed(seed)
         self._monitor = Monitor(self.train, self.validating, patience)
         self.patience = patience
+        self._unfinished = False  # whether all that there is, is what the first model had learned at Ctrl-C
         self.settled = {"watched": str(self._monitor.measure)}
         self.remarks = training.remarks
 
@@ -196,7 +200,7 @@ class BaggingCourse(Course):
 
     @property
     def done(self) -> int:  # type: ignore[override]
-        return len(self._monitor.history.get("train", ()))
+        return 0 if self._unfinished else len(self._monitor.history.get("train", ()))
 
     @property
     def best_iteration(self) -> int:
@@ -215,11 +219,16 @@ class BaggingCourse(Course):
         def stop_if_wanted(iteration: Iteration) -> None:
             if self.interruption.wanted:
                 cut_short.append(iteration.number)
-                iteration.stop()
+                if self.members:
+                    iteration.stop()  # nobody will see the model: nothing is said of it
+                else:
+                    iteration.interrupt()
 
         fit_on(member, drawn, watched, [stop_if_wanted])
-        if anybody(bool(cut_short)) and self.members:
+        self.cut_short = anybody(bool(cut_short))
+        if self.cut_short and self.members:
             return False  # an unfinished model among finished ones
+        self._unfinished = self.cut_short
         self._take(member)
         self._monitor.record(len(self.members))
         return True
@@ -241,7 +250,9 @@ class BaggingCourse(Course):
         return [member.model_.without_known_data() for member in self.members]
 
     def write(self, kept: Kept, *, last: bool) -> None:
-        """All models, also those after the best."""
+        """All finished models, also those after the best; without any, nothing."""
+        if not self.done:
+            return
         everyone = functools.partial(Bagged.of, *self._models()[: self.done])
         kept.write(self._monitor.history, self._monitor.names, lambda provenance: everyone(provenance=provenance))
 

@@ -27,6 +27,7 @@ from rankforce.objectives.objective import Objective
 from rankforce.remedies import Setting
 from rankforce.training.inputs import as_dataset, with_features
 from rankforce.training.maximising import TIERS, Maximising
+from rankforce.training.members_alike import check_alike
 from rankforce.training.monitoring import Callback, Instrument, checked_instruments
 from rankforce.training.preference_inputs import PreferenceInputs
 from rankforce.training.settings import (
@@ -79,7 +80,8 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         ``"auto"``: newton with Newton's step, least squares with the gradient step.
     step : "auto", "newton" or "gradient"
         A leaf's value: Σλ/(Σw + l2), bounded by ``max_step``/σ; or the mean λ after the λ's of each query were
-        divided by their standard deviation. ``"auto"``: newton, unless the preset says otherwise.
+        divided by their standard deviation. ``"auto"``: newton, unless the preset says otherwise, or a λ-function has
+        no positive curvature.
     max_step : float, optional
         Bound of Newton's step, times σ; default 10, none with a preset.
     anchor : float, optional
@@ -101,7 +103,9 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     feature_fraction, query_fraction : float
         Share of features and of queries that each tree sees.
     monotone : mapping or sequence, optional
-        +1 or −1 per feature (name or number): the score may only rise or fall with it.
+        +1 or −1 by feature: the score may only rise or fall with it. A mapping has names or numbers (``{"price": -1}``,
+        ``{3: 1}``); a number is the feature's own: arrays and LETOR text count from 1. A sequence has a direction for
+        every feature.
     category_smoothing : float
         Against chance in splits on sets of categories: each category is thought to have so many documents more, which
         are like its leaf.
@@ -183,7 +187,9 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
         ``"never"``, ``"always"``).
         """
         leaves = LeafCounts.of(self.n_leaves, self.n_trees)
-        data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        data = as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights)
+        check_alike(data, validation, preferences)
+        data = with_features(data)
         instruments = checked_instruments(instruments)
         inputs = PreferenceInputs.of(data, preferences, preference_share, validation)
         inputs.check_pairs(self.pairs)
@@ -235,7 +241,7 @@ class LambdaMART(FromOtherLibraries, Maximising, BoostedTrees):
     ) -> SettledLambdas:
         """What is left open, settled on this data; raises where it contradicts itself."""
         chosen = self._chosen
-        step = chosen("step", "newton")
+        step = chosen("step", "newton" if objective.has_curvature else "gradient")
         normalise = chosen("normalise", "log" if step == "newton" else "deviation")
         several = len({str(term.measure) for term in objective.terms}) > 1
         growth = chosen("growth", "leafwise" if several else self._usual_growth(data))

@@ -37,6 +37,7 @@ from rankforce.migration.migration import FromOtherLibraries
 from rankforce.models.expected_grade import ExpectedGrade, GradeLink, logistic
 from rankforce.remedies import NAME_ALONE, Setting
 from rankforce.training.inputs import as_dataset, as_validation, with_features
+from rankforce.training.members_alike import check_alike
 from rankforce.training.monitoring import Callback, WatchedMeasure
 from rankforce.training.settings import (
     checked,
@@ -202,7 +203,9 @@ class MART(FromOtherLibraries, BoostedTrees):
         other data, settings or processor is refused.
         """
         leaves = LeafCounts.of(self.n_leaves, self.n_trees)
-        data = with_features(as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights))
+        data = as_dataset(X, y, qid, group=group, weights=weights, query_weights=query_weights)
+        check_alike(data, validation)
+        data = with_features(data)
         held_out = as_validation(validation, data)
         watched = self._watched_on(data, held_out)
         growth = self._usual_growth(data) if self.growth == "auto" else self.growth

@@ -29,6 +29,7 @@ from rankforce.optimising.perturbations import perturbed, signs
 from rankforce.optimising.stochastic_approximation import STABILITY, Function, Gains, Slope, first_gain
 from rankforce.rankers.ranknet import pair_cost
 from rankforce.remedies import Setting
+from rankforce.training.checkpoint import ALL_STEPS
 from rankforce.training.inputs import as_dataset, as_validation, with_features
 from rankforce.training.monitoring import Callback, WatchedMeasure
 from rankforce.training.settings import MEASURE, checked, choice, measure_to_watch, number, rates, whole, with_settings
@@ -128,7 +129,7 @@ class SPSA(NetRanker):
             watch=lambda data: WatchedMeasure(data, watched),
             objective=str(maximised) if self.target == "measure" else "cross entropy",
             # The sequences depend on the number of all steps: nobody goes on with more.
-            inputs={"steps_in_all": self._epochs() * self.steps},
+            inputs={ALL_STEPS: self._epochs() * self.steps},
             source=Source(Objective((Term(maximised),)), self.seed),
         )
         return self._fit(training, callbacks, checkpoint, checkpoint_every, resume)

@@ -38,11 +38,11 @@ class DataDrift(ReportPart):
     notes: list[str]
 
     @classmethod
-    def of(cls, given: ReportedModel, training_data: Dataset | None) -> DataDrift | AbsentPart:
+    def of(cls, given: ReportedModel, train: Dataset | None) -> DataDrift | AbsentPart:
         try:
-            found = drift(given.model, given.data, train=training_data)
+            found = drift(given.model, given.data, train=train)
         except RankforceError as error:
-            if training_data is not None:
+            if train is not None:
                 raise  # what was given does not do
             return AbsentPart.because(error)
         return cls(found.to_dict(), found._notes())

@@ -112,7 +112,7 @@ class ReportedModel:
                 ties=options.ties,
                 blank=options.blank,
                 convention=options.convention,
-                by=segments,
+                segments=segments,
                 level=options.level,
                 seed=options.seed,
                 threads=options.threads,

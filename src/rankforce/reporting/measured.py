@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from rankforce.displayed_text import displayed
 from rankforce.evaluation.compare import compare
 from rankforce.evaluation.comparison import Comparison
 from rankforce.evaluation.result import Evaluation
@@ -50,7 +51,12 @@ class ComparedRankings(ReportPart):
         baselines = {name: one.to_dict() for name, one in given.comparisons.items()}
         pairs = compare(given.evaluations).to_dict()["pairs"] if len(baselines) > 1 else []
         first = next(iter(given.comparisons.values()))
-        return cls(baselines, first._notes[:1], pairs)
+        undefined = [
+            f"against {displayed(name)}, {sentence}"
+            for name, one in given.comparisons.items()
+            for sentence in one._undefined_tests()
+        ]
+        return cls(baselines, [*first._notes[:1], *undefined], pairs)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,6 +91,7 @@ def _differences(one: Comparison) -> dict[str, Any]:
             "difference": one.difference[measure],
             "interval": list(one.interval[measure]),
             "t_test_p": one.t_test[measure].p_value,
+            "p": one.p_value[measure],
             **dataclasses.asdict(one.counts[measure]),
         }
         for measure in one.measures

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rankforce.errors import DataError
-from rankforce.evaluation.comparison import EQUAL
+from rankforce.evaluation.significance import EQUAL
 from rankforce.kinds import Whole, shown
 from rankforce.reporting.given import ReportedModel
 

@@ -70,7 +70,7 @@ def report(
     baselines: Any = None,
     measures: Any = None,
     segments: Any = None,
-    training_data: Dataset | None = None,
+    train: Dataset | None = None,
     queries: Any = None,
     query_texts: Any = None,
     document_texts: Any = None,
@@ -97,7 +97,7 @@ def report(
         a mapping, as for ``rf.compare``
     measures : one or several; default: what the training watched, and NDCG@10
     segments : of the queries, as ``by`` of ``rf.evaluate``
-    training_data : for drift, of a model that does not keep the distribution of its training data
+    train : training data, for drift, of a model that does not keep the distribution of its training data
     queries : how many queries are shown with their documents (default 20: those that changed most, that do worst, and
         drawn ones), or a list of query ids. Of all others the page has the values
     query_texts, document_texts : mappings of ids to texts, shown beside the ids
@@ -116,8 +116,8 @@ def report(
     target = _checked_path(path)
     if title is not None and not isinstance(title, str):
         raise SettingsError(f"title must be a text, not {shown(title)}")
-    if training_data is not None:
-        check_dataset(training_data)
+    if train is not None:
+        check_dataset(train)
     if target is not None:
         page.library()  # says what to install, before the work
     options = MeasuringOptions(measures, segments, ties, blank, convention, level, seed, threads)
@@ -136,7 +136,7 @@ def report(
         "frontier": TierFrontier.of(given),
         "training": TrainingStory.of(given),
         "data": DataHealth.of(given),
-        "drift": DataDrift.of(given, training_data),
+        "drift": DataDrift.of(given, train),
     }
     contents = exact(_about(given, title) | {part: as_json(content.to_dict()) for part, content in parts.items()})
     found = Report(target, contents)

@@ -39,7 +39,7 @@ class TrainingStory(ReportPart):
     def of(cls, given: ReportedModel) -> TrainingStory:
         card = model_card(given.model)
         return cls(
-            summary=card.summary,
+            summary=f"{card.summary}; interrupted {card.interrupted}" if card.interrupted else card.summary,
             kind=card.kind,
             objective=card.objective,
             settings=_settings(card, attribute(given.given, "settled_")),
@@ -104,7 +104,13 @@ def _search(given: ReportedModel) -> WeightSearch | None:
             Candidate(tuple(one["weights"]), tuple(one["means"]), tuple(one["p_values"]), bool(one["allowed"]))
             for one in kept["candidates"]
         )
-        return WeightSearch(tuple(kept["measures"]), candidates, tuple(kept["weights"]), float(kept["alpha"]))
+        return WeightSearch(
+            tuple(kept["measures"]),
+            candidates,
+            tuple(kept["weights"]),
+            float(kept["alpha"]),
+            str(kept.get("interrupted", "")),
+        )
     except (KeyError, TypeError, ValueError):  # a file that somebody has written into: the search is no part of scores
         return None
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankforce.evaluation.significance import t_interval
+from rankforce.evaluation.significance import EQUAL, t_interval
 from rankforce.reproducing.rows import Rows
 
 LEVEL = 0.05  # of the tests
@@ -288,8 +288,9 @@ def _weighted_mean(rows: Rows) -> float:
 
 
 def _two_sided(mean: float, error: float, count: int) -> float:
-    if not error > 0.0:
-        return 1.0 if mean == 0.0 else 0.0
+    """Of a t-test; where all differences are the same, of the randomisation test, which has a closed form there."""
+    if not error > EQUAL * max(1.0, abs(mean)):
+        return 1.0 if abs(mean) <= EQUAL else 2.0 ** (1 - count)  # as large are the two patterns of equal signs alone
     from scipy import special  # a fifth of a second: lists of experiments need no tests
 
     return float(2.0 * special.stdtr(count - 1, -abs(mean / error)))

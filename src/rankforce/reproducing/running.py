@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rankforce.console.interruption import interrupting_at_once
 from rankforce.console.progress import Progress
 from rankforce.errors import FileFormatError, SettingsError
 from rankforce.files.atomic_writes import atomic_write
@@ -205,7 +206,8 @@ def _kept(path: Path, stamp: str) -> dict[str, Any] | None:
 def _run(experiment: Experiment, size: Size, part: Part, path: Path, stamp: str) -> dict[str, Any]:
     """A part, run and written."""
     clock, processor = time.perf_counter(), time.process_time()
-    rows = part.work(experiment, size)
+    with interrupting_at_once():  # rows of a training that was cut short would be kept as those of a whole one
+        rows = part.work(experiment, size)
     made = {
         "stamp": stamp, "part": str(part), "seconds": time.perf_counter() - clock,
         "processor": time.process_time() - processor, "rows": rows,

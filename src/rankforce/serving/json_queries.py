@@ -6,7 +6,8 @@ Three forms, all by the names of features; null is a missing value::
     {"rows": [{"bm25": 7.1, "age": null}, {"bm25": 3.5, "age": 2}]}
     {"features": ["bm25", "age"], "rows": [[7.1, null], [3.5, 2]]}
 
-Of a feature with categories, the values are categories: texts or numbers.
+true and false are 1 and 0, as in data that is read: a model does not know which of its features were truth values. Of a
+feature with categories, the values are categories: texts or numbers.
 
 A number is the float64 nearest to what is written, as in JavaScript and Python; the model rounds it to float32, as
 ``predict`` does with a float64 matrix.
@@ -29,8 +30,8 @@ from rankforce.serving.category_values import CategoryTables, codes_of_values
 from rankforce.serving.named_columns import check_names, check_rows
 from rankforce.serving.refusals import RequestRefusal
 
-_NUMBERS = frozenset({int, float, type(None)})  # True and False are of another type
-_CATEGORIES = frozenset({str, *_NUMBERS})
+_NUMBERS = frozenset({int, float, bool, type(None)})
+_CATEGORIES = frozenset({str, int, float, type(None)})  # a category is not called true
 _KINDS = {bool: "a truth value", str: "text", list: "a list", dict: "an object"}
 _FORMS = (
     'send {"columns": {name: [number, ...]}}, {"rows": [{name: number}, ...]}, '
@@ -160,7 +161,7 @@ def _codes(name: str, values: Sequence[Any], categories: CategoryTables) -> list
 
 
 def _are_numbers(values: Iterable[Any]) -> bool:
-    """Whether there are numbers and None only: NumPy alone would take "nan" and True for numbers."""
+    """Whether there are numbers, truth values and None only: NumPy alone would take "nan" for a number."""
     return _NUMBERS.issuperset(map(type, values))
 
 

@@ -8,7 +8,10 @@ from rankforce.serving import arrow_queries
 from rankforce.serving.answers import JSON
 from rankforce.serving.refusals import MEDIA_TYPE as PROBLEM
 
-_VALUE: Final = {"type": ["number", "null"], "description": "null is a missing value"}
+_VALUE: Final = {
+    "type": ["number", "boolean", "null"],
+    "description": "null is a missing value; true and false are 1 and 0",
+}
 _VALUES: Final = {"type": "array", "items": _VALUE}
 
 QUERY: Final[dict[str, Any]] = {

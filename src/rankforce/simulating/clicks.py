@@ -26,9 +26,9 @@ def simulate_clicks(
     data: Dataset,
     ranking: Any,
     sessions: Any = 10,
-    model: str | ClickModel = "position",
+    click_model: str | ClickModel = "position",
     *,
-    places: int | None = 10,
+    positions: int | None = 10,
     noise: float = 0.1,
     label: str = MAIN_LABEL,
     attractiveness: Any = None,
@@ -48,9 +48,9 @@ def simulate_clicks(
         The production ranking; of several, each session sees one, drawn evenly. Documents with score −∞ are not shown.
     sessions : int, or one for each query
         How often each query is asked.
-    model : "position", "trust", "cascade", or one of ``rf.click_models``
+    click_model : "position", "trust", "cascade", or one of ``rf.click_models``
         ``rf.click_models.PositionBased(strength=2)``: P(click) = a/k² at position k.
-    places : int, optional
+    positions : int, optional
         The length of a list; None: all documents are shown.
     noise : float from 0 to 1
         ε, the attractiveness of what has grade 0.
@@ -67,14 +67,14 @@ def simulate_clicks(
     """
     check_dataset(data)
     seed = checked_seed(seed)
-    chosen_model = as_click_model(model)
-    OrNone(Whole(1)).check("places", places)
+    chosen_model = as_click_model(click_model)
+    OrNone(Whole(1)).check("positions", positions)
     OrNone(Choice(EXCHANGES)).check("exchange", exchange)
     Number(0.0, 1.0).check("exchanged", exchanged)
     attracts = _attractiveness(data, label, noise, attractiveness)
     counts = _counts(sessions, data)
     longest = int(data.query_sizes.max())
-    width = longest if places is None else min(int(places), longest)
+    width = longest if positions is None else min(int(positions), longest)
     if int(counts.sum()) * width > _MOST_ROWS:
         raise SettingsError(f"a log of {int(counts.sum()):,} sessions would have more than {_MOST_ROWS:,} rows")
     lists = [RankedLists.by(scores_of(one, data), data, width, seed) for one in _rankings(ranking)]

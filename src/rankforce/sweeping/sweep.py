@@ -100,6 +100,7 @@ def sweep(
     *,
     end: float = 1.0,
     tie_keys: np.ndarray | None = None,
+    split_at_ties: bool = False,
     most_changes: int = MOST_CHANGES,
 ) -> Pieces:
     """The pieces of x from 0 to ``end`` on which Σ shares·value + constant does not change.
@@ -107,7 +108,11 @@ def sweep(
     p and q have one score per document that the measure of ``judgement`` keeps, in its order. ``shares`` is the weight
     of each query in the mean, 0 for blank ones. Documents that both rankers score alike are ranked by rising
     ``tie_keys`` (uint64), equal keys by position, at every x.
+
+    Pieces are open. Two of them with the same value are one, though at the x between them, where three documents or
+    more are tied, it may be another one; with ``split_at_ties`` they are then two. Ties are in row order there.
     """
+    assert not split_at_ties or tie_keys is None
     starts, normalisers = judgement.starts, np.where(shares > 0.0, judgement.normalisers, 0.0)
     order = _order_at_start(p.scores, q.scores, starts, tie_keys)
     values = np.empty(len(normalisers))
@@ -121,9 +126,10 @@ def sweep(
     most = max(abs(judgement.measure.LOWEST), abs(judgement.measure.HIGHEST))
     if np.isfinite(most):
         bound = max(bound, exact_total(shares) * most + abs(constant))
+    reach = _Reach(end, split_at_ties)
     while True:
         sums = _Sums(shares, constant, bound)
-        pieces = _swept(p.scores, q.scores, judgement, normalisers, order.copy(), values, sums, end, most_changes)
+        pieces = _swept(p.scores, q.scores, judgement, normalisers, order.copy(), values, sums, reach, most_changes)
         if pieces is not None:
             return pieces
         bound = 2.0 * sums.largest_seen  # values grew beyond what the whole numbers hold
@@ -138,6 +144,14 @@ def _order_at_start(p: np.ndarray, q: np.ndarray, starts: np.ndarray, tie_keys: 
     by_q[order] = np.arange(len(p), dtype=dtypes.HASH)
     over_queries(starts, lambda a, b: order_documents(p, by_q, starts, a, b, order))
     return order
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reach:
+    """How far to sweep, and whether to end a piece where ties have another value."""
+
+    end: float
+    split_at_ties: bool
 
 
 class _Sums:
@@ -173,7 +187,7 @@ def _swept(
     order: np.ndarray,
     values: np.ndarray,
     sums: _Sums,
-    end: float,
+    reach: _Reach,
     most_changes: int,
 ) -> Pieces | None:
     """The pieces, or None if the whole numbers were too small for the values."""
@@ -196,7 +210,7 @@ def _swept(
         active = np.isfinite(reached)
         active[waiting_queries] = False
         slots = np.concatenate([[0], np.cumsum(np.where(active, room, 0))])
-        places, after = _advance(p, q, judgement, normalisers, end, slots, order, counts, reached)
+        places, after = _advance(p, q, judgement, normalisers, reach, slots, order, counts, reached)
         queries = np.repeat(everything, counts)
         firsts = np.concatenate([[0], np.cumsum(counts)])
         written_slots = np.arange(firsts[-1]) + np.repeat(slots[:-1] - firsts[:-1], counts)
@@ -219,7 +233,7 @@ def _swept(
         by_place = np.argsort(now)
         pieces.add(now[by_place], by[by_place])
         if horizon == np.inf:
-            pieces.finish(end)
+            pieces.finish(reach.end)
             return pieces
         waiting_places, waiting_changes, waiting_queries = places[~ready], changes[~ready], queries[~ready]
 
@@ -235,7 +249,7 @@ def _advance(
     q: np.ndarray,
     judgement: JudgedMeasure,
     normalisers: np.ndarray,
-    end: float,
+    reach: _Reach,
     slots: np.ndarray,
     order: np.ndarray,
     counts: np.ndarray,
@@ -245,5 +259,8 @@ def _advance(
     swept = SweptDocuments(p, q, judgement.worth, judgement.starts, normalisers)
     state = SweepState(order, reached)
     changes = SweptChanges(slots, counts, np.empty(slots[-1]), np.empty(slots[-1]))
-    over_queries(judgement.starts, lambda a, b: sweep_queries(judgement.kernel_tuple, swept, end, a, b, state, changes))
+    over_queries(
+        judgement.starts,
+        lambda a, b: sweep_queries(judgement.kernel_tuple, swept, reach.end, reach.split_at_ties, a, b, state, changes),
+    )
     return changes.places, changes.values

@@ -40,6 +40,7 @@ from rankforce.training.own_code import OwnCode
 # Settings that may change between an interrupted training and the one that goes on from it: they decide when training
 # ends, not what a tree or an epoch does.
 SEARCH = "weight_search"  # how the weights of an objective were found; what they are, the objective says
+ALL_STEPS = "steps_in_all"  # epochs × steps, of a training whose every step depends on it
 MAY_CHANGE = frozenset({"n_trees", "epochs"}) | NOT_KEPT
 BY_STEP = frozenset({"n_leaves"})  # settings that may be a number, or a list with one for every step
 
@@ -105,7 +106,9 @@ class Identity:
             if name == "steps" or _agree(mine, theirs, steps):
                 continue
             if isinstance(mine, dict) and isinstance(theirs, dict):
-                for key in sorted({*mine, *theirs} - {SEARCH}):
+                together = _differing_lengths(mine, theirs)
+                found += together
+                for key in sorted({*mine, *theirs} - {SEARCH} - ({ALL_STEPS, "steps"} if together else set())):
                     if _agree(mine.get(key), theirs.get(key), steps, key):
                         continue
                     if key == "objective" and mine.get(SEARCH) and theirs.get(SEARCH):
@@ -119,6 +122,19 @@ class Identity:
             else:
                 found.append(f"the {name} is not the same")
         return found
+
+
+def _differing_lengths(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    """What to say of two trainings by ``ALL_STEPS`` that are not equally long; nothing of others."""
+    if any(not one.get(ALL_STEPS) or not one.get("steps") for one in (mine, theirs)):
+        return []
+    if mine[ALL_STEPS] == theirs[ALL_STEPS]:
+        return []
+    then, now = (f"epochs={one[ALL_STEPS] // one['steps']}, steps={one['steps']}" for one in (theirs, mine))
+    return [
+        f"epochs and steps were {then} and are {now}, but their product must stay: Spall's constant A, by which the "
+        "first step is already scaled, depends on the number of all steps"
+    ]
 
 
 def _steps_of_both(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> int | None:

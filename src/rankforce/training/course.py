@@ -23,12 +23,18 @@ class Course(abc.ABC):
     done : how many steps are finished
     settled : what settings that were left open became
     remarks : what is worth saying before it begins
+    interrupted : "after 285 of 5,000 trees" if Ctrl-C ended it before its end, else empty: for the loop to say
+    announced : whether somebody else tells the user: who has heard of Ctrl-C, and told a callback
+    cut_short : whether Ctrl-C ended its last step before the step's own end
     """
 
     unit: str
     done: int
     settled: Mapping[str, Any] = MappingProxyType({})
     remarks: tuple[str, ...] = ()
+    interrupted: str = ""
+    announced: bool = False
+    cut_short: bool = False
 
     def __init__(self) -> None:
         self.interruption = Interruption()  # of the loop around it

@@ -12,6 +12,7 @@ from rankforce.data.feature_matching import are_numbered, feature_places
 from rankforce.data.spread import SpreadData, refuse_spread
 from rankforce.data.tables.columns import ROLE_NAMES
 from rankforce.errors import DataError
+from rankforce.training.validation_leaks import warn_of_leaks
 
 
 def as_dataset(
@@ -69,7 +70,9 @@ def as_validation(validation: Any, data: Dataset) -> Dataset | None:
         raise DataError("validation must be a Dataset or a tuple (X, y, qid)")
     places = validation_places(validation, data)
     validation = validation if places is None else validation.take_features(places)
-    return recoded(validation, data, what="the validation data", of="the training data")
+    validation = recoded(validation, data, what="the validation data", of="the training data")
+    warn_of_leaks(validation, data)
+    return validation
 
 
 def validation_places(validation: Dataset, data: Dataset) -> list[int] | None:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from rankforce.collective import alone
+from rankforce.collective import alone, is_first
 from rankforce.data.dataset import Dataset
-from rankforce.errors import SettingsError
+from rankforce.errors import SettingsError, warn
 from rankforce.inspection.column_guards import warn_of_suspect_columns
 from rankforce.measures.measure import Measure
 from rankforce.models.kept_data import knowing_scores
-from rankforce.models.provenance import COLUMNS, Provenance
+from rankforce.models.provenance import COLUMNS, INTERRUPTED, Provenance
 from rankforce.remedies import ValidationData
 from rankforce.threads import THREADS, using_threads
 from rankforce.training.base_models import base_of, written_base
@@ -22,7 +22,7 @@ from rankforce.training.checkpoint import MAY_CHANGE, Checkpoint, Identity
 from rankforce.training.course import Course
 from rankforce.training.loop import run
 from rankforce.training.monitor import Followed
-from rankforce.training.monitoring import TIES, Callback, Watched, checked_callbacks
+from rankforce.training.monitoring import TIES, Callback, TrainingWarning, Watched, checked_callbacks
 from rankforce.training.own_code import OwnCode
 from rankforce.training.ranker import Ranker
 from rankforce.training.settings import setting, whole, with_settings
@@ -45,6 +45,11 @@ class Training:
     inputs: dict[str, Any] = dataclasses.field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
+    @property
+    def interrupted(self) -> str:
+        """How far the search for weights came, if Ctrl-C ended it; else empty."""
+        return str(self.inputs.get("weight_search", {}).get("interrupted", ""))
+
     def followed(self, seed: int) -> tuple[Followed, Followed | None]:
         """The data sets, as their rankings are followed: training and validation."""
         held_out = self.held_out
@@ -52,6 +57,11 @@ class Training:
             Followed(self.data, self.watch(self.data), seed),
             None if held_out is None else Followed(held_out, self.watch(held_out), seed),
         )
+
+
+def warn_of_interruption(how_far: str) -> None:
+    """Say that a model is that of a training which Ctrl-C cut short."""
+    warn(TrainingWarning(f"interrupted {how_far}: the model is what was learned until then"))
 
 
 @with_settings
@@ -98,19 +108,24 @@ class Iterative(Ranker):
                 )
                 self._conclude(training, course)
         self._note_features(training.data)
+        if course.interrupted and not course.announced and is_first():
+            warn_of_interruption(course.interrupted)
         return self
 
     def _conclude(self, training: Any, course: Any) -> None:
         """Leave what was learned."""
         monitor = course.monitor
-        self.history_ = monitor.history
+        self.history_ = {name: [] for name in monitor.names} | monitor.history  # there may have been no step
         self.watched_measure_ = monitor.measure
         self.best_iteration_ = course.best_iteration
         settings = self._settings() | self._chosen_settings(course) | training.inputs
         columns = {COLUMNS: dict(training.data.roles)} if training.data.roles else {}
+        interrupted = " and ".join(filter(None, (training.interrupted, course.interrupted)))
+        self.interrupted_ = bool(interrupted)
+        marked = {INTERRUPTED: interrupted} if interrupted else {}
         provenance = Provenance.of_training(
             training.data,
-            settings=settings | self._notes() | self._earlier() | columns,
+            settings=settings | self._notes() | self._earlier() | columns | marked,
             objective=training.objective,
             history=monitor.history,
             watched=monitor.names,

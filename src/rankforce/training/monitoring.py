@@ -140,10 +140,15 @@ class Iteration:
     history: dict[str, list[float]]
     best_iteration: int
     stopped: bool = False
+    interrupted: bool = False  # stopped by Ctrl-C that came to somebody else than the loop
 
     def stop(self) -> None:
         """Make this the last iteration."""
         self.stopped = True
+
+    def interrupt(self) -> None:
+        """As ``stop``, after Ctrl-C: the model is marked as one that was cut short. Who calls it tells the user."""
+        self.stopped = self.interrupted = True
 
 
 Callback = Callable[[Iteration], Any]

@@ -58,6 +58,9 @@ class Ranker(BaseEstimator, abc.ABC):
     ``history_`` has the value of ``watched_measure_`` after every tree or epoch, equal scores in the order of a hash of
     the seed: what ``evaluate`` gives with ``ties="hashed"`` and the same seed, and not with its default, row order.
 
+    Ctrl-C ends ``fit`` after the current step and keeps what was learned; ``interrupted_`` is True then, a warning says
+    how far it came, and so do the model's provenance and its file.
+
     With ``sklearn.set_config(enable_metadata_routing=True)`` scikit-learn's searches and cross-validations hand
     ``qid`` on to ``fit`` and ``score`` unasked.
     """
@@ -87,6 +90,7 @@ class Ranker(BaseEstimator, abc.ABC):
     model_: Model = dataclasses.field(init=False)
     # What decided: on validation data, without any on the training data.
     watched_measure_: Measure | Agreement = dataclasses.field(init=False)
+    interrupted_: bool = dataclasses.field(init=False)  # whether Ctrl-C cut the training short
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -121,7 +125,9 @@ class Ranker(BaseEstimator, abc.ABC):
         ties = f"; ties: {provenance.ties}" if provenance.ties else ""
         return html_parts.block(
             html_parts.heading(f"{type(self).__name__}: {self.model_!r}"),
-            html_parts.facts([("objective", provenance.objective)] if provenance.objective else []),
+            html_parts.facts(
+                [(name, text) for name in ("objective", "interrupted") if (text := getattr(provenance, name))]
+            ),
             html_parts.curves(provenance.history, f"history of {watched}{ties}"),
             html_parts.unfolded("settings that were given", html_parts.facts(given)) if given else "",
         )
@@ -219,6 +225,7 @@ class Ranker(BaseEstimator, abc.ABC):
         """Be as fitted as the ranker was that learned this model, which watched this measure."""
         self.model_ = model
         self.watched_measure_ = watched
+        self.interrupted_ = bool(model.provenance.interrupted)
         self.history_ = {name: list(values) for name, values in model.provenance.history.items()}
         self.n_features_in_ = model.n_features
         self.feature_names_in_ = np.array(model.feature_names, dtype=object)

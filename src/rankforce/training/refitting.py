@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rankforce.data.dataset import Dataset, check_dataset
 from rankforce.errors import DataError, SettingsError
 from rankforce.kinds import check_switches
+from rankforce.models.provenance import INTERRUPTED
 from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.training.inputs import validation_places
 
@@ -41,6 +42,8 @@ def refitted(ranker: R, parts: tuple[Dataset, ...], scaled: bool) -> R:
         "data_fingerprint": model.provenance.data_fingerprint,
         "history": {name: values[ranker.best_iteration_ - 1] for name, values in ranker.history_.items()},
     }
+    if model.provenance.interrupted:
+        again._refit_of[INTERRUPTED] = model.provenance.interrupted
     try:
         again.fit(whole)
     finally:

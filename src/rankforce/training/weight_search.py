@@ -1,8 +1,9 @@
 """Choosing the weights of a graded objective: improve the later measures, leave the earlier ones alone.
 
 Tier after tier, each candidate share is trained for and measured on validation data. It is *allowed* if no earlier tier
-is significantly worse than without this tier (paired t-test, two-sided, at ``alpha``); of the allowed ones the one with
-the highest mean of this tier's measure is taken, the smallest of equals. Share 0 is always allowed.
+is significantly worse than without this tier (paired t-test, two-sided, at ``alpha``; randomisation test where all
+differences are the same); of the allowed ones the one with the highest mean of this tier's measure is taken, the
+smallest of equals. Share 0 is always allowed.
 """
 
 from __future__ import annotations
@@ -12,20 +13,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rankforce.collective import anybody, is_first
 from rankforce.console import tables
 from rankforce.console.interruption import Interruption
 from rankforce.console.progress import Progress
 from rankforce.console.result_tables import ResultTable, Tabular
 from rankforce.data.dataset import Dataset
-from rankforce.errors import SettingsError
+from rankforce.errors import SettingsError, warn
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.request import Request
 from rankforce.evaluation.result import Evaluation
-from rankforce.evaluation.significance import paired_t_test
+from rankforce.evaluation.significance import EQUAL, deciding_p
 from rankforce.kinds import Number, shown
 from rankforce.measures.measure import Measure
 from rankforce.objectives.graded import Graded
+from rankforce.training.monitoring import TrainingWarning
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)  # of the tier that is searched; the earlier ones keep their proportions
 ALPHA = 0.05
@@ -49,10 +53,12 @@ class WeightSearch(Tabular):
     candidates: tuple[Candidate, ...]
     weights: tuple[float, ...]
     alpha: float
+    interrupted: str = ""  # "after 3 of 8 trainings of the search for weights", if Ctrl-C ended it
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return dataclasses.asdict(self)
+        """As plain values; of ``interrupted`` nothing, if it was not."""
+        values = dataclasses.asdict(self)
+        return values if self.interrupted else {name: one for name, one in values.items() if name != "interrupted"}
 
     def to_pandas(self) -> Any:
         """A row for each candidate: weights, means and whether it was allowed."""
@@ -84,7 +90,7 @@ class WeightSearch(Tabular):
             for one in self.candidates
         ]
         return ResultTable(
-            "Weights of the tiers",
+            "Weights of the tiers" + (f", interrupted {self.interrupted}" if self.interrupted else ""),
             ["weights", *self.measures, "p of earlier tiers", ""],
             rows,
             [f"allowed: no earlier tier significantly worse (paired t-test, level {self.alpha:g})"],
@@ -107,7 +113,8 @@ def search_weights(
     alpha : level of the tests
     checkpoint : path that the checkpoints of the candidates begin with: an interrupted search goes on from them
 
-    Ctrl-C ends the search after the current training, with the best weights so far.
+    Ctrl-C ends the search after the current training, with the best weights so far; a warning says so, and
+    ``interrupted`` of the result.
     """
     objective = getattr(ranker, "objective", None)
     if not isinstance(objective, Graded):
@@ -127,7 +134,7 @@ def search_weights(
     candidates: list[Candidate] = []
     files: list[Path] = []
     with (
-        Interruption() as interruption,
+        Interruption("training") as interruption,
         Progress("weights", total, "trainings", getattr(ranker, "progress", True) and is_first()) as bar,
     ):
 
@@ -158,10 +165,14 @@ def search_weights(
                 candidates.append(Candidate(weights, _means(evaluation, measures), p_values, allowed))
                 if allowed and evaluation.mean[measures[tier]] > best.mean[measures[tier]]:
                     best, best_weights = evaluation, weights
-    if not anybody(interruption.wanted) and is_first():
+    interrupted = ""
+    if len(candidates) < total:
+        interrupted = f"after {len(candidates)} of {total} trainings of the search for weights"
+        warn(TrainingWarning(f"interrupted {interrupted}: the best weights until then are taken"))
+    elif is_first():
         for path in files:
             path.unlink(missing_ok=True)
-    return WeightSearch(tuple(map(str, measures)), tuple(candidates), best_weights, alpha)
+    return WeightSearch(tuple(map(str, measures)), tuple(candidates), best_weights, alpha, interrupted)
 
 
 def _lies_between(share: Any) -> bool:
@@ -175,7 +186,7 @@ def _means(evaluation: Evaluation, measures: Sequence[Measure]) -> tuple[float, 
 def _worse(without: Evaluation, evaluation: Evaluation, one: Measure) -> tuple[float, float]:
     """The mean difference to the ranking without the tier, and the p-value of the paired test."""
     differences = evaluation.per_query[one] - without.per_query[one]
+    differences[np.abs(differences) <= EQUAL] = 0.0  # as comparisons have it
     counted = differences == differences
     weights = None if evaluation.query_weights is None else evaluation.query_weights[counted]
-    test = paired_t_test(differences[counted], weights)
-    return float(evaluation.mean[one] - without.mean[one]), test.p_value
+    return float(evaluation.mean[one] - without.mean[one]), deciding_p(differences[counted], weights)

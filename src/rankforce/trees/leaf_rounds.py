@@ -185,13 +185,14 @@ class LeafwiseGrowth:
         rounds, rank = self.rounds, self.own.members.rank
         lengths = ENTRY_WORDS + np.diff(rounds.spans, axis=1)[:, 0]
         n_leaves = int(rounds.nodes.plan[N_TRAVELLING])
-        edges = np.concatenate([[0], np.cumsum(n_leaves + counts[rank] * lengths)])
-        places = np.concatenate([[0], np.cumsum(n_leaves + counts * lengths[rank])])
+        others = np.arange(len(counts)) != rank  # own documents stay where they are
+        edges = np.concatenate([[0], np.cumsum(others * (n_leaves + counts[rank] * lengths))])
+        places = np.concatenate([[0], np.cumsum(others * (n_leaves + counts * lengths[rank]))])
         sent, came = np.empty(edges[-1], dtype=np.uint32), np.empty(places[-1], dtype=np.uint32)
         packing = (self.growing.rows, self.documents, rounds, sent, edges[:-1] + n_leaves)
         together(lambda thread, threads, _: pack_rows(thread, threads, *packing))
         self.own.members.all_to_all(sent, edges, came, places)
-        adding = (rounds, self.growing.histograms.sums, came, places[:-1] + n_leaves)
+        adding = (self.growing.rows, self.documents, rounds, self.growing.histograms.sums, came, places[:-1] + n_leaves)
         together(lambda thread, threads, _: add_rows(thread, threads, *adding))
 
     def _scan_round(self) -> int:

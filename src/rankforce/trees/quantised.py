@@ -57,6 +57,10 @@ class Scales:
         return math.inf if gain > 0.0 else 0.0
 
 
+class NegativeCurvatureError(DataError):
+    """A Newton step would go the wrong way."""
+
+
 def _power_of_two(exponent: int) -> float:
     try:
         return math.ldexp(1.0, exponent)
@@ -141,7 +145,7 @@ def _exponents(values: Sequence[np.ndarray], documents: np.ndarray, n: int, limi
         if not math.isfinite(top):
             raise DataError(f"{what} must be finite")
         if what == "curvatures" and negative:
-            raise DataError(f"{what} must not be negative")
+            raise NegativeCurvatureError("curvatures must not be negative")
         _, exponent = math.frexp(top)
         k = min(FINE_BITS, 62 - n.bit_length()) - exponent  # top·2^k < 2^37
         fine.append(max(min(k, 1000), -1000))

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.console import tables
+from rankforce.console.interruption import interrupting_at_once
+from rankforce.console.numeric_cells import count_cell, number_cell
 from rankforce.console.progress import Progress
-from rankforce.console.result_tables import ResultTable, Tabular
+from rankforce.console.result_tables import Cell, ResultTable, Tabular
 from rankforce.data.dataset import MAIN_LABEL, Dataset, check_dataset
 from rankforce.data.fold_files import Fold, FoldFiles
 from rankforce.data.hashing import checked_seed
@@ -78,8 +79,8 @@ class CrossValidation(Tabular):
     def _result_table(self) -> ResultTable:
         names = list(self.evaluation.measures)
         parts = {f"fold {number}": one for number, one in enumerate(self.folds, start=1)} | {"all": self.evaluation}
-        rows = [
-            [part, f"{one.n_queries:,}", *(tables.number(one.mean[name]) for name in names)]
+        rows: list[list[str | Cell]] = [
+            [part, count_cell(one.n_queries), *(number_cell(one.mean[name]) for name in names)]
             for part, one in parts.items()
         ]
         notes = self.evaluation.policies.sentences()
@@ -138,6 +139,8 @@ def cross_validate(
 
     The values of all queries are pooled: ``result.evaluation`` is one Evaluation over them, for ``rf.compare`` and for
     intervals. (A mean of the folds' means would weigh the queries of small folds more.)
+
+    Ctrl-C raises KeyboardInterrupt: a ranker that was cut short would count as one of a whole fold.
     """
     trained = trainable(ranker)
     seed = checked_seed(seed)
@@ -151,7 +154,7 @@ def cross_validate(
     check_learns_from(trained, data)
     _check_tests(request, data)
     evaluations, rankers, scores, tests = [], [], [], []
-    with Progress("cross-validation", count, "folds", progress) as bar:
+    with interrupting_at_once(), Progress("cross-validation", count, "folds", progress) as bar:
         for number, (train, validation, test) in enumerate(parts, start=1):
             judged = bare_data(test)
             request.on(judged)

@@ -6,6 +6,7 @@ read the same pages of it. Threads are shared out. Results do not depend on how 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import multiprocessing
 import os
@@ -57,8 +58,9 @@ class TrialProcesses:
         """The trials of numbered settings, in their order, each when it is done."""
         waiting: deque[Future[Any]] = deque()
         while True:
-            for number, settings in itertools.islice(asked, AHEAD * self._count - len(waiting)):
-                waiting.append(self._pool.submit(_run, number, settings))
+            with _deaf_to_ctrl_c():  # a process that is only starting could not ignore it yet
+                for number, settings in itertools.islice(asked, AHEAD * self._count - len(waiting)):
+                    waiting.append(self._pool.submit(_run, number, settings))
             if not waiting:
                 return
             try:
@@ -69,6 +71,19 @@ class TrialProcesses:
                     "tunes by several processes calls it under if __name__ == '__main__'; fewer: ",
                     Argument("processes", 1),
                 ) from None
+
+
+@contextlib.contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes that are started inside never hear of Ctrl-C; this one does, afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(content: bytes, threads: int) -> None:

@@ -10,14 +10,12 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rankforce.console import tables
 from rankforce.console.interruption import Interruption
 from rankforce.console.progress import Progress
-from rankforce.console.result_tables import Cell, ResultTable, Tabular
 from rankforce.data.dataset import Dataset
 from rankforce.data.hashing import checked_seed
 from rankforce.data.spread import SpreadData, bare_data
-from rankforce.errors import ClusterError, DataError, RankforceError, SettingsError
+from rankforce.errors import ClusterError, DataError, RankforceError, SettingsError, warn
 from rankforce.evaluation.evaluate import evaluate
 from rankforce.evaluation.request import Request
 from rankforce.kinds import check_choice, check_number, check_switches
@@ -26,6 +24,7 @@ from rankforce.measures.measure import Measure
 from rankforce.models.provenance import NOT_KEPT, plain
 from rankforce.remedies import NAME_ALONE, Argument
 from rankforce.training.base_models import base_of, written_base
+from rankforce.training.monitoring import TrainingWarning
 from rankforce.training.own_code import OwnCode
 from rankforce.tuning.cross_validation import (
     check_early_stopping,
@@ -38,104 +37,10 @@ from rankforce.tuning.cross_validation import (
 from rankforce.tuning.journal import Journal
 from rankforce.tuning.proposals import Watching, proposals_of
 from rankforce.tuning.space import Choices, Space, key_of
+from rankforce.tuning.tuning_result import DONE, FAILED, PRUNED, Trial, Tuning
 
 METHODS = ("random", "grid", "optuna")
 MOST_PROCESSES = 256
-DONE, PRUNED, FAILED = "done", "pruned", "failed"
-
-
-@dataclasses.dataclass(frozen=True)
-class Trial:
-    """One combination of settings and what it gave."""
-
-    number: int  # from 1
-    settings: dict[str, Any]
-    value: float  # the mean of the measure; NaN if the trial failed
-    seconds: float
-    state: str = DONE  # "done", "pruned" (it fell behind and was stopped), "failed"
-    iterations: int | None = None  # trees or epochs that early stopping kept
-    reason: str = ""  # why it failed
-
-    def record(self) -> dict[str, Any]:
-        """The trial as a line of a journal."""
-        value = None if math.isnan(self.value) else self.value
-        return dataclasses.asdict(self) | {"settings": plain(self.settings), "value": value}
-
-    @classmethod
-    def of_record(cls, record: dict[str, Any], number: int, settings: dict[str, Any]) -> Trial:
-        """The inverse of ``record``."""
-        value = math.nan if record["value"] is None else float(record["value"])
-        kept = {name: record[name] for name in ("seconds", "state", "iterations", "reason")}
-        return cls(number, settings, value, **kept)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Tuning(Tabular):
-    """What ``rf.tune`` yields: every trial, the best one, and the ranker fitted with its settings (None if not asked
-    for)."""
-
-    trials: tuple[Trial, ...]
-    measure: Measure
-    chosen_by: str
-    ranker: Any = None
-
-    @property
-    def best(self) -> Trial:
-        """The finished trial of the highest value; of equal ones the first."""
-        return max((trial for trial in self.trials if trial.state == DONE), key=lambda trial: trial.value)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The best settings."""
-        return self.best.settings
-
-    @property
-    def value(self) -> float:
-        """The best value."""
-        return self.best.value
-
-    def refit(self, *data: Dataset, scaled: bool = False) -> Any:
-        """The best ranker fitted once more, on all this data: ``refit`` of rankers, on ``ranker``."""
-        if self.ranker is None:
-            raise SettingsError("nothing was fitted that could be fitted again: tune with ", Argument("refit", True))
-        return self.ranker.refit(*data, scaled=scaled)
-
-    @property
-    def table(self) -> list[dict[str, Any]]:
-        """One row per trial, the best first: its number, its settings, value, seconds, state."""
-        order = sorted(self.trials, key=lambda one: (one.state != DONE, _falling(one.value), one.number))
-        return [
-            {
-                "trial": one.number,
-                **one.settings,
-                str(self.measure): one.value,
-                "iterations": one.iterations,
-                "seconds": one.seconds,
-                "state": one.state,
-            }
-            for one in order
-        ]
-
-    def to_pandas(self) -> Any:
-        """The table as a data frame."""
-        return tables.load_pandas().DataFrame.from_records(self.table)
-
-    def plot(self, setting: str | None = None, *, ax: Any = None, path: Any = None) -> Any:
-        """The trials, or their values against a setting, as a picture: ``rf.plot.tuning``."""
-        import rankforce
-
-        return rankforce.plot.tuning(self, setting, ax=ax, path=path)
-
-    def _result_table(self) -> ResultTable:
-        rows = self.table
-        header = list(rows[0])
-        cells: list[list[str | Cell]] = [[_cell(row[name]) for name in header] for row in rows]
-        place = header.index(str(self.measure))
-        for row, line in zip(rows, cells, strict=True):
-            if row["state"] == DONE and row["trial"] == self.best.number:
-                line[place] = Cell(_cell(row[str(self.measure)]), best=True)
-        title = f"{len(rows)} trials, chosen by {self.measure} {self.chosen_by}"
-        return ResultTable(title, header, cells)
 
 
 def tune(
@@ -177,7 +82,9 @@ def tune(
     refit : whether to fit the ranker with the best settings (with ``validation``: on ``data``, watching
         ``validation``; ``result.refit(data, validation)`` then learns from both)
 
-    Same data, space and seed: same trials (Optuna: in one go). Ctrl-C ends the search after the current trial.
+    Same data, space and seed: same trials (Optuna: in one go). Ctrl-C ends the search after the current trial, which is
+    tried to its end, and the best of the finished ones is taken; a warning and ``interrupted`` of the result say so. If
+    none is finished, or at a second Ctrl-C, KeyboardInterrupt is raised; a journal has the trials until then.
     """
     check_ranker(ranker)
     _check_data(data, validation)
@@ -202,7 +109,7 @@ def tune(
     book = None if journal is None else Journal(journal, identity, trying.own_code(search_space))
     records = {} if book is None else {key_of(record["settings"]): record for record in book.records}
     trials_done: list[Trial] = []
-    with Interruption() as interruption, Progress("tune", proposals.count or 0, "trials", progress) as bar:
+    with Interruption("trial") as interruption, Progress("tune", proposals.count or 0, "trials", progress) as bar:
         earlier = [] if book is None else list(book.records)
         proposals.remember(earlier)
         with contextlib.closing(_tried(trying, proposals, records, processes)) as tried:
@@ -215,11 +122,20 @@ def tune(
                 bar.advance(trial.number, {"best": best_value})
                 if interruption.wanted:
                     break
+    interrupted = _interrupted(interruption, len(trials_done), proposals.count)
     if not any(trial.state == DONE for trial in trials_done):
+        if interrupted:
+            raise KeyboardInterrupt
         reason = trying.last_failure or (trials_done[-1].reason,)
         raise SettingsError("no trial could be finished; the last one: ", *reason)
-    result = Tuning(tuple(trials_done), target, trying.chosen_by)
+    if interrupted:
+        warn(TrainingWarning(f"interrupted {interrupted}: the best of these is taken"))
+    result = Tuning(tuple(trials_done), target, trying.chosen_by, interrupted=interrupted)
     return dataclasses.replace(result, ranker=trying.fitted(result.settings)) if refit else result
+
+
+def _interrupted(interruption: Interruption, done: int, count: int) -> str:
+    return f"after {done:,} of {count:,} trials" if interruption.wanted and done < count else ""
 
 
 def _tried(
@@ -385,15 +301,3 @@ def _measure(given: str | Measure | None, ranker: Any, space: Space) -> Measure:
 def _written(name: str, value: Any) -> Any:
     """A setting as a journal keeps it: models by what they hold."""
     return written_base(base_of(value)) if name.rpartition("__")[2] == "base_model" else plain(value)
-
-
-def _falling(value: float) -> float:
-    return math.inf if math.isnan(value) else -value
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return tables.number(value) if math.isnan(value) or 0.01 <= abs(value) < 1e5 or value == 0 else f"{value:.3g}"
-    return str(value)

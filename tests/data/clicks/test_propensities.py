@@ -20,12 +20,12 @@ TRUE = np.arange(1.0, 7.0) ** -1.0
 def log():
     data = rf.make_artificial(queries=400, documents=8, features=5, seed=1, shares=(0.3, 0.3, 0.4))
     model = rf.click_models.PositionBased(1.0)
-    return rf.simulate_clicks(data, "1", 30, model, places=6, exchange="swap", exchanged=0.6, noise=0.2, seed=1)
+    return rf.simulate_clicks(data, "1", 30, model, positions=6, exchange="swap", exchanged=0.6, noise=0.2, seed=1)
 
 
 @pytest.fixture(scope="module")
 def harvested(log):
-    return rf.estimate_propensities(log, samples=60)
+    return rf.estimate_propensities(log, resamples=60)
 
 
 def counted(log):
@@ -76,15 +76,15 @@ def test_harvesting_finds_the_truth_within_its_intervals(harvested):
 
 
 def test_em_comes_near_the_truth_the_nearer_the_more_often_documents_are_shown(log):
-    found = rf.estimate_propensities(log, "em", samples=0)
+    found = rf.estimate_propensities(log, "em", resamples=0)
     error = np.sqrt(np.mean(np.log(found.values / TRUE) ** 2))
     assert error < 0.4
     assert found.low is None
     assert "not asked" in found.verdict
     few = log.data.take_queries(np.arange(40))
     model = rf.click_models.PositionBased(1.0)
-    often = rf.simulate_clicks(few, "1", 1000, model, places=6, exchange="swap", exchanged=0.6, noise=0.2, seed=1)
-    found = rf.estimate_propensities(often, "em", samples=0)
+    often = rf.simulate_clicks(few, "1", 1000, model, positions=6, exchange="swap", exchanged=0.6, noise=0.2, seed=1)
+    found = rf.estimate_propensities(often, "em", resamples=0)
     assert np.sqrt(np.mean(np.log(found.values / TRUE) ** 2)) < 0.6 * error
 
 
@@ -97,7 +97,7 @@ def test_em_ends_where_a_step_changes_nothing(log, monkeypatch):
         ends.append((arguments[7].copy(), arguments[9].copy()))
 
     monkeypatch.setattr(propensity_estimates, "expected_looks", watched)
-    rf.estimate_propensities(log, "em", samples=0)
+    rf.estimate_propensities(log, "em", resamples=0)
     examination, looks = ends[-1]
     before, _ = ends[-2]
     assert len(ends) > 20
@@ -178,9 +178,9 @@ def test_counts_connect_positions(log, harvested):
 
 
 def test_one_position_per_document_says_nothing_of_positions(log):
-    fixed = rf.simulate_clicks(log.data, "1", 20, places=6)
+    fixed = rf.simulate_clicks(log.data, "1", 20, positions=6)
     for method in ("harvest", "em"):
-        found = rf.estimate_propensities(fixed, method, samples=5)
+        found = rf.estimate_propensities(fixed, method, resamples=5)
         assert np.isnan(found.values[1:]).all()
         assert not found.rich_enough
         assert "cannot be compared with position 1" in found.verdict
@@ -197,7 +197,7 @@ def frame(rows):
 def test_positions_that_nothing_connects_with_the_first_are_not_known():
     rows = [(1, "q", "a", 1, 1), (2, "q", "a", 2, 1), (3, "q", "b", 3, 1), (4, "q", "b", 4, 1)]
     rows += [(5, "q", "c", 2, 1), (6, "q", "c", 5, 0)]  # position 5 never beats another: a ratio of 0 would fit best
-    found = rf.estimate_propensities(frame(rows), samples=3)
+    found = rf.estimate_propensities(frame(rows), resamples=3)
     assert found.values[:2].tolist() == [1.0, 1.0]
     assert np.isnan(found.values[2:]).all()
     assert "positions 3, 4, 5" in found.verdict
@@ -206,19 +206,19 @@ def test_positions_that_nothing_connects_with_the_first_are_not_known():
 def test_few_sessions_are_not_rich_enough(log):
     rows = log.session % 30 < 1
     small = log.to_pandas()[rows & (log.data.qid[log.row] < 60)]
-    found = rf.estimate_propensities(small, samples=30)
+    found = rf.estimate_propensities(small, resamples=30)
     assert not found.rich_enough
     assert "not rich enough" in found.verdict
 
 
 def test_estimates_follow_from_the_seed_and_not_from_the_order_of_the_rows(log):
-    first = rf.estimate_propensities(log, samples=5, positions=3)
+    first = rf.estimate_propensities(log, resamples=5, positions=3)
     shuffled = log.to_pandas().sample(frac=1.0, random_state=1)
-    again = rf.estimate_propensities([shuffled[:5000], shuffled[5000:]], samples=5, positions=3)
+    again = rf.estimate_propensities([shuffled[:5000], shuffled[5000:]], resamples=5, positions=3)
     assert len(first) == 3
     assert again.values == pytest.approx(first.values, rel=1e-9)
-    assert rf.estimate_propensities(log, samples=5, positions=3).to_dict() == first.to_dict()
-    assert rf.estimate_propensities(log, samples=5, positions=3, seed=1).low.tolist() != first.low.tolist()
+    assert rf.estimate_propensities(log, resamples=5, positions=3).to_dict() == first.to_dict()
+    assert rf.estimate_propensities(log, resamples=5, positions=3, seed=1).low.tolist() != first.low.tolist()
 
 
 def test_files_keep_everything(harvested, tmp_path):

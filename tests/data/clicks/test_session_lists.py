@@ -47,8 +47,8 @@ def test_every_list_with_a_click_is_a_query(data):
 def test_a_simulated_log_comes_back_row_by_row():
     data = rf.make_artificial(queries=30, documents=7, features=4, seed=1)
     data = data.replace(query_weights=np.arange(30) + 1.0, weights=np.arange(210) / 100.0)
-    log = rf.simulate_clicks(data, "1", 5, places=4, exchange="shuffle", seed=2)
-    lists = rf.click_sessions(log, log.data, name="opened")
+    log = rf.simulate_clicks(data, "1", 5, positions=4, exchange="shuffle", seed=2)
+    lists = rf.click_sessions(log, log.data, label="opened")
     clicked = np.bincount(log.session, log.clicked) > 0
     kept = clicked[log.session]
     assert lists.n_queries == clicked.sum()
@@ -86,7 +86,7 @@ def test_what_cannot_be_joined_is_refused(data):
     with pytest.raises(rf.DataError, match="twice"):
         rf.click_sessions(log, rf.Dataset([[1.0], [2.0]], [1, 0], ["q", "q"], document_ids=["a", "a"]))
     with pytest.raises(rf.SettingsError):
-        rf.click_sessions(log, data, name="")
+        rf.click_sessions(log, data, label="")
 
 
 def test_chunks_do_not_matter(monkeypatch):

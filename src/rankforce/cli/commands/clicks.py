@@ -35,11 +35,13 @@ def clicks(
         Path | None,
         typer.Option(metavar="DATA", help="A data file with document ids to join the labels to.", show_default=False),
     ] = None,
-    into: Annotated[
+    out: Annotated[
         Path | None,
-        typer.Option(metavar="OUT", help="Where to write DATA with its new label source.", show_default=False),
+        typer.Option(
+            "--out", "-o", metavar="OUT", help="Where to write DATA with its new label source.", show_default=False
+        ),
     ] = None,
-    name: Annotated[str, typer.Option(metavar="NAME", help="The name of the new label source.")] = "clicks",
+    label: Annotated[str, typer.Option(metavar="NAME", help="The name of the new label source.")] = "clicks",
     rate: Annotated[
         Literal["last-click", "click", "satisfied-click", "dwell", "median-dwell"],
         typer.Option(
@@ -136,18 +138,18 @@ def clicks(
     from rankforce.data.files import table_path
     from rankforce.errors import SettingsError
 
-    if (data is None) != (into is None):
-        raise SettingsError("--data DATA --into OUT go together: the data that gets the labels, and where to write it")
+    if (data is None) != (out is None):
+        raise SettingsError("--data DATA --out OUT go together: the data that gets the labels, and where to write it")
     if similar_table is not None and similar is None:
         raise SettingsError("--similar-table OUT: say which queries are similar, --similar words")
     for tabular in (table, similar_table):
         if tabular is not None:
             table_path(tabular)  # before the log is read, which may take long
-    for target in (table, into, similar_table):
+    for target in (table, out, similar_table):
         check_output(target, data, *logs, force=force)
     documents = None if data is None else read_data(data, read)  # a mistake here is found at once
-    similar_name = f"{name}_similar"
-    names = [name] if similar is None else [name, similar_name]
+    similar_label = f"{label}_similar"
+    names = [label] if similar is None else [label, similar_label]
     if documents is not None:
         _check_names(names, documents.labels, data)
     labels = rf.click_labels(
@@ -170,22 +172,22 @@ def clicks(
     )
     report: dict[str, Any] = {"logs": [str(log) for log in logs], **labels.to_dict()}
     words = [str(labels)]
-    sources: dict[str, Any] = {name: labels}
+    sources: dict[str, Any] = {label: labels}
     if similar is not None:
-        sources[similar_name] = labels.similar
-    tables = (("table", table, name), ("similar_table", similar_table, similar_name))
+        sources[similar_label] = labels.similar
+    tables = (("table", table, label), ("similar_table", similar_table, similar_label))
     for key, target, title in tables:
         if target is not None:
             sources[title].write(target)
             report[key] = str(target)
             words.append(f"{target}: {counted(len(sources[title]), 'row')}")
-    if documents is not None and into is not None:
+    if documents is not None and out is not None:
         labelled, counts = _labelled(documents, sources)
-        write_data(labelled, into, write)
-        report |= {"data": str(data), "into": str(into), "data_documents": documents.n_documents}
-        report |= {"labelled_documents": counts[name], "labelled_by_source": counts}
+        write_data(labelled, out, write)
+        report |= {"data": str(data), "out": str(out), "data_documents": documents.n_documents}
+        report |= {"labelled_documents": counts[label], "labelled_by_source": counts}
         total = counted(documents.n_documents, "document")
-        words += [f"{into}: label source {title!r} on {count:,} of {total}" for title, count in counts.items()]
+        words += [f"{out}: label source {title!r} on {count:,} of {total}" for title, count in counts.items()]
     if json:
         output.show_json(report)
     else:
@@ -209,7 +211,7 @@ def _check_names(names: Collection[str], taken: Collection[str], data: Path | No
         if name in taken:
             raise SettingsError(
                 f"{data} has a label source {name!r} already, which would be lost; give the new one another name: "
-                f"--name {_free_name(next(iter(names)), taken)}"
+                f"--label {_free_name(next(iter(names)), taken)}"
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -27,7 +28,7 @@ def compare(
     ties: options.Ties = None,
     blank: options.Blank = None,
     convention: options.Convention = None,
-    by: options.By = None,
+    segments: options.Segments = None,
     missing_queries: options.MissingQueries = "zero",
     preferences: options.Preferences = None,
     require: Annotated[
@@ -36,7 +37,7 @@ def compare(
             metavar="better|not-worse",
             help="Leave with exit code 1 unless SECOND is significantly better (or: is not significantly worse) in "
             "every measure, by the paired t-test at 5 %, corrected for the number of measures; also where there are "
-            "too few queries for a test.",
+            "too few queries for a test. Where all queries have the same difference, the randomisation test decides.",
             show_default=False,
         ),
     ] = None,
@@ -54,7 +55,17 @@ def compare(
             "--name", metavar="NAME", help="Of a ranking, in their order; repeat for all.", show_default=False
         ),
     ] = None,
+    per_query: Annotated[
+        Path | None,
+        typer.Option(
+            "--per-query",
+            metavar="OUT.csv",
+            help="Also write the values of every query, of two rankings with their difference.",
+            show_default=False,
+        ),
+    ] = None,
     level: Annotated[float, typer.Option(metavar="L", help="Of the intervals; 1 - L is the level of --graded.")] = 0.95,
+    seed: options.Seed = 0,
     imports: options.Imports = None,
     read: options.Reading = None,
     form: options.Format = "text",
@@ -70,8 +81,10 @@ def compare(
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.rankings import read_agreement, read_judgments, read_ranking
     from rankforce.cli.segments import read_segments
+    from rankforce.cli.writing import check_output, write_compared_queries
     from rankforce.evaluation.request import Request
 
+    check_output(per_query, data, *rankings, segments, preferences)
     import_measures(imports or ())
     Request.of(measure or options.USUAL_MEASURES, ties=ties, blank=blank, convention=convention, level=level)
     names = named_rankings(rankings, name)
@@ -81,7 +94,6 @@ def compare(
     evaluations = {}
     read_rankings = [read_ranking(text, judgments, missing_queries) for text in rankings]
     for title, ranking in zip(names, read_rankings, strict=True):
-        segments = None if by is None else read_segments(by, ranking.data)
         evaluations[title] = rf.evaluate(
             ranking.scores,
             ranking.data if preferences is None else read_agreement(preferences, ranking, measure),
@@ -89,11 +101,13 @@ def compare(
             ties=ties,
             blank=blank,
             convention=convention,
-            by=segments,
+            segments=None if segments is None else read_segments(segments, ranking.data),
             level=level,
+            seed=seed,
         )
     if len(rankings) > 2:
         board = rf.compare(evaluations)
+        write_compared_queries(per_query, evaluations)
         if json:
             output.show_json({"data": data} | board.to_dict())
         else:
@@ -101,6 +115,7 @@ def compare(
         return
     first, second = evaluations.values()
     result = rf.compare(first, second, names=names, graded=graded)
+    write_compared_queries(per_query, evaluations)
     if json:
         output.show_json({"data": data, "first": rankings[0], "second": rankings[1]} | result.to_dict())
     else:

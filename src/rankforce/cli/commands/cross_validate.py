@@ -33,6 +33,7 @@ def cross_validate(
     blank: options.Blank = None,
     convention: options.Convention = None,
     per_query: options.PerQuery = None,
+    level: options.Level = 0.95,
     cluster: options.Cluster = None,
     workers: options.Workers = None,
     seed: options.Seed = 0,
@@ -52,7 +53,7 @@ def cross_validate(
     from rankforce.cli.clusters import cluster_client, learning_data
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import note_origins, reading_options
-    from rankforce.cli.settings import read_settings
+    from rankforce.cli.settings import read_settings, said_by_options
     from rankforce.cli.writing import check_output, write_per_query
     from rankforce.data.fold_files import has_folds
     from rankforce.evaluation.request import Request
@@ -61,9 +62,10 @@ def cross_validate(
     check_output(per_query, *data)
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
-    policies: dict[str, Any] = {"ties": ties, "blank": blank, "convention": convention}
+    policies: dict[str, Any] = {"ties": ties, "blank": blank, "convention": convention, "level": level}
     Request.of(measure or options.USUAL_MEASURES, **policies)
-    model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind)))
+    given = said_by_options(seed=seed, quiet=False, threads=threads)  # the bar is that of all folds
+    model = kind(**({"seed": seed, "threads": threads} | read_settings(settings or (), kind, given)))
     documents: Any
     with cluster_client(cluster, workers, threads) as client:
         if client is None and len(data) == 1 and has_folds(data[0]):

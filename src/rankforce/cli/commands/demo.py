@@ -20,12 +20,14 @@ def demo(seed: options.Seed = 0, json: options.Json = False) -> None:
     the best single feature by more than chance.
     """
     import rankforce as rf
+    from rankforce.console.interruption import interrupting_at_once
 
     data = rf.make_artificial(queries=1000, documents=40, features=20, noise=0.3, seed=seed)
     train, validation, test = data.split(0.5, 0.2, 0.3, seed=seed)
     best_name = best_feature(train)
     ranker = rf.LambdaMART("NDCG@10", n_trees=300, n_leaves=15, early_stopping=30, seed=seed)
-    ranker.fit(train, validation=validation)
+    with interrupting_at_once():  # what is shown below is of a whole training
+        ranker.fit(train, validation=validation)
     rankings = {"feature " + best_name: best_name, "LambdaMART": ranker}
     results = {name: rf.evaluate(ranking, test, MEASURES) for name, ranking in rankings.items()}
     feature, trees = results
@@ -57,11 +59,12 @@ def in_words(verdict: Comparison) -> str:
     """The answer to the question that a comparison asks, for its first measure."""
     name = verdict.measures[0]
     low, high = verdict.interval[name]
-    counts, chance = verdict.counts[name], verdict.t_test[name].p_value
+    counts, chance = verdict.counts[name], verdict.p_value[name]
+    test = {"t-test": "paired t-test", "randomisation": "randomisation test"}[verdict.deciding_test(name)]
     significant = "more than chance explains" if chance < 0.05 else "no more than chance explains"
     return (
         f"{verdict.names[1]} against {verdict.names[0]}: {name} {verdict.difference[name]:+.4f}, {significant}\n"
-        f"  paired t-test: p {'< 0.0001' if chance < 0.0001 else f'= {chance:.4f}'}, 95 % interval of the difference "
+        f"  {test}: p {'< 0.0001' if chance < 0.0001 else f'= {chance:.4f}'}, 95 % interval of the difference "
         f"[{low:+.4f}, {high:+.4f}]\n"
         f"  better on {counts.wins:,} queries, equal on {counts.ties:,}, worse on {counts.losses:,}"
     )

@@ -16,11 +16,11 @@ def evaluate(
     ties: options.Ties = None,
     blank: options.Blank = None,
     convention: options.Convention = None,
-    by: options.By = None,
+    segments: options.Segments = None,
     missing_queries: options.MissingQueries = "zero",
     preferences: options.Preferences = None,
     per_query: options.PerQuery = None,
-    level: Annotated[float, typer.Option(metavar="L", help="Of the intervals.")] = 0.95,
+    level: options.Level = 0.95,
     seed: options.Seed = 0,
     imports: options.Imports = None,
     read: options.Reading = None,
@@ -39,7 +39,7 @@ def evaluate(
     from rankforce.cli.writing import check_output, write_per_query
     from rankforce.evaluation.request import Request
 
-    check_output(per_query, data, ranking, by, preferences)
+    check_output(per_query, data, ranking, segments, preferences)
     import_measures(imports or ())
     Request.of(measure or options.USUAL_MEASURES, ties=ties, blank=blank, convention=convention, level=level)
     named_ranking = read_ranking(ranking, read_judgments(data, read, [ranking]), missing_queries)
@@ -50,7 +50,7 @@ def evaluate(
         ties=ties,
         blank=blank,
         convention=convention,
-        by=None if by is None else read_segments(by, named_ranking.data),
+        segments=None if segments is None else read_segments(segments, named_ranking.data),
         level=level,
         seed=seed,
     )

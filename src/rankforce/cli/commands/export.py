@@ -46,7 +46,7 @@ def export(
     features: Annotated[
         Path | None,
         typer.Option(
-            metavar="FEATURES.json",
+            metavar="FILE",
             help="The engine's features in its order: a list of names, a plugin's feature set, or Solr's feature "
             "store.",
             show_default="the model's",

@@ -23,10 +23,9 @@ def features(
             show_default="none: documents stay unlabelled",
         ),
     ] = None,
-    into: Annotated[
+    out: Annotated[
         Path | None,
         typer.Option(
-            "--into",
             "--out",
             "-o",
             metavar="OUT",
@@ -82,14 +81,14 @@ def features(
     """Make training data from features that a search engine logged.
 
     Reads responses of Elasticsearch and OpenSearch with their learning-to-rank plugin, of Solr and of Vespa, joins
-    them with the judgments by query and document, and says what did not find its partner. Without --into it only says
+    them with the judgments by query and document, and says what did not find its partner. Without --out it only says
     so.
     """
     import rankforce as rf
     from rankforce.cli.writing import check_output, write_data
     from rankforce.displayed_text import displayed_path
 
-    check_output(into, judgments, feature_set, *logs, force=force)
+    check_output(out, judgments, feature_set, *logs, force=force)
     log = rf.read_feature_log(
         logs,
         judgments,
@@ -103,10 +102,10 @@ def features(
     )
     report = {"logs": [str(path) for path in logs], **log.to_dict()}
     words = [str(log)]
-    if into is not None:
-        write_data(log.data, into, write)
-        report["into"] = str(into)
-        words.append(f"{displayed_path(into)}: written")
+    if out is not None:
+        write_data(log.data, out, write)
+        report["out"] = str(out)
+        words.append(f"{displayed_path(out)}: written")
     if json:
         output.show_json(report)
     else:

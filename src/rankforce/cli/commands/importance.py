@@ -25,7 +25,7 @@ def importance(
     ] = 5,
     ties: Annotated[str, typer.Option("--ties", metavar="POLICY", help="Equal scores, as for evaluate.")] = "expected",
     blank: options.Blank = None,
-    level: Annotated[float, typer.Option("--level", metavar="L", help="Of the intervals.")] = 0.95,
+    level: options.Level = 0.95,
     seed: options.Seed = 0,
     threads: options.Threads = None,
     imports: options.Imports = None,

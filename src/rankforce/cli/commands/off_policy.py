@@ -59,16 +59,19 @@ def off_policy(
             show_default="rates of the log",
         ),
     ] = None,
-    shrinkage: Annotated[
+    smoothing: Annotated[
         float,
-        typer.Option(metavar="N", help="Looks by which rates of the log are drawn to the mean of their query."),
+        typer.Option(
+            metavar="N",
+            help="Looks by which rates of the log are drawn to those of their query, and these to the log's.",
+        ),
     ] = 10.0,
     resample: Annotated[
         Literal["session", "query"],
         typer.Option(metavar="session|query", help="What the bootstrap of the intervals draws."),
     ] = "session",
     resamples: Annotated[int, typer.Option(metavar="N", help="How often it does.")] = 1000,
-    level: Annotated[float, typer.Option(metavar="L", help="Of the intervals.")] = 0.95,
+    level: options.Level = 0.95,
     max_unsupported: Annotated[
         float,
         typer.Option(
@@ -119,7 +122,7 @@ def off_policy(
         cutoff=cutoff,
         clip=_clip(clip),
         relevance=relevance if relevance is None or relevance in documents.labels else _ranking(relevance, documents),
-        shrinkage=shrinkage,
+        smoothing=smoothing,
         resample=resample,
         resamples=resamples,
         level=level,

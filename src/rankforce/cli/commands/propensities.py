@@ -30,7 +30,7 @@ def propensities(
     positions: Annotated[
         int | None, typer.Option(metavar="N", help="The first N positions only.", show_default=False)
     ] = None,
-    samples: Annotated[int, typer.Option(metavar="N", help="Bootstrap samples for the intervals; 0: none.")] = 200,
+    resamples: Annotated[int, typer.Option(metavar="N", help="Bootstrap samples for the intervals; 0: none.")] = 200,
     query_key: options.QueryKey = None,
     column: options.LogColumns = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Of the bootstrap samples.")] = 0,
@@ -50,7 +50,7 @@ def propensities(
     check_output(out, *logs, force=force)
     columns = log_columns(column, LIST_ROLES)
     found = rf.estimate_propensities(
-        logs, method, positions=positions, samples=samples, query_key=query_key, seed=seed, **columns
+        logs, method, positions=positions, resamples=resamples, query_key=query_key, seed=seed, **columns
     )
     words = [str(found)]
     if out is not None:

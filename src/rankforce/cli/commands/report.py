@@ -35,15 +35,7 @@ def report(
             show_default="what the training watched, and NDCG@10",
         ),
     ] = None,
-    segment: Annotated[
-        Path | None,
-        typer.Option(
-            "--segment",
-            metavar="FILE",
-            help="Segments of queries: a file with one query and its segment per line.",
-            show_default=False,
-        ),
-    ] = None,
+    segments: options.Segments = None,
     train: Annotated[
         str | None,
         typer.Option(
@@ -76,7 +68,7 @@ def report(
     ties: options.Ties = None,
     blank: options.Blank = None,
     convention: options.Convention = None,
-    level: Annotated[float, typer.Option(metavar="L", help="Of the intervals.")] = 0.95,
+    level: options.Level = 0.95,
     sample: Annotated[
         int, typer.Option(metavar="N", help="Documents of whole queries that features are looked at on.")
     ] = 4000,
@@ -96,7 +88,7 @@ def report(
     features, scores, the training, the data and its drift. The file needs no network. --json also prints what is in it.
     """
     import rankforce as rf
-    from rankforce.cli.categories_of_models import known_features
+    from rankforce.cli.features_of_models import known_features
     from rankforce.cli.misplaced_files import load_model
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.reading import read_data
@@ -104,7 +96,7 @@ def report(
     from rankforce.cli.segments import read_segments
     from rankforce.cli.writing import check_output
 
-    check_output(out, model, data, segment, train, query_texts, document_texts, *(baseline or ()))
+    check_output(out, model, data, segments, train, query_texts, document_texts, *(baseline or ()))
     import_measures(imports or ())
     loaded = load_model(model)
     models = known_features([str(model), *(one.rpartition("=")[2] for one in baseline or ())])
@@ -115,8 +107,8 @@ def report(
         path=out,
         baselines=read_baselines(baseline or [], documents),
         measures=measure or None,
-        segments=None if segment is None else read_segments(segment, documents),
-        training_data=None if train is None else read_data(train, read, like=loaded),
+        segments=None if segments is None else read_segments(segments, documents),
+        train=None if train is None else read_data(train, read, like=loaded),
         queries=wanted_queries(queries, documents),
         query_texts=read_texts(query_texts),
         document_texts=read_texts(document_texts),

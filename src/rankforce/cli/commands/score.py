@@ -27,9 +27,9 @@ def score(
             show_default="by the ending of --out: .csv, .tsv, .parquet, .run, else scores",
         ),
     ] = None,
-    run: Annotated[
+    tag: Annotated[
         str | None,
-        typer.Option("--run", metavar="NAME", help="Write a TREC run with this tag.", show_default=False),
+        typer.Option("--tag", metavar="NAME", help="Write a TREC run with this tag.", show_default=False),
     ] = None,
     trees: Annotated[
         int | None, typer.Option(metavar="N", help="Use the first N trees only.", show_default="all")
@@ -41,7 +41,8 @@ def score(
 
     One score per line, in the order of the rows; or, as CSV, Parquet or a TREC run, query, document, rank and score:
     queries in the order of the data, documents by falling score, equal scores in the order of the rows. Without
-    document ids CSV and Parquet give rows, counted from 0; a TREC run needs ids.
+    document ids CSV and Parquet give rows, counted from 0; a TREC run needs ids. A table needs queries only where they
+    are written.
     """
     import rankforce as rf
     from rankforce.cli import ranking_files
@@ -53,14 +54,14 @@ def score(
     from rankforce.drifting.unseen_values import unseen_values
 
     check_output(out, model, *data)
-    chosen = ranking_files.form_of(out, form, run)
+    chosen = ranking_files.form_of(out, form, tag)
     if json and out is None and chosen != ranking_files.SCORES:
         raise rf.SettingsError(
             f"--json gives scores, --format {chosen} a table: leave one of the two out, or give --out"
         )
-    tag = ranking_files.TAG if run is None else run
+    tag = ranking_files.TAG if tag is None else tag
     scorer = load_model(model)
-    documents = read_data(data, read, like=scorer)
+    documents = read_data(data, read, like=scorer, queries=chosen != ranking_files.SCORES)
     prediction_options: dict[str, Any] = {} if trees is None else {"n_trees": trees}
     if prediction_options and "n_trees" not in inspect.signature(scorer.predict).parameters:
         raise rf.SettingsError(f"{scorer!r} is no sum of trees: leave --trees out")

@@ -17,11 +17,8 @@ def sessions(
         typer.Argument(metavar="LOG", help="Session logs, CSV or Parquet: one row per document shown to a user."),
     ],
     data: Annotated[Path, typer.Option(metavar="DATA", help="A data file with the features and ids of the documents.")],
-    into: Annotated[
-        Path,
-        typer.Option("--into", "--out", "-o", metavar="OUT", help="Where to write the lists (.csv, .parquet)."),
-    ],
-    name: Annotated[str, typer.Option(metavar="NAME", help="The label source of the clicks.")] = "clicks",
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="OUT", help="Where to write the lists (.csv, .parquet).")],
+    label: Annotated[str, typer.Option(metavar="NAME", help="The label source of the clicks.")] = "clicks",
     query_key: options.QueryKey = None,
     column: options.LogColumns = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")] = False,
@@ -40,17 +37,17 @@ def sessions(
     from rankforce.cli.reading import read_data
     from rankforce.cli.writing import check_output, write_data
 
-    check_output(into, data, *logs, force=force)
+    check_output(out, data, *logs, force=force)
     documents = read_data(data, read)
     columns = log_columns(column, LIST_ROLES)
-    lists = rf.click_sessions(logs, documents, name=name, query_key=query_key, **columns)
-    write_data(lists, into, write)
-    report = {"logs": [str(log) for log in logs], "data": str(data), "into": str(into)}
-    counts = {"lists": lists.n_queries, "documents": lists.n_documents, "clicks": int(lists.label(name).sum())}
+    lists = rf.click_sessions(logs, documents, label=label, query_key=query_key, **columns)
+    write_data(lists, out, write)
+    report = {"logs": [str(log) for log in logs], "data": str(data), "out": str(out)}
+    counts = {"lists": lists.n_queries, "documents": lists.n_documents, "clicks": int(lists.label(label).sum())}
     if json:
         output.show_json(report | counts)
     else:
         output.show(
-            f"{into}: {counted(lists.n_queries, 'list')}, {counted(lists.n_documents, 'document')} shown, "
+            f"{out}: {counted(lists.n_queries, 'list')}, {counted(lists.n_documents, 'document')} shown, "
             f"{counted(counts['clicks'], 'click')}"
         )

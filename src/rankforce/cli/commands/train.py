@@ -12,6 +12,7 @@ import typer
 
 from rankforce import text_values
 from rankforce.cli import options, output
+from rankforce.cli.failures import INTERRUPTED
 from rankforce.displayed_text import displayed_path
 from rankforce.errors import SettingsError
 
@@ -185,13 +186,13 @@ def train(
 ) -> None:
     """Train a ranker and save its model.
 
-    Ctrl-C stops after the current tree or epoch and keeps what was learned.
+    Ctrl-C stops after the current tree or epoch, keeps what was learned, says how far it came, and leaves with 130.
     """
     import rankforce as rf
     from rankforce.cli.clusters import cluster_client, learning_data, refuse_on_cluster
     from rankforce.cli.held_out import check_held_out, held_out
     from rankforce.cli.own_measures import import_measures
-    from rankforce.cli.settings import read_option, read_settings
+    from rankforce.cli.settings import read_option, read_settings, said_by_options
     from rankforce.cli.writing import check_output
     from rankforce.rankers.catalogue import ranker_class
 
@@ -222,7 +223,8 @@ def train(
         "threads": threads,
     }
     ranker_settings = {name: value for name, value in by_option.items() if value is not None}
-    ranker_settings |= {"seed": seed, "progress": not quiet} | read_settings(settings or (), kind)
+    given = {*ranker_settings, *said_by_options(seed=seed, quiet=quiet, threads=threads)}
+    ranker_settings |= {"seed": seed, "progress": not quiet} | read_settings(settings or (), kind, given)
     construct = kind
     if from_lightgbm is not None or from_xgboost is not None:
         construct = _from_parameters(kind, from_lightgbm, from_xgboost)
@@ -238,10 +240,12 @@ def train(
             documents, watched = held_out(documents, validation_share, seed)
         learned_from = _preferences(model, documents, preferences, preference_share, refit)
         model.fit(documents, validation=watched, **checkpoints, **learned_from)
-        if refit:
+        if refit and not model.interrupted_:
             model = model.refit(documents, watched)
         model.save(out)
         _show_outcome(model, out, documents, json)
+    if model.interrupted_:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _check_settings(kind: Any, given: Iterable[str]) -> None:
@@ -293,12 +297,15 @@ def _show_outcome(model: Any, out: Path, data: Dataset, json: bool) -> None:
             {"model": str(out), "ranker": type(model).__name__, "iterations": iterations}
             | {"values": last, "history": history}
             | {"watched": provenance.watched, "ties": provenance.ties, "refit": provenance.settings.get("refit")}
+            | {"interrupted": model.interrupted_}
             | {"roles": dict(data.roles), "categories": {name: len(one) for name, one in data.categories.items()}}
         )
         return
     summary = in_words(last, provenance.watched, provenance.ties) if last else "nothing was learned"
     if "refit" in provenance.settings:
         summary += "; fitted again on training and validation data"
+    if model.interrupted_:
+        summary += f"; interrupted {provenance.interrupted}"
     output.show(f"{out}: {type(model).__name__}, {model.model_!r}; {summary}")
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from rankforce.cli import options, output
+from rankforce.cli.failures import INTERRUPTED
+
+if TYPE_CHECKING:
+    from rankforce.tuning.tuning_result import Tuning
 
 
 def tune(
@@ -87,13 +92,14 @@ def tune(
     """Search for the best settings of a ranker.
 
     Each trial is valued by a measure on validation data, or by a cross-validation over whole queries. With a journal
-    an interrupted search goes on where it was.
+    an interrupted search goes on where it was. Ctrl-C ends it after the current trial: what is best until then is shown
+    and written, and the command leaves with 130.
     """
     import rankforce as rf
     from rankforce.cli.clusters import cluster_client, learning_data, refuse_on_cluster
     from rankforce.cli.own_measures import import_measures
     from rankforce.cli.search_space import read_space
-    from rankforce.cli.settings import read_settings
+    from rankforce.cli.settings import read_settings, said_by_options
     from rankforce.cli.writing import check_output
     from rankforce.rankers.catalogue import ranker_class
 
@@ -106,7 +112,8 @@ def tune(
         )
     import_measures(imports or ())
     kind: Any = ranker_class(ranker)
-    base = kind(**({"seed": seed, "threads": threads, "progress": not quiet} | read_settings(settings or (), kind)))
+    settled = read_settings(settings or (), kind, said_by_options(seed=seed, quiet=quiet, threads=threads))
+    base = kind(**{"seed": seed, "threads": threads, "progress": not quiet, **settled})
     search_space = read_space(tried or (), space, kind)
     with cluster_client(cluster, workers, threads) as client:
         refuse_on_cluster(client, refit=refit)
@@ -127,10 +134,18 @@ def tune(
             refit=out is not None,
             progress=not quiet,
         )
-    if refit:
+    if refit and not result.ranker.interrupted_:
         result = dataclasses.replace(result, ranker=result.refit(*filter(None, (documents, held_out))))
     if out is not None:
         result.ranker.save(out)
+    interrupted = bool(result.interrupted) or (out is not None and result.ranker.interrupted_)
+    _show_outcome(result, kind, out, form, interrupted=interrupted, json=json)
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _show_outcome(result: Tuning, kind: Any, out: Path | None, form: Any, *, interrupted: bool, json: bool) -> None:
+    again = out is not None and "refit" in result.ranker.model_.provenance.settings
     if json:
         output.show_json(
             {
@@ -138,14 +153,21 @@ def tune(
                 "measure": str(result.measure),
                 "value": result.value,
                 "model": None if out is None else str(out),
-                "refit": refit,
+                "refit": again,
+                "interrupted": interrupted,
                 "trials": [trial.record() for trial in result.trials],
             }
         )
         return
-    best_settings = ", ".join(f"{name}={value}" for name, value in result.settings.items())
     output.show_result(result, form)
     if form == "text":
-        output.show("", f"best: {best_settings}; {result.measure} {result.value:.4f}")
+        output.show("", f"best: {_typed(result.settings)}; {result.measure} {result.value:.4f}")
     if out is not None:
-        output.show(f"{out}: {kind.__name__} with these settings{', fitted again on all data' if refit else ''}")
+        told = ", fitted again on all data" if again else ""
+        if result.ranker.interrupted_:
+            told += f", interrupted {result.ranker.model_.provenance.interrupted}"
+        output.show(f"{out}: {kind.__name__} with these settings{told}")
+
+
+def _typed(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings.items())

@@ -41,8 +41,8 @@ def estimate_propensities(
     method: str = "harvest",
     *,
     positions: int | None = None,
-    samples: int = 200,
-    shrinkage: float = 5.0,
+    resamples: int = 200,
+    smoothing: float = 5.0,
     query_key: str | QueryKey | None = None,
     session: str | None = None,
     query: str | None = None,
@@ -66,9 +66,9 @@ def estimate_propensities(
         attractiveness for every document, which is biased where documents were shown a few times each.
     positions : int, optional
         Only the first so many; by default all of the log, at most 200.
-    samples : int
+    resamples : int
         Bootstrap samples for intervals, of queries (of documents, if there are fewer than 20 queries); 0: none.
-    shrinkage : float
+    smoothing : float
         Imaginary impressions that pull the attractiveness of a document to the mean of all (EM).
     query_key, session, query, document, position, clicked, progress
         As for ``click_labels``.
@@ -77,8 +77,8 @@ def estimate_propensities(
     """
     check_choice("method", method, METHODS)
     OrNone(Whole(1, MOST_POSITIONS)).check("positions", positions)
-    check_number("samples", samples, 0, whole=True)
-    Number(0.0, above=True).check("shrinkage", shrinkage)
+    check_number("resamples", resamples, 0, whole=True)
+    Number(0.0, above=True).check("smoothing", smoothing)
     OrNone(Switch()).check("progress", progress)
     seed = checked_seed(seed)
     keys = QueryKeys(query_key)
@@ -90,10 +90,10 @@ def estimate_propensities(
         for chunk in read_log(log, names, _CHUNK_ROWS, progress):
             counting.add(chunk)
         counts = counting.counts()
-        return propensities_of(counts, method, int(samples), float(shrinkage), seed)
+        return propensities_of(counts, method, int(resamples), float(smoothing), seed)
 
 
-def propensities_of(counts: PositionCounts, method: str, samples: int, shrinkage: float, seed: int) -> Propensities:
+def propensities_of(counts: PositionCounts, method: str, resamples: int, smoothing: float, seed: int) -> Propensities:
     """The estimate from what was counted."""
     telling = _telling(counts)
     known = np.flatnonzero(_connected(telling))
@@ -107,24 +107,24 @@ def propensities_of(counts: PositionCounts, method: str, samples: int, shrinkage
     fit = _harvested if method == "harvest" else _by_em
     values = np.full(counts.positions, np.nan)
     ends = np.full((2, counts.positions), np.nan)
-    estimate = fit(part, np.ones(len(part.query)), None, shrinkage)
+    estimate = fit(part, np.ones(len(part.query)), None, smoothing)
     values[known] = np.exp(estimate.log_values)
     clusters, unit = _clusters(part)
-    if samples and len(known) > 1:
-        draws = np.empty((samples, len(known)))
-        for sample, weights in enumerate(_samples(clusters, samples, seed)):
-            draws[sample] = fit(part, weights, estimate, shrinkage).log_values
+    if resamples and len(known) > 1:
+        draws = np.empty((resamples, len(known)))
+        for sample, weights in enumerate(_samples(clusters, resamples, seed)):
+            draws[sample] = fit(part, weights, estimate, smoothing).log_values
         ends[:, known] = np.exp(np.quantile(draws, [0.025, 0.975], axis=0))
     notes = {
         "counted": f"from {counted(int(counts.shown.sum()), 'impression')} of "
         f"{counted(len(counts.query), 'document')}, {len(telling.query):,} of them clicked and at several positions"
     }
-    if samples:
-        notes["intervals"] = f"95 % intervals by {counted(samples, 'bootstrap sample')} of {unit}"
+    if resamples:
+        notes["intervals"] = f"95 % intervals by {counted(resamples, 'bootstrap sample')} of {unit}"
     return Propensities(
         values,
-        low=ends[0] if samples else None,
-        high=ends[1] if samples else None,
+        low=ends[0] if resamples else None,
+        high=ends[1] if resamples else None,
         method=method,
         impressions=counts.per_position(counts.shown),
         clicks=counts.per_position(counts.clicked),
@@ -180,11 +180,11 @@ def _clusters(counts: PositionCounts) -> tuple[np.ndarray, str]:
     return np.arange(len(counts.query)), "documents"
 
 
-def _samples(clusters: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
+def _samples(clusters: np.ndarray, resamples: int, seed: int) -> Iterator[np.ndarray]:
     """The weights of documents in each bootstrap sample: how often their cluster was drawn."""
     random = Stream.PROPENSITY_SAMPLES.generator(seed)
     size = int(clusters.max()) + 1
-    for _ in range(samples):
+    for _ in range(resamples):
         yield np.bincount(random.integers(size, size=size), minlength=size)[clusters].astype(np.float64)
 
 
@@ -193,7 +193,7 @@ class _Estimate(NamedTuple):
     attractiveness: np.ndarray  # (documents), where it is estimated
 
 
-def _harvested(counts: PositionCounts, weights: np.ndarray, start: _Estimate | None, shrinkage: float) -> _Estimate:
+def _harvested(counts: PositionCounts, weights: np.ndarray, start: _Estimate | None, smoothing: float) -> _Estimate:
     """Newton's steps to the maximum; ``weights`` of documents."""
     size = counts.positions
     values = np.zeros(size) if start is None else start.log_values.copy()
@@ -214,7 +214,7 @@ def _harvested(counts: PositionCounts, weights: np.ndarray, start: _Estimate | N
     return _Estimate(values, np.empty(0))
 
 
-def _by_em(counts: PositionCounts, weights: np.ndarray, start: _Estimate | None, shrinkage: float) -> _Estimate:
+def _by_em(counts: PositionCounts, weights: np.ndarray, start: _Estimate | None, smoothing: float) -> _Estimate:
     """Steps of EM until the propensities change by less than 10⁻⁵ (in a sample 10⁻³) in 20 of them."""
     size, documents = counts.positions, len(counts.query)
     shown = counts.per_position(counts.shown * weights[counts.document])
@@ -229,7 +229,7 @@ def _by_em(counts: PositionCounts, weights: np.ndarray, start: _Estimate | None,
         looks = np.zeros(size)
         mean = float(np.average(attractiveness, weights=weights)) if documents else 0.5
         expected_looks(
-            counts.starts, counts.position, counts.shown, counts.clicked, weights, shrinkage, mean, examination,
+            counts.starts, counts.position, counts.shown, counts.clicked, weights, smoothing, mean, examination,
             attractiveness, looks,
         )  # fmt: skip
         examination = np.where(shown > 0.0, looks / np.maximum(shown, 1e-300), examination)

@@ -31,7 +31,7 @@ def click_sessions(
     log: Any,
     data: Dataset,
     *,
-    name: str = "clicks",
+    label: str = "clicks",
     query_key: str | QueryKey | None = None,
     session: str | None = None,
     query: str | None = None,
@@ -53,13 +53,13 @@ def click_sessions(
         As for ``click_labels``.
     data : Dataset
         Queries and documents with ids as in the log, and their features.
-    name : str
+    label : str
         The label source of the clicks.
     query_key, session, query, document, position, clicked, progress
         As for ``click_labels``.
     """
     check_dataset(data)
-    Text("the name of a label source").check("name", name)
+    Text("the name of a label source").check("label", label)
     OrNone(Switch()).check("progress", progress)
     keys = QueryKeys(query_key)
     names = checked_columns(
@@ -69,7 +69,7 @@ def click_sessions(
     with within_memory(log_name(log)):
         for chunk in read_log(log, names, _CHUNK_ROWS, progress):
             lists.add(chunk)
-        return lists.dataset(name)
+        return lists.dataset(label)
 
 
 class _Lists:
@@ -116,7 +116,7 @@ class _Lists:
             )
         )
 
-    def dataset(self, name: str) -> Dataset:
+    def dataset(self, label: str) -> Dataset:
         if not self._parts:
             self._refuse()
         session, query, document, clicked, position = (np.concatenate(part) for part in zip(*self._parts, strict=True))
@@ -138,7 +138,7 @@ class _Lists:
                 UnknownDocumentsWarning,
             )
         shown = known[kept]
-        return self._of(lists[kept], self._order[places[shown]], clicked[shown], position[shown], name)
+        return self._of(lists[kept], self._order[places[shown]], clicked[shown], position[shown], label)
 
     def _numbers(self) -> np.ndarray:
         """The number in the data of every query of the log, −1 for others; when all keys of a column are known."""
@@ -152,7 +152,9 @@ class _Lists:
             " can bring queries together",
         )
 
-    def _of(self, lists: np.ndarray, rows: np.ndarray, clicked: np.ndarray, position: np.ndarray, name: str) -> Dataset:
+    def _of(
+        self, lists: np.ndarray, rows: np.ndarray, clicked: np.ndarray, position: np.ndarray, label: str
+    ) -> Dataset:
         """The data set of documents shown; ``lists`` is the session × 2³² + the query of each."""
         data = self._data
         assert data.document_ids is not None
@@ -165,7 +167,7 @@ class _Lists:
         )
         used, numbers = np.unique(lists, return_inverse=True)
         labels = {one: values[rows] for one, values in data.labels.items()}
-        labels |= {name: clicked.astype(dtypes.LABEL), "position": position.astype(dtypes.LABEL)}
+        labels |= {label: clicked.astype(dtypes.LABEL), "position": position.astype(dtypes.LABEL)}
         return Dataset(
             data.features[rows],
             labels.pop(MAIN_LABEL, None),

@@ -21,7 +21,7 @@ def letor_blocks(
     seen: SeenColumns,
     *,
     absent: str = "zero",
-    unlabelled: str = "error",
+    unlabelled: str = "raise",
     n_features: int | None = None,
     first_index: int = 1,
     allow_wide: bool = False,
@@ -30,10 +30,11 @@ def letor_blocks(
 ) -> Generator[tuple[Dataset, int], None, None]:
     """A LETOR/SVMlight file round by round: the data set of the next lines, and how many bytes were read with them.
 
-    Options as for ``read_letor``; categories of a feature that was declared are those of the block.
+    Options as for ``read_letor``; categories of a feature that was declared are those of the block. A file without a
+    document yields nothing: it may be one of several.
     """
     known = FeatureOptions.of(categorical, like)
-    reader = LetorReader(absent, unlabelled, n_features, first_index, allow_wide)
+    reader = LetorReader(absent, unlabelled, n_features, first_index, allow_wide, known)
     seen.take({name: Unsettled() for name in known.categorical}, {name: name for name in known.categorical})
     with TextFile(path) as file, contextlib.closing(file.rounds()) as rounds:
         for part in rounds:
@@ -48,7 +49,7 @@ def letor_blocks(
                 )
             yield reader.drain(file, known), part.consumed
         if reader.documents == 0:
-            reader.finish(file.path, known)  # says what is wrong
+            return
         for name in known.categorical:
             if not name.isdecimal() or int(name) - first_index >= reader.matrix.width:
                 raise FileFormatError("there is no such feature to be categorical", path=file.path, text=name)

@@ -44,7 +44,7 @@ def read_letor(
     path: FileNames,
     *,
     absent: str = "zero",
-    unlabelled: str = "error",
+    unlabelled: str = "raise",
     n_features: int | None = None,
     first_index: int = 1,
     group: str | os.PathLike[str] | None = None,
@@ -62,10 +62,10 @@ def read_letor(
         and lines that hold a comment only are passed over.
     absent : "zero" or "missing"
         What a feature is that a line does not name. A feature given as ``NULL`` or ``nan`` is missing.
-    unlabelled : "error" or "allow"
+    unlabelled : "raise" or "allow"
         Whether a label may be ``nan`` or ``NULL``: a document that nobody has judged.
     n_features
-        The number of features; by default the largest index in the file decides.
+        The number of features; by default the largest index in the file decides, or ``like``, if it has more.
     first_index : 1 or 0
         The index of the first feature.
     group
@@ -80,7 +80,8 @@ def read_letor(
     categorical
         Features whose whole numbers name categories, by the numbers that the file gives them.
     like : Dataset, model or fitted ranker
-        Its categorical features are categorical here, with the same codes.
+        Its categorical features are categorical here, with the same codes. If its features have numbers, the file has
+        at least as many.
 
     Returns
     -------
@@ -91,9 +92,9 @@ def read_letor(
 
     Numbers are read as ``float(text)`` reads them; features are then rounded to float32.
     """
-    reader = LetorReader(absent, unlabelled, n_features, first_index, allow_wide)
-    OrNone(Switch()).check("progress", progress)
     known = FeatureOptions.of(categorical, like)
+    reader = LetorReader(absent, unlabelled, n_features, first_index, allow_wide, known)
+    OrNone(Switch()).check("progress", progress)
     sizes = None if group is None else file_name(group)
     files = found_files(path, LETOR_TEXT)
     if len(files) > 1 and sizes is not None:
@@ -131,10 +132,16 @@ class LetorReader:
     """What was read so far, of one file after the other: the matrix, with room for what is expected, and columns."""
 
     def __init__(
-        self, absent: str, unlabelled: str, n_features: int | None, first_index: int, allow_wide: bool
+        self,
+        absent: str,
+        unlabelled: str,
+        n_features: int | None,
+        first_index: int,
+        allow_wide: bool,
+        known: FeatureOptions,
     ) -> None:
         check_choice("absent", absent, tuple(ABSENT))
-        check_choice("unlabelled", unlabelled, ("error", "allow"))
+        check_choice("unlabelled", unlabelled, ("raise", "allow"))
         check_number("first_index", first_index, 0, 1, whole=True)
         check_switches(allow_wide=allow_wide)
         if not OrNone(Whole(1, offences.LARGEST_INDEX)).holds(n_features):
@@ -144,7 +151,9 @@ class LetorReader:
         self.first_index = first_index
         self.n_features = n_features
         self.allow_wide = allow_wide
-        self.matrix = GrowingMatrix(self.absent, 0 if n_features is None else int(n_features))
+        self.matrix = GrowingMatrix(
+            self.absent, known.numbered_from(first_index) if n_features is None else int(n_features)
+        )
         self.documents = 0
         self.lines = 0  # of the file that is read
         self.bytes = 0
@@ -293,11 +302,7 @@ class LetorReader:
     def finish(self, name: str, known: FeatureOptions) -> Dataset:
         """The data set of all that was read; ``name`` is that of the files."""
         if self.matrix.n_rows == 0:
-            raise FileFormatError(
-                "the file is empty" if self.bytes == 0 else "the file holds no document, only comments or blank lines",
-                path=name,
-                remedy="A line reads: label qid:ID index:value index:value ... # comment",
-            )
+            raise no_document(name, empty=self.bytes == 0)
         origins = {}
         if self.sizes_files:
             origins["queries"] = f"file {together(self.sizes_files)!r}"
@@ -345,6 +350,15 @@ class LetorReader:
         for part in self.queries:
             words.extend(map(str, part.tolist()) if isinstance(part, np.ndarray) else part)
         return _objects(words)
+
+
+def no_document(name: str, *, empty: bool) -> FileFormatError:
+    """The error of files without a document, which are empty, or hold comments only."""
+    return FileFormatError(
+        "the file is empty" if empty else "the file holds no document, only comments or blank lines",
+        path=name,
+        remedy="A line reads: label qid:ID index:value index:value ... # comment",
+    )
 
 
 def _objects(words: Sequence[str]) -> np.ndarray:

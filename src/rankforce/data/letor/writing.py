@@ -24,8 +24,8 @@ def write_letor(
     path: str | os.PathLike[str],
     *,
     label: str | None = None,
-    weights: str = "error",
-    unlabelled: str = "error",
+    weights: str = "raise",
+    unlabelled: str = "raise",
     absent: str | None = None,
     first_index: int = 1,
 ) -> None:
@@ -35,9 +35,9 @@ def write_letor(
     ----------
     label
         The label source to write. The format holds one: with several, or one that is not ``"grades"``, choose.
-    weights : "error" or "drop"
+    weights : "raise" or "drop"
         The format has no weights: whether they may be left out.
-    unlabelled : "error" or "allow"
+    unlabelled : "raise" or "allow"
         Whether to write labels that are NaN, as ``nan``; to be read with ``unlabelled="allow"``.
     absent : None, "zero" or "missing"
         Features to leave out: none, those that are 0, or those that are missing; to be read with the same
@@ -51,8 +51,8 @@ def write_letor(
     OrNone(Choice(tuple(ABSENT))).check("absent", absent)
     check_number("first_index", first_index, 0, 1, whole=True)
     labels = _label_to_write(data, label, unlabelled)
-    check_choice("weights", weights, ("error", "drop"))
-    if weights == "error" and (data.weights is not None or data.query_weights is not None):
+    check_choice("weights", weights, ("raise", "drop"))
+    if weights == "raise" and (data.weights is not None or data.query_weights is not None):
         raise DataError(
             "LETOR files hold no weights: write Parquet or CSV to keep them, or pass ",
             WriteOption("weights", "drop"),
@@ -70,7 +70,7 @@ def write_letor(
 
 
 def _label_to_write(data: Dataset, label: str | None, unlabelled: str) -> np.ndarray:
-    check_choice("unlabelled", unlabelled, ("error", "allow"))
+    check_choice("unlabelled", unlabelled, ("raise", "allow"))
     if label is None:
         if not data.labels:
             raise DataError(
@@ -87,7 +87,7 @@ def _label_to_write(data: Dataset, label: str | None, unlabelled: str) -> np.nda
             )
     labels = data.label(label or MAIN_LABEL)
     unlabelled_rows = np.flatnonzero(np.isnan(labels))
-    if len(unlabelled_rows) and unlabelled == "error":
+    if len(unlabelled_rows) and unlabelled == "raise":
         raise DataError(
             f"{len(unlabelled_rows):,} documents have no label (the first is row {unlabelled_rows[0]}): pass ",
             WriteOption("unlabelled", "allow"),

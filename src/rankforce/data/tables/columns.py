@@ -62,6 +62,10 @@ _PANDAS_INDEX = r"__index_level_\d+__"  # how pandas keeps the index of a data f
 _RESERVED = {name for named in (ROLE_NAMES, WEIGHT_LIKE) for names in named.values() for name in names}
 
 
+class NoQueryColumnError(FileFormatError):
+    """No column of a table says which query a row belongs to."""
+
+
 class ColumnWarning(RankforceWarning):
     """The name of a column suggests a role that it was not given."""
 
@@ -160,7 +164,8 @@ class ColumnOptions:
         }
         if roles_found["qid"] is None and self.qid is not False:
             remedy: Words = ("name it: ", ReadOption("qid"), f"; {column_list}")
-            raise refused("no column says which query a row belongs to", path, remedy=remedy)
+            problem = "no column says which query a row belongs to"
+            raise refused(problem, path, remedy=remedy, error=NoQueryColumnError)
         sources = self._sources(free, path, column_list)
         if MAIN_LABEL in sources:
             main = sources.pop(MAIN_LABEL)
@@ -272,10 +277,16 @@ class ColumnOptions:
         return candidates[0] if candidates else None
 
 
-def refused(problem: str, path: Path | None, text: str | None = None, remedy: Words | None = None) -> DataError:
+def refused(
+    problem: str,
+    path: Path | None,
+    text: str | None = None,
+    remedy: Words | None = None,
+    error: type[FileFormatError] = FileFormatError,
+) -> DataError:
     """The error about the columns of a file, or of a data frame, where options have other names."""
     if path is not None:
-        return FileFormatError(problem, path=path, text=text, remedy=remedy)
+        return error(problem, path=path, text=text, remedy=remedy)
     told = problem if text is None else f"{problem}: {text!r:.80}"
     return DataError(told, *(() if remedy is None else ("\n  ", *_for_frames(remedy))))
 
@@ -332,9 +343,9 @@ def column_options(
     like: Any = None,
 ) -> tuple[ColumnOptions, FeatureOptions]:
     """What the options of ``read_table`` say about roles and features, checked."""
-    for role, column in (("label", label), ("document", document), ("weight", weight), ("query_weight", query_weight)):
+    named = {"qid": qid, "label": label, "document": document, "weight": weight, "query_weight": query_weight}
+    for role, column in named.items():
         OrNone(Either((Text("the name of a column"), Switch()))).check(role, column)
-    OrNone(Text("the name of a column")).check("qid", qid)
     known = FeatureOptions.of(categorical, like)
     options = ColumnOptions(
         qid=qid,

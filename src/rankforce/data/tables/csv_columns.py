@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from rankforce.data.seen_columns import NotNumbersError
+from rankforce.data.spelled_numbers import with_point
 from rankforce.data.tables.csv_rows import NULLS, refuse_broken_row, rows
 from rankforce.errors import FileFormatError
 
@@ -27,7 +28,12 @@ _NULLS = frozenset(NULLS)
 
 
 def read_columns(
-    path: Path, delimiter: str, header: Sequence[str], texts: Sequence[str], numbers: Mapping[str, str]
+    path: Path,
+    delimiter: str,
+    header: Sequence[str],
+    texts: Sequence[str],
+    numbers: Mapping[str, str],
+    decimal: str = ".",
 ) -> dict[str, np.ndarray]:
     """Columns by name: ``texts`` as text, ``numbers`` (column → what it is) as float32 if features, else as float64.
 
@@ -44,7 +50,7 @@ def read_columns(
         others = []
         for name, place in places.items():
             cells = columns[place]
-            values = _numbers(cells, numbers[name] == "feature") if name in numbers else _text(cells)
+            values = _numbers(cells, numbers[name] == "feature", decimal) if name in numbers else _text(cells)
             if values is None:
                 others.append(name)
             else:
@@ -96,8 +102,10 @@ def _text(cells: Sequence[str]) -> np.ndarray:
     return column
 
 
-def _numbers(cells: Sequence[str], single: bool) -> np.ndarray | None:
+def _numbers(cells: Sequence[str], single: bool, decimal: str) -> np.ndarray | None:
     """Cells as numbers, empty ones and other nulls as NaN; None if one is no number."""
+    if decimal != ".":
+        cells = [with_point(cell, decimal) for cell in cells]
     joined = "".join(cells)
     if "_" in joined or not joined.isascii():  # Python would take 1_000, and digits of other scripts
         return None

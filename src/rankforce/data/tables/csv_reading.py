@@ -19,7 +19,7 @@ import numpy as np
 from rankforce.data.factorising import Factorised, factorised, joined_columns
 from rankforce.data.feature_columns import AS_TRUTH, Unusable, feature_column
 from rankforce.data.feature_options import FeatureOptions, UnusableColumnsError, gathered
-from rankforce.data.found_files import together
+from rankforce.data.found_files import filled_files, together
 from rankforce.data.frames import as_vector, stack
 from rankforce.data.seen_columns import NotNumbersError
 from rankforce.data.tables.arrow import first_line, has_arrow
@@ -27,19 +27,21 @@ from rankforce.data.tables.columns import TEXT_SUFFIX, ColumnOptions, Roles, Tab
 from rankforce.data.tables.csv_columns import read_columns, whole_numbers
 from rankforce.data.tables.csv_rows import NULLS, header_of, open_bytes, refuse_broken_row, rows
 from rankforce.data.tables.parts import first_rows, place_of_row, roles_in_all
+from rankforce.displayed_text import displayed_path
 from rankforce.errors import DataError, FileFormatError
-from rankforce.remedies import Words
+from rankforce.remedies import ReadOption, Words
 
 WHOLE_NUMBER = r"^\s*-?(0|[1-9][0-9]*)(\.0+)?\s*$"  # what a column of ids in a CSV file must look like to be numbers
 
 
 @dataclasses.dataclass(frozen=True)
 class CsvFile:
-    """A file, what separates its cells, the names of its columns."""
+    """A file, what separates its cells, the names of its columns, what stands before the fraction of a number."""
 
     path: Path
     separator: str
     header: Sequence[str]
+    decimal: str = "."
 
     def fail(self, row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
         line, _ = next(itertools.islice(rows(self.path, self.separator), row, None), (None, []))
@@ -49,7 +51,7 @@ class CsvFile:
         )
 
     def refuse_broken_row(self, kinds: Mapping[str, str]) -> None:
-        refuse_broken_row(self.path, self.separator, self.header, kinds)
+        refuse_broken_row(self.path, self.separator, self.header, kinds, self.decimal)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +65,10 @@ class CsvFiles:
     def path(self) -> str:
         return together([file.path for file in self.files])
 
+    @property
+    def decimal(self) -> str:
+        return self.files[0].decimal
+
     def fail(self, row: int, column: str, problem: str, text: str, remedy: Words) -> NoReturn:
         number, own_row = place_of_row(self.firsts, row)
         self.files[number].fail(own_row, column, problem, text, remedy)
@@ -73,32 +79,27 @@ class CsvFiles:
 
 
 def read_csv(
-    paths: Sequence[Path], options: ColumnOptions, known: FeatureOptions, delimiter: str | None
+    paths: Sequence[Path], options: ColumnOptions, known: FeatureOptions, delimiter: str | None, decimal: str
 ) -> TableColumns:
     """The columns of delimited text, as the options say, its features as they are known; of several files, one table.
 
     An empty file among several has nothing to add, not even a header.
     """
-    written = [path for path in paths if not _is_empty(path)] if len(paths) > 1 else paths
-    separators = [delimiter_of(path, delimiter) for path in written or paths]
-    files = [
-        CsvFile(path, separator, header_of(path, separator)[1])
-        for path, separator in zip(written or paths, separators, strict=True)
-    ]
+    filled = [Path(path) for path in filled_files(list(map(str, paths)))]
+    files = [csv_file(path, delimiter, decimal) for path in filled]
     roles = roles_in_all(options, {file.path: file.header for file in files})
     known, texts = declared_texts(roles, known)
     parts = _columns(files, roles, texts)
-    firsts = first_rows([len(part[roles.ids[0]]) for part in parts])
+    firsts = first_rows([_n_rows(part) for part in parts])
     table, n = CsvFiles(files, firsts), int(firsts[-1])
     if n == 0:
         raise FileFormatError("the file has a header and no rows", path=table.path)
     return table_of_text(table, roles, known, _one_after_the_other(parts), n, table.fail)
 
 
-def _is_empty(path: Path) -> bool:
-    with contextlib.suppress(OSError):  # who opens it says what is wrong
-        return path.is_file() and path.stat().st_size == 0
-    return False
+def _n_rows(columns: Mapping[str, Any]) -> int:
+    first = next(iter(columns.values()), ())
+    return len(first.places if isinstance(first, Factorised) else first)
 
 
 def _one_after_the_other(parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -140,6 +141,20 @@ def delimiter_of(path: Path, given: str | None) -> str:
     return "\t" if ".tsv" in [suffix.lower() for suffix in path.suffixes] else ","
 
 
+def csv_file(path: Path, delimiter: str | None, decimal: str) -> CsvFile:
+    """A file with its header, its signs checked."""
+    separator = delimiter_of(path, delimiter)
+    if decimal not in (".", ","):
+        raise DataError(f"the decimal sign of numbers is '.' or ',', not {decimal!r}")
+    if decimal == separator:
+        raise DataError(
+            f"{displayed_path(path)}: cells cannot be separated by the decimal sign {decimal!r}: say what "
+            "separates them, for example ",
+            ReadOption("delimiter", ";"),
+        )
+    return CsvFile(path, separator, header_of(path, separator)[1], decimal)
+
+
 def _columns(files: Sequence[CsvFile], roles: Roles, texts: set[str]) -> list[dict[str, Any]]:
     """Columns by name, of each file: ids as arrays of text, numbers as arrays, other texts as Factorised.
 
@@ -156,7 +171,9 @@ def _columns(files: Sequence[CsvFile], roles: Roles, texts: set[str]) -> list[di
 
 
 def _by_python(file: CsvFile, ids: Sequence[str], texts: Sequence[str], numbers: Mapping[str, str]) -> dict[str, Any]:
-    columns: dict[str, Any] = dict(read_columns(file.path, file.separator, file.header, [*ids, *texts], numbers))
+    columns: dict[str, Any] = dict(
+        read_columns(file.path, file.separator, file.header, [*ids, *texts], numbers, file.decimal)
+    )
     return columns | {name: _without_nulls(factorised(columns[name])) for name in texts}
 
 
@@ -201,7 +218,11 @@ def arrow_options(file: CsvFile, types: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "parse_options": arrow_csv.ParseOptions(delimiter=file.separator, newlines_in_values=True),
         "convert_options": arrow_csv.ConvertOptions(
-            column_types=types, include_columns=list(types), null_values=NULLS, strings_can_be_null=False
+            column_types=types,
+            include_columns=list(types),
+            null_values=NULLS,
+            strings_can_be_null=False,
+            decimal_point=file.decimal,
         ),
     }
 
@@ -223,6 +244,8 @@ def not_numbers(file: CsvFile, numbers: Mapping[str, str]) -> set[str]:
                 for name in numbers.keys() - found:
                     cells = batch.column(name)
                     cells = compute.utf8_trim_whitespace(cells.filter(compute.invert(compute.is_in(cells, nulls))))
+                    if file.decimal != ".":  # as with_point
+                        cells = compute.replace_substring(compute.replace_substring(cells, ".", "·"), file.decimal, ".")
                     try:
                         cells.cast(pa.float64())
                     except pa.ArrowException:
@@ -265,7 +288,16 @@ def _features(
     try:
         made = gathered(((column, name, columns[column]) for column, name in roles.features.items()), known)
     except UnusableColumnsError as error:
-        if len(error.columns) == 1 and next(iter(error.columns.values())).example is not None:
-            file.refuse_broken_row(dict.fromkeys(error.columns, "feature"))  # the cell, with its place
+        if _has_broken_cell(error, known, file.decimal):
+            kind = "feature" if known.needed is None else "number"  # what a model needs cannot be left out
+            file.refuse_broken_row(dict.fromkeys(error.columns, kind))  # the cell, with its place
         raise FileFormatError(error.problem, path=file.path, remedy=error.remedy) from None
     return TableFeatures(stack(made.columns, n), made.names, made.categories, made.roles, made.unsettled)
+
+
+def _has_broken_cell(error: UnusableColumnsError, known: FeatureOptions, decimal: str) -> bool:
+    """Whether a cell is in the way of what are numbers otherwise: most are, or a model has them as numbers."""
+    unusable = list(error.columns.values())
+    if len(unusable) > 1 and known.needed is None:
+        return False
+    return all(one.example is not None or (one.decimal_comma and decimal == ",") for one in unusable)

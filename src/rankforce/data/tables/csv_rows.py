@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from rankforce.data.spelled_numbers import has_decimal_comma, with_point
 from rankforce.errors import FileFormatError
 from rankforce.files.decompression import lines, opened
 from rankforce.remedies import ReadOption, Words
@@ -96,7 +97,9 @@ def header_of(
     return line, names
 
 
-def refuse_broken_row(path: Path, delimiter: str, header: Sequence[str], what: Mapping[str, str]) -> None:
+def refuse_broken_row(
+    path: Path, delimiter: str, header: Sequence[str], what: Mapping[str, str], decimal: str = "."
+) -> None:
     """Raise the error for the first row that is broken, with its place; ``what`` says what columns of numbers are."""
     indices = [(index, name, what[name]) for index, name in enumerate(header) if name in what]
     for line, cells in rows(path, delimiter):
@@ -109,8 +112,10 @@ def refuse_broken_row(path: Path, delimiter: str, header: Sequence[str], what: M
                 remedy="an empty cell is a missing value, but its delimiter must be there",
             )
         for index, name, kind in indices:
-            if cells[index] not in NULLS and not _is_number(cells[index]):
+            if cells[index] not in NULLS and not _is_number(with_point(cells[index], decimal)):
                 remedy: list[Any] = ["write a number, or leave the cell empty for a missing value"]
+                if decimal == "." and has_decimal_comma(cells[index]):
+                    remedy += ["; for a decimal comma: ", ReadOption("decimal", ",")]
                 if kind == "feature":
                     remedy += ["; for a column that is no feature: ", ReadOption("ignore", [name])]
                 problem = f"column {name!r}: not a number"

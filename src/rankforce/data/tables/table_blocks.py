@@ -19,12 +19,11 @@ from rankforce.data.tables.csv_reading import (
     arrow_options,
     arrow_types,
     columns_of_arrow,
+    csv_file,
     declared_texts,
-    delimiter_of,
     not_numbers,
     table_of_text,
 )
-from rankforce.data.tables.csv_rows import header_of
 from rankforce.data.tables.parquet import (
     features_of_batch,
     ids_of_parquet,
@@ -32,6 +31,7 @@ from rankforce.data.tables.parquet import (
     numbers_of_parquet,
     refuse_types,
 )
+from rankforce.data.tables.parquet_parts import ParquetTable
 from rankforce.data.tables.table_files import checked_parts
 from rankforce.errors import DataError, FileFormatError
 from rankforce.remedies import Words
@@ -49,6 +49,7 @@ def table_blocks(
     *,
     row_groups: Sequence[int] | None = None,
     delimiter: str | None = None,
+    decimal: str = ".",
     **options: Any,
 ) -> Iterator[tuple[Dataset, int]]:
     """A Parquet file, or delimited text, in data sets of at most this size, each with how many bytes were read.
@@ -61,17 +62,35 @@ def table_blocks(
     pa = arrow(path)
     columns, known = column_options(**options)
     known = dataclasses.replace(known, partial=True)
+    if columns.qid is False:
+        raise DataError(
+            "rows without queries are not read in blocks, which may end within a query: read the file whole"
+        )
     if not path.is_file():
         raise FileFormatError("there is no such file", path=path)
     try:
         if is_parquet(path):
             yield from _parquet_blocks(path, size, row_groups, columns, known, seen)
         else:
-            yield from _csv_blocks(path, columns, known, seen, delimiter_of(path, delimiter))
+            yield from _csv_blocks(csv_file(path, delimiter, decimal), columns, known, seen)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FileFormatError("the table cannot be read", path=path, remedy=f"({first_line(error)})") from None
     except UnusableColumnsError as error:
         raise FileFormatError(error.problem, path=path, remedy=error.remedy) from None
+
+
+def table_features(
+    path: str | Path, *, delimiter: str | None = None, decimal: str = ".", **options: Any
+) -> tuple[str, ...]:
+    """The names of a table's features in the order of its columns, by its header alone; options as above."""
+    path = Path(path)
+    arrow(path)
+    columns, _ = column_options(**options)
+    if is_parquet(path):
+        header: Sequence[str] = ParquetTable.of(path).names
+    else:
+        header = csv_file(path, delimiter, decimal).header
+    return tuple(columns.roles(header, path).features.values())
 
 
 def _parquet_blocks(
@@ -108,13 +127,12 @@ def _parquet_blocks(
 
 
 def _csv_blocks(
-    path: Path, options: ColumnOptions, known: FeatureOptions, seen: SeenColumns, separator: str
+    file: CsvFile, options: ColumnOptions, known: FeatureOptions, seen: SeenColumns
 ) -> Iterator[tuple[Dataset, int]]:
     import pyarrow as pa
 
-    _, header = header_of(path, separator)
-    file = CsvFile(path, separator, header)
-    roles = options.roles(header, path)
+    path = file.path
+    roles = options.roles(file.header, path)
     known, declared = declared_texts(roles, known)
     texts = sorted(declared | {name for name in roles.columns if name in seen.texts and name not in roles.ids})
     kinds = dict.fromkeys(roles.features, "feature") | roles.numeric

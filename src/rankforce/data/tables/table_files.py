@@ -39,7 +39,7 @@ from rankforce.files.streams import file_name
 def read_table(
     path: FileNames,
     *,
-    qid: str | None = None,
+    qid: str | bool | None = None,
     label: str | bool | None = None,
     labels: Mapping[str, str] | Sequence[str] | None = None,
     document: str | bool | None = None,
@@ -50,6 +50,7 @@ def read_table(
     categorical: Sequence[str] = (),
     like: Any = None,
     delimiter: str | None = None,
+    decimal: str = ".",
 ) -> Dataset:
     """Read a Parquet file (``.parquet``) or delimited text (``.csv``, ``.tsv``, also ``.gz``).
 
@@ -60,8 +61,9 @@ def read_table(
         files, a pattern or a folder, as for ``rf.read``.
     qid, label, document, weight, query_weight : str, optional
         The column with this role. By default it is found by its name; two candidates are an error.
-        ``False`` (for all but ``qid``): there is none, and a column of that name is a feature. Weights are not taken
-        because a column is called ``weight``: it is a feature, with a warning, unless it is named here.
+        ``False``: there is none, and a column of that name is a feature; without queries every row is a query of its
+        own, which is enough to score it. Weights are not taken because a column is called ``weight``: it is a feature,
+        with a warning, unless it is named here.
     labels : mapping of name to column, or sequence of columns
         Further label sources, beside the columns named ``label:...``.
     features : sequence of str, optional
@@ -76,6 +78,8 @@ def read_table(
         numbers must be numbers. Other columns that no feature can be made of are left out.
     delimiter : str, optional
         What separates the cells of text: by default a tab for ``.tsv``, else a comma.
+    decimal : "." or ","
+        What stands before the fraction of a number of text: ``decimal=","`` reads 4,8.
     """
     files = found_files(path, TABLES)
     check_one_format(files)
@@ -97,7 +101,7 @@ def read_table(
     if is_parquet(paths[0]):
         columns = read_parquet(paths, options, known)
     else:
-        columns = read_csv(paths, options, known, delimiter)
+        columns = read_csv(paths, options, known, delimiter, decimal)
     parts = checked_parts(columns)
     try:
         data = Dataset(**parts)
@@ -168,7 +172,7 @@ def checked_parts(columns: TableColumns) -> dict[str, Any]:
     return {
         "X": features.matrix,
         "y": None if roles.label is None else numbers[roles.label],
-        "qid": ids[str(roles.qid)],
+        "qid": np.arange(len(features.matrix)) if roles.qid is None else ids[roles.qid],
         "labels": {name: numbers[column] for name, column in roles.labels.items()},
         "weights": None if roles.weight is None else numbers[roles.weight],
         "query_weights": None if roles.query_weight is None else numbers[roles.query_weight],

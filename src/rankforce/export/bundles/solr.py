@@ -57,7 +57,7 @@ def _readme(bundled: Bundled) -> str:
             ),
             "Log features for the next training, and read them.": (
                 f'{post} "$SOLR/COLLECTION/query" --data-binary @log.json > QUERY-ID.json\n'
-                "rankforce features QUERY-ID.json --query file --judgments judgments.csv --into train.parquet"
+                "rankforce features QUERY-ID.json --query file --judgments judgments.csv --out train.parquet"
             ),
         },
     )

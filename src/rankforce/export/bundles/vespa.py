@@ -57,7 +57,7 @@ def _readme(bundled: Bundled, features: str) -> str:
             ),
             f"Log features for the next training (profile `{features}`), and read them.": (
                 f'{post} "$VESPA/search/" --data @log.json > QUERY-ID.json\n'
-                "rankforce features QUERY-ID.json --query file --judgments judgments.csv --into train.parquet"
+                "rankforce features QUERY-ID.json --query file --judgments judgments.csv --out train.parquet"
             ),
         },
     )

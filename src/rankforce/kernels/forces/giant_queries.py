@@ -1,8 +1,9 @@
-"""The pair loop of queries that are too large for one thread, cut into tiles.
+"""The pair loop where some queries are too large for one thread: those are cut into tiles.
 
-A tile is all pairs whose better document has one of some places; it adds to forces and curvatures of its own. What the
-tiles of a query found is added up in their order. Tiles follow from the query alone, so that neither do the sums depend
-on threads, which take one tile after the other.
+The other queries come first, while somebody lays the large ones out by place. A tile is all pairs whose better document
+has one of some places; it adds to forces and curvatures of its own. What the tiles of a query found is added up in
+their order. Tiles follow from the query alone, so that neither do the sums depend on threads, which take one tile after
+the other.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankforce.compiling.intrinsics import atomic_add
-from rankforce.compiling.jit import VECTOR, kernel, subroutine
+from rankforce.compiling.jit import VECTOR, kernel, subroutine, vector_subroutine
 from rankforce.dtypes import Array, Number
 from rankforce.kernels.forces.bundles import (
     STRIDE,
@@ -23,12 +24,13 @@ from rankforce.kernels.forces.bundles import (
     ScoredQueries,
     rank_documents,
 )
-from rankforce.kernels.forces.pair_forces import add_pairs, is_wide, place_documents
+from rankforce.kernels.forces.pair_forces import add_forces_of_ranges, add_pairs, is_wide, place_documents
 from rankforce.kernels.trees.barrier import meet
 
-# Places in ``taken``, a cache line each: how many queries were placed, tiles done, pieces of documents added up.
-PLACED, TILED, ADDED = 0, 8, 16
-TAKEN_SIZE = 24
+# Places in ``taken``, a cache line each: how many giants were placed, ranges of other queries done, tiles done, pieces
+# of documents added up.
+PLACED, RANGED, TILED, ADDED = 0, 8, 16, 24
+TAKEN_SIZE = 32
 PIECES = 32  # of the documents of a query, when tiles are added up
 
 
@@ -95,33 +97,18 @@ def _add_tiles_up(giant: Number, piece: Number, queries: Any, pairs: Any, tiles:
         sums.pulls[q] += queries.scales[q] * pull
 
 
-@kernel(fastmath=VECTOR)
-def add_forces_by_tiles(
-    thread: Number,
-    threads: Number,
-    meeting: Array,
-    taken: Array,  # int64 (TAKEN_SIZE), 0 at first
-    measure: Any,
-    lambda_function: Any,
-    column_count: Number,
-    queries: ScoredQueries,
-    pairs: PairPlaces,
-    tiles: Tiles,
-    space: TileSums,
-    wide: Array,  # uint8 (queries): set to 1 for queries left out because their scores are too far apart
-    sums: ForceSums,  # added to
-) -> Any:
-    """As ``add_forces_by_columns`` for the queries of ``tiles``, by all threads at once; whether all came."""
-    n_giants = len(tiles.queries)
-    longest = 0
-    for g in range(n_giants):
-        longest = max(longest, tiles.starts[g + 1] - tiles.starts[g])
+@vector_subroutine
+def _place_giants(
+    taken: Array, measure: Any, lambda_function: Any, column_count: Number, queries: Any, pairs: Any, tiles: Any,
+    space: Any, wide: Array, own: Array,
+) -> None:  # fmt: skip
+    """Lay out by place every giant that no other thread has taken."""
+    longest = own.shape[1]
     worth = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
     by_rank = np.empty((column_count, longest))
-    own = np.zeros((3, longest))
     g = atomic_add(taken, PLACED, 1)
-    while g < n_giants:
+    while g < len(tiles.queries):
         q = tiles.queries[g]
         start = queries.starts[q]
         size = queries.starts[q + 1] - start
@@ -138,27 +125,67 @@ def add_forces_by_tiles(
             placed = _placed(column_count, tiles.starts[g], tiles.starts[g + 1], space, own)
             place_documents(measure, lambda_function, queries, pairs, ranked, top, start, size, placed)
         g = atomic_add(taken, PLACED, 1)
+
+
+@vector_subroutine
+def _add_tile(
+    tile: Number, measure: Any, lambda_function: Any, column_count: Number, queries: Any, pairs: Any, tiles: Any,
+    space: Any, own: Array,
+) -> None:  # fmt: skip
+    g = tiles.giant[tile]
+    start = queries.starts[tiles.queries[g]]
+    size = queries.starts[tiles.queries[g] + 1] - start
+    placed = _placed(column_count, tiles.starts[g], tiles.starts[g + 1], space, own)
+    # Those of the thread itself, which are in its cache: a tile reads and writes them for every document.
+    for p in range(tiles.first[tile], size + STRIDE):
+        own[0, p] = 0.0
+        own[1, p] = 0.0
+    space.pulls[tile] = add_pairs(
+        measure, lambda_function, placed, pairs.worse[start : start + size], tiles.first[tile], tiles.last[tile],
+        queries.normalisers[tiles.queries[g]],
+    )  # fmt: skip
+    found = tiles.sum_starts[tile]
+    for p in range(tiles.first[tile], size):
+        space.forces[found + p] = own[0, p]
+        space.curvatures[found + p] = own[1, p]
+
+
+@kernel(fastmath=VECTOR)
+def add_forces_with_giants(
+    thread: Number,
+    threads: Number,
+    meeting: Array,
+    taken: Array,  # int64 (TAKEN_SIZE), 0 at first
+    measure: Any,
+    lambda_function: Any,
+    column_count: Number,
+    queries: ScoredQueries,
+    pairs: PairPlaces,
+    ranges: Array,  # int64 (ranges, 2): of queries, also of giants
+    scales: Array,  # float64 (queries): those of ``queries``, 0 of giants
+    tiles: Tiles,
+    space: TileSums,
+    wide: Array,  # uint8 (queries): set to 1 for queries left out because their scores are too far apart
+    sums: ForceSums,  # added to
+) -> Any:
+    """As ``add_forces_by_columns`` for queries of which ``tiles`` has the giants, by all threads; whether all came."""
+    n_giants = len(tiles.queries)
+    longest = 0
+    for g in range(n_giants):
+        longest = max(longest, tiles.starts[g + 1] - tiles.starts[g])
+    own = np.zeros((3, longest))
+    _place_giants(taken, measure, lambda_function, column_count, queries, pairs, tiles, space, wide, own)
+    others = ScoredQueries(
+        queries.worth, queries.scores, queries.order, queries.document_weights, queries.starts, queries.normalisers,
+        scales,
+    )  # fmt: skip
+    add_forces_of_ranges(measure, lambda_function, column_count, others, pairs, ranges, RANGED, taken, wide, sums)
     if not meet(meeting, threads):
         return False
     tile = atomic_add(taken, TILED, 1)
     while tile < len(tiles.first):
-        g = tiles.giant[tile]
-        if space.counts[g] == 1:
-            start = queries.starts[tiles.queries[g]]
-            size = queries.starts[tiles.queries[g] + 1] - start
-            placed = _placed(column_count, tiles.starts[g], tiles.starts[g + 1], space, own)
-            # Those of the thread itself, which are in its cache: a tile reads and writes them for every document.
-            for p in range(tiles.first[tile], size + STRIDE):
-                own[0, p] = 0.0
-                own[1, p] = 0.0
-            space.pulls[tile] = add_pairs(
-                measure, lambda_function, placed, pairs.worse[start : start + size], tiles.first[tile],
-                tiles.last[tile], queries.normalisers[tiles.queries[g]],
-            )  # fmt: skip
-            found = tiles.sum_starts[tile]
-            for p in range(tiles.first[tile], size):
-                space.forces[found + p] = own[0, p]
-                space.curvatures[found + p] = own[1, p]
+        if space.counts[tiles.giant[tile]] == 1:
+            _add_tile(tile, measure, lambda_function, column_count, queries, pairs, tiles, space, own)
         tile = atomic_add(taken, TILED, 1)
     if not meet(meeting, threads):
         return False

@@ -125,25 +125,26 @@ def pair_forces_of_query(
     return add_pairs(measure, lambda_function, placed, pairs.worse[start : start + size], 0, size, ranked.normaliser)
 
 
-@kernel(fastmath=VECTOR)
-def add_forces_by_columns(
+@vector_subroutine
+def add_forces_of_ranges(
     measure: Any,
     lambda_function: Any,
-    column_count: Number,  # rows that prepare fills
+    column_count: Number,
     queries: ScoredQueries,
     pairs: PairPlaces,
     ranges: Array,  # int64 (ranges, 2): of queries
-    taken: Array,  # int64 (1): how many of the ranges are taken; all threads that run this at once count it up
-    wide: Array,  # uint8 (queries): set to 1 for queries left out because their scores are too far apart
-    sums: ForceSums,  # added to
+    cursor: Number,  # the place in ``taken`` that counts the ranges
+    taken: Array,
+    wide: Array,
+    sums: ForceSums,
 ) -> None:
-    """All pairs, for a measure with columns, where coordinates serve; the other queries are marked in ``wide``."""
+    """The queries of every range that no other thread has taken, range by range."""
     longest = longest_query(queries.starts, 0, len(queries.starts) - 1)
     worth = np.empty(longest)
     rank = np.empty(longest, dtype=np.int64)
     by_rank = np.empty((column_count, longest))
     placed = empty_places(column_count, longest)
-    place = atomic_add(taken, 0, 1)
+    place = atomic_add(taken, cursor, 1)
     while place < len(ranges):
         for q in range(ranges[place, 0], ranges[place, 1]):
             start = queries.starts[q]
@@ -164,7 +165,23 @@ def add_forces_by_columns(
             for p in range(size):
                 sums.forces[pairs.members[start + p]] += scale * placed.forces[p]
                 sums.curvatures[pairs.members[start + p]] += scale * placed.curvatures[p]
-        place = atomic_add(taken, 0, 1)
+        place = atomic_add(taken, cursor, 1)
+
+
+@kernel(fastmath=VECTOR)
+def add_forces_by_columns(
+    measure: Any,
+    lambda_function: Any,
+    column_count: Number,  # rows that prepare fills
+    queries: ScoredQueries,
+    pairs: PairPlaces,
+    ranges: Array,  # int64 (ranges, 2): of queries
+    taken: Array,  # int64 (1): how many of the ranges are taken; all threads that run this at once count it up
+    wide: Array,  # uint8 (queries): set to 1 for queries left out because their scores are too far apart
+    sums: ForceSums,  # added to
+) -> None:
+    """All pairs, for a measure with columns, where coordinates serve; the other queries are marked in ``wide``."""
+    add_forces_of_ranges(measure, lambda_function, column_count, queries, pairs, ranges, 0, taken, wide, sums)
 
 
 @subroutine

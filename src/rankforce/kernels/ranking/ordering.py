@@ -243,3 +243,18 @@ def sort_documents(scores: Array, tie_keys: Array, starts: Array, first: Number,
     queries = np.repeat(np.arange(last - first), np.diff(starts[first : last + 1]))
     order[begin:end] = begin + np.lexsort((tie_keys[begin:end], -scores[begin:end], queries))
     return True
+
+
+@subroutine
+def sort_numbers(numbers: Array) -> None:
+    """Put a few whole numbers into rising order, in place (Shell's way: short, and no array beside them)."""
+    gap = numbers.shape[0] // 2
+    while gap > 0:
+        for i in range(gap, numbers.shape[0]):
+            number = numbers[i]
+            j = i
+            while j >= gap and numbers[j - gap] > number:
+                numbers[j] = numbers[j - gap]
+                j -= gap
+            numbers[j] = number
+        gap //= 2

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from rankforce.compiling.jit import kernel
 from rankforce.compiling.kernel_values import chosen_by_class, column_of
 from rankforce.dtypes import Array, Number
@@ -143,3 +145,35 @@ def swap_changes(measure: Any, ranked: Array, normaliser: Number, columns: Array
         for b in range(a + 1, ranked.shape[0]):
             out[a, b] = swap_change(measure, columns, ranked, normaliser, before, a, b)
             out[b, a] = out[a, b]
+
+
+@kernel
+def changes_of_pairs(measure: Any, ranked: Array, normaliser: Number, columns: Array, pairs: Array, out: Array) -> None:
+    """The change for some pairs of ranks: ``out[p]`` float64 for ``pairs[p]``, int64 (pairs, 2); else as above."""
+    before = prepare_swaps(measure, ranked, normaliser, columns)
+    for p in range(pairs.shape[0]):
+        out[p] = swap_change(measure, columns, ranked, normaliser, before, pairs[p, 0], pairs[p, 1])
+
+
+@kernel
+def changes_with_many(
+    measure: Any, ranked: Array, normaliser: Number, columns: Array, order: Array, out: Array
+) -> None:
+    """The change for every pair of ranks of different worth, as ``write_changes`` writes it in the pair loop.
+
+    order int32 (ranks): the ranks by falling worth; out[a, b] and out[b, a] as ``swap_changes``, 0 for equal worth.
+    """
+    size = ranked.shape[0]
+    prepare_swaps(measure, ranked, normaliser, columns)
+    ordered = np.empty_like(columns)
+    for p in range(size):
+        for c in range(columns.shape[0]):
+            ordered[c, p] = columns[c, order[p]]
+    run_ends = np.empty(size, dtype=np.int64)
+    changes = np.zeros(size)
+    find_runs(measure, ordered, size, run_ends)
+    for i in range(size):
+        write_changes(measure, ordered, run_ends, i, run_ends[i], size, changes)
+        for j in range(i, size):
+            out[order[i], order[j]] = changes[j] if j >= run_ends[i] else 0.0
+            out[order[j], order[i]] = out[order[i], order[j]]

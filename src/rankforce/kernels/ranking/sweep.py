@@ -17,8 +17,10 @@ from rankforce.compiling.jit import kernel, subroutine
 from rankforce.dtypes import Array, Number
 from rankforce.kernels.ranking.exact import TERMS, first_crossing
 from rankforce.kernels.ranking.neighbours import change_of_neighbours, prepare_chain, rearrange
+from rankforce.kernels.ranking.ordering import sort_numbers
 
 CLOSE = 1.0 + 2.0**-49  # crossings within this factor are compared exactly
+EQUAL = 1e-12  # values nearer than this differ by rounding only
 CHANGES_BEFORE_RECKONING = 4096  # after this many changes of a value it is found anew, so that roundings do not add up
 
 
@@ -40,7 +42,7 @@ class SweepState(NamedTuple):
 
 
 class SweptChanges(NamedTuple):
-    """The crossings at which the value of a query changes. Query k may write ``slots[k]`` to ``slots[k + 1]``."""
+    """The crossings that end a piece of a query. Query k may write ``slots[k]`` to ``slots[k + 1]``."""
 
     slots: Array  # int64 (queries + 1)
     counts: Array  # int64 (queries): how many slots are written
@@ -210,6 +212,62 @@ def _turn_over(ranking: _Ranking, worth: Array, top: Number, bottom: Number, tar
 
 
 @subroutine
+def _chain_end(meeting: Array, m: Number, count: Number) -> Number:
+    """The end of the neighbouring leaves from m on: their lines meet in one point."""
+    end = m + 1
+    while end < count and meeting[end] == meeting[end - 1] + 1:
+        end += 1
+    return end
+
+
+@subroutine
+def _differs_when_tied(
+    measure: Any,
+    ranking: _Ranking,
+    size: Number,
+    worth: Array,
+    normaliser: Number,
+    value: Number,
+    meeting: Array,
+    count: Number,
+    members: Array,
+    kept: Array,
+) -> Number:
+    """Whether the value is another one at the crossing itself, where all that meet are tied: in row order.
+
+    It is ``value`` before and after. Two documents have no third order, but three have. ``ranking`` is left as it is.
+    """
+    ranked = ranking.worth[:size]
+    differing = 0
+    m = 0
+    while m < count:
+        end = _chain_end(meeting, m, count)
+        top = meeting[m]
+        bottom = meeting[end - 1] + 1
+        first = ranking.ranks[top]
+        last = ranking.ranks[bottom + 1]
+        r = first
+        for i in range(top, bottom + 1):
+            for d in range(ranking.starts[ranking.lines[i]], ranking.starts[ranking.lines[i] + 1]):
+                members[r] = ranking.documents[d]
+                r += 1
+        sort_numbers(members[first:last])
+        for r in range(first, last):
+            kept[r] = ranked[r]
+            ranked[r] = worth[members[r]]
+            differing += ranked[r] != kept[r]
+        m = end
+    tied = measure.value(ranked, normaliser) if differing > 0 else value
+    m = 0
+    while m < count:
+        end = _chain_end(meeting, m, count)
+        for r in range(ranking.ranks[meeting[m]], ranking.ranks[meeting[end - 1] + 2]):
+            ranked[r] = kept[r]
+        m = end
+    return abs(tied - value) > EQUAL * max(1.0, abs(value))
+
+
+@subroutine
 def _scatter(ranking: _Ranking, n_lines: Number, order: Array) -> None:
     """The inverse of ``_gather``: write the documents of all lines into ``order``."""
     r = 0
@@ -224,6 +282,7 @@ def sweep_queries(
     measure: Any,
     swept: SweptDocuments,
     end: Number,
+    split_at_ties: Number,
     first: Number,
     last: Number,
     state: SweepState,
@@ -232,7 +291,8 @@ def sweep_queries(
     """Sweep the queries ``first`` to ``last`` on from where they are, as far as their slots allow, at most to ``end``.
 
     ``swept`` is a ``SweptDocuments``; ``state`` (``SweepState``) and ``changes`` (``SweptChanges``) are written. A
-    query without slots stays where it is.
+    query without slots stays where it is. With ``split_at_ties`` a crossing is also written if the value at it, where
+    documents are tied and in row order, is another one than beside it.
     """
     longest = 1
     for k in range(first, last):
@@ -252,7 +312,10 @@ def sweep_queries(
     running = np.empty(longest)
     target = np.empty(longest)
     meeting = np.empty(longest, dtype=np.int64)
+    members = np.empty(longest, dtype=np.int64)
+    kept = np.empty(longest)
     total = np.empty(TERMS)
+    noise = EQUAL if split_at_ties else 0.0  # of a value that went up and down again
     for k in range(first, last):
         changes.counts[k] = 0
         slot = changes.slots[k]
@@ -282,16 +345,15 @@ def sweep_queries(
                 count = _first_of_close(swept, ranking, tree, width, meeting, total)
             place = tree[width + meeting[0]]
             changed = False
+            several = count > 1
             m = 0
             while m < count:
                 top = meeting[m]
-                bottom = top + 1
-                m += 1
-                while m < count and meeting[m] == bottom:
-                    bottom += 1
-                    m += 1
+                m = _chain_end(meeting, m, count)
+                bottom = meeting[m - 1] + 1
                 rank = ranks[top]
                 involved = ranks[bottom + 1] - rank
+                several |= involved > 2
                 if involved == 2:
                     change = change_of_neighbours(measure, ranked, normaliser, running[:size], value, rank)
                     changed |= change != 0.0
@@ -300,7 +362,7 @@ def sweep_queries(
                 elif _turn_over(ranking, swept.worth, top, bottom, target):
                     before = value
                     value = rearrange(measure, ranked, normaliser, running[:size], value, rank, target, involved)
-                    changed |= value != before
+                    changed |= abs(value - before) > noise * max(1.0, abs(before))
                 for i in range(top, bottom):
                     _set_leaf(tree, width + i, np.inf)
                 if top > 0:
@@ -311,6 +373,10 @@ def sweep_queries(
                         swept.p, swept.q, _front(ranking, bottom), _front(ranking, bottom + 1)
                     )
                     _set_leaf(tree, width + bottom, crossing)
+            if split_at_ties and several and not changed:
+                changed = _differs_when_tied(
+                    measure, ranking, size, swept.worth, normaliser, value, meeting, count, members, kept
+                )
             if changed:
                 if (written + 1) % CHANGES_BEFORE_RECKONING == 0:
                     value = prepare_chain(measure, ranked, normaliser, running[:size])

@@ -2,10 +2,11 @@
 
 A histogram has an entry for every value of every byte, however few documents a leaf has. Of a small leaf each member
 sends the documents themselves: for every other member, the words of the row that hold its bytes, and the document's
-entry. Owners add them up as they add their own; sums of integers are the same, wherever they are made.
+entry. Owners add them up, and their own documents where they are; sums of integers are the same, wherever they are
+made.
 
-A part of what is sent is one member's, of uint32: how many documents each of the leaves has, then for each of them its
-entry (two numbers, the lower half first) and the words.
+A part of what is sent is one other member's, of uint32: how many documents each of the leaves has, then for each of
+them its entry (two numbers, the lower half first) and the words.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ import numpy as np
 from rankforce.compiling.intrinsics import prefetch_row
 from rankforce.compiling.jit import kernel, uncounted_subroutine
 from rankforce.kernels.trees.building import FEW_WORDS, WORDS_OF_A_PASS
-from rankforce.kernels.trees.histograms import AHEAD, BYTE, LINE, LOW_BYTE, REGION, WORD, clear_histogram
+from rankforce.kernels.trees.histograms import (
+    AHEAD,
+    BYTE,
+    LINE,
+    LOW_BYTE,
+    REGION,
+    WORD,
+    add_documents,
+    clear_histogram,
+)
 from rankforce.kernels.trees.leaf_table import HERE, START
 from rankforce.kernels.trees.rounds import BUILT_NODE, BUILT_SLOT, N_BUILT, N_TRAVELLING, TRAVELS
 
@@ -40,7 +50,7 @@ def travelling_documents(rounds: Any) -> Any:
 def _pack_documents(
     begin: Any, end: Any, index: Any, rows: Any, documents: Any, rounds: Any, sent: Any, starts: Any
 ) -> Any:
-    """Write a leaf's documents, at places ``begin`` to ``end``, into all parts, from the ``index``-th of each on."""
+    """Write a leaf's documents, at places ``begin`` to ``end``, into the parts, from the ``index``-th of each on."""
     order = documents.order
     for k in range(begin, end + AHEAD):
         if k < end:
@@ -52,6 +62,8 @@ def _pack_documents(
         document = np.uint64(order[k - AHEAD])
         entry = np.uint64(documents.entries[document])
         for member in range(len(rounds.spans)):
+            if member == rounds.rank:
+                continue
             first = np.uint64(rounds.spans[member, 0])
             width = np.uint64(rounds.spans[member, 1]) - first
             length = width + np.uint64(ENTRY_WORDS)
@@ -64,7 +76,7 @@ def _pack_documents(
 
 @kernel(uncounted=True)
 def pack_rows(thread: Any, threads: Any, rows: Any, documents: Any, rounds: Any, sent: Any, starts: Any) -> Any:
-    """A thread's share of the documents that travel, into the parts of all members.
+    """A thread's share of the documents that travel, into the parts of all others.
 
     sent uint32; starts int64 (members,): where the rows of each part begin, after the sizes of the leaves.
     """
@@ -82,7 +94,8 @@ def pack_rows(thread: Any, threads: Any, rows: Any, documents: Any, rounds: Any,
         size = nodes[node, HERE]
         if thread == 0:
             for member in range(len(starts)):
-                sent[starts[member] - n_leaves + number] = np.uint32(size)
+                if member != rounds.rank:
+                    sent[starts[member] - n_leaves + number] = np.uint32(size)
         begin = max(first - before, 0)
         end = min(last - before, size)
         if begin < end:
@@ -110,11 +123,14 @@ def _add_rows(
 
 
 @kernel(uncounted=True)
-def add_rows(thread: Any, threads: Any, rounds: Any, sums: Any, came: Any, starts: Any) -> Any:
+def add_rows(
+    thread: Any, threads: Any, rows: Any, documents: Any, rounds: Any, sums: Any, came: Any, starts: Any
+) -> Any:
     """Make the histograms of the leaves that travel, over a thread's share of the own words.
 
     sums int64 (histograms, entries); came uint32; starts int64 (members,): where the rows of each part begin.
     """
+    nodes = rounds.nodes.leaves
     own_word, end_word = rounds.spans[rounds.rank]
     span = end_word - own_word
     first_word = own_word + span * thread // threads
@@ -126,12 +142,18 @@ def add_rows(thread: Any, threads: Any, rounds: Any, sums: Any, came: Any, start
     for place in range(rounds.nodes.plan[N_BUILT]):
         if rounds.built[place, TRAVELS] == 0:
             continue
+        node = rounds.built[place, BUILT_NODE]
+        begin = nodes[node, START]
+        own_documents = documents.order[begin : begin + nodes[node, HERE]]
         histogram = sums[rounds.built[place, BUILT_SLOT]]
         for turn in range(passes if width > 0 else 0):
             from_word = first_word + width * turn // passes
             to_word = first_word + width * (turn + 1) // passes
             clear_histogram(histogram, from_word, to_word)
+            add_documents(rows.words, own_documents, documents.entries, -1, 0, from_word, to_word, histogram)
             for member in range(len(starts)):
+                if member == rounds.rank:
+                    continue
                 sizes = starts[member] - n_leaves
                 before = np.int64(0)
                 for other in range(number):

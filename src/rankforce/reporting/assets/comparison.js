@@ -151,7 +151,7 @@ function otherPairs(report) {
   const rows = report.comparison.pairs.map((one) => [
     [named(one.b), " against ", named(one.a)], make("td", { class: "left" }, named(one.measure)), signed(one.difference), pValue(one.p_value), pValue(one.holm),
   ]);
-  const header = ["rankings", "measure", "difference", "t-test p", "p (Holm, all pairs)"];
+  const header = ["rankings", "measure", "difference", "p", "p (Holm, all pairs)"];
   return folded("All pairs of rankings", table("Pairs", header, rows));
 }
 

@@ -22,7 +22,7 @@ function overview(report) {
       tile(
         `Change against ${baseline}`,
         make("span", { class: direction(one.difference) }, signed(one.difference)),
-        `${unbroken(interval(one.interval, signed))}, ${unbroken(`p ${pValue(one.t_test_p).replace(/^(?=\d)/, "= ")}`)}`,
+        `${unbroken(interval(one.interval, signed))}, ${unbroken(`p ${pValue(one.p).replace(/^(?=\d)/, "= ")}`)}`,
       ),
       tile(
         "Queries better, equal, worse",

@@ -55,7 +55,7 @@ function drawSegments(report) {
       const { difference } = one.differences[name][measure];
       return make("td", {}, make("strong", { class: direction(difference) }, signed(difference)));
     }),
-    ...baselines.map((name) => pValue(one.differences[name][measure].t_test_p)),
+    ...baselines.map((name) => pValue(one.differences[name][measure].p)),
   ]);
   fill("segments-table", table(`${measure} by segment`, header, rows));
 }

@@ -1,4 +1,7 @@
-"""Categories that models among rankings know: data is read by them, so that a small file needs not repeat itself."""
+"""Features that models among rankings know: data is read by them.
+
+A small file needs not repeat its categories then, nor name the last features of LETOR text.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +20,17 @@ class KnownFeatures:
 
 
 def known_features(rankings: Iterable[str]) -> KnownFeatures | None:
-    """Features of the model files among rankings, if a model has categories."""
+    """Features of the model files among rankings, if there is one."""
     from rankforce.importing.recognising import load, looks_like_model
 
     paths = [Path(written.removeprefix("model:")) for written in rankings]
-    models = [load(path) for path in paths if looks_like_model(path) and b'"categories"' in _content(path)]
+    models = [load(path) for path in paths if looks_like_model(path)]
     categories: dict[str, dict[str, str | int]] = {}
     for model in models:
         for name, listed in model.categories.items():
             for one in listed:
                 categories.setdefault(name, {}).setdefault(str(one), one)
-    if not categories:
+    if not models:
         return None
     names = tuple(dict.fromkeys(name for model in models for name in model.feature_names))
     return KnownFeatures(names, {name: tuple(listed.values()) for name, listed in categories.items()})
-
-
-def _content(path: Path) -> bytes:
-    from rankforce.files.decompression import opened
-
-    with opened(path) as stream:
-        return bytes(stream.read())
