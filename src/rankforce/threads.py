@@ -25,10 +25,11 @@ from rankforce.kinds import Whole, shown
 from rankforce.processors import usable_processors
 
 # Documents below which waking another thread takes longer than it saves: where each takes some hundred nanoseconds, in
-# a walk down a tree or a ranking (tens of nanoseconds), and in a pass over arrays (a few).
+# a walk down a tree or a ranking (tens of nanoseconds), in a pass over arrays (a few), and in a copy (a quarter).
 FEW = 2048
 FEW_IN_A_WALK = 16_384
 FEW_IN_A_PASS = 100_000
+FEW_IN_A_COPY = 1_000_000
 
 # Into how many ranges work is divided: so many per thread, none smaller than this part of what counts as few.
 PIECES_PER_THREAD = 8

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -32,9 +31,10 @@ from rankforce.kernels.trees.growth_state import (
     SplitRules,
     TreeTable,
 )
-from rankforce.kernels.trees.leaf_table import HERE, LEAF_COLUMNS, NO_LEAF, PARENT, SIZE, SPLIT_COLUMNS, START
+from rankforce.kernels.trees.leaf_table import HERE, LEAF_COLUMNS, NO_LEAF, PARENT, SIZE, SPLIT_COLUMNS
 from rankforce.kernels.trees.leafwise import LEAFWISE_PLACES, SIBLING, grow_tree
 from rankforce.kernels.trees.leaves import mark_leaves
+from rankforce.kernels.trees.partition import LINE_DOCUMENTS
 from rankforce.kernels.trees.symmetric import (
     FRESH,
     LEVEL_COLUMNS,
@@ -44,7 +44,7 @@ from rankforce.kernels.trees.symmetric import (
     SUMMING,
     grow_symmetric_tree,
 )
-from rankforce.threads import FEW_IN_A_PASS, default_threads, over_ranges
+from rankforce.threads import FEW_IN_A_COPY, default_threads, over_ranges
 from rankforce.trees.category_splits import (
     CATEGORY_SMOOTHING,
     best_sets,
@@ -60,35 +60,11 @@ from rankforce.trees.leaf_rounds import RoundBuffers
 from rankforce.trees.phases import GrowingTree
 from rankforce.trees.quantised import Scales, quantise
 from rankforce.trees.tree import Tree
+from rankforce.trees.work import Work
 
 SPLITS = ("newton", "least_squares")
 GROWTHS = ("leafwise", "symmetric")
 NO_DEPTH_LIMIT = 2**31 - 1
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Work:
-    """A tree while it grows.
-
-    documents : int32
-        Those it grows on, the ones of each leaf together.
-    usable : uint8 (columns,)
-        1 for what may be split on.
-    state, bounds : int64 and float64 (leaves, ...)
-        A row per leaf: where its documents are and more, for the kernel; what monotone constraints leave to it.
-    splits, gain : int32 and float64 (nodes, ...)
-        A row per split that was made.
-    sets : uint64 (nodes, 4)
-        The bins that each split on a categorical column sends to the left, as bits.
-    """
-
-    documents: np.ndarray
-    usable: np.ndarray
-    state: np.ndarray
-    bounds: np.ndarray
-    splits: np.ndarray
-    gain: np.ndarray
-    sets: np.ndarray
 
 
 class Grower:
@@ -189,7 +165,7 @@ class Grower:
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
         self._every_document = np.arange(n, dtype=dtypes.INDEX)
         self._documents = np.empty(n, dtype=dtypes.INDEX)
-        self._scratch = np.empty(n, dtype=dtypes.INDEX)
+        self._scratch = np.empty(n + LINE_DOCUMENTS * self._threads, dtype=dtypes.INDEX)
         self._best_worth = np.empty((rows, width))
         self._best_bin = np.empty((rows, width), dtype=np.int32)
         self._best_missing = np.empty((rows, width), dtype=np.uint8)
@@ -224,6 +200,12 @@ class Grower:
         else:
             curvatures = None
         work = self.begin(rows, features, n_leaves)
+        leaf_of = np.empty(n, dtype=dtypes.INDEX)
+
+        def mark(thread: int, threads: int) -> None:
+            first, last = n * thread // threads, n * (thread + 1) // threads
+            mark_leaves(work.documents, *work.leaf_ranges, first, last, leaf_of)
+
         scales = Scales(0, 0, 0)
         made = 1
         if len(work.state) > 1 and work.state[0, SIZE] >= 2 * self.min_documents and work.usable.any():
@@ -231,7 +213,9 @@ class Grower:
                 forces, curvatures, work.documents, binned.query_starts, binned.query_hashes, self.seed, tree_number,
                 self._entries, int(work.state[0, SIZE]),
             )  # fmt: skip
-            made = self.split_leaves(work, scales)
+            made = self.split_leaves(work, scales, mark if rows is None else None)
+        elif rows is None:
+            leaf_of[:] = 0
         inner = made - 1
         column, split_bin, missing_left, left, right = work.splits[:inner].T.copy()
         binning = binned.binning
@@ -247,15 +231,9 @@ class Grower:
             leaf_documents=work.state[:made, SIZE].copy(),
             **sets_of_nodes(binning, column, left_bins),
         )
-        leaf_of = np.empty(n, dtype=dtypes.INDEX)
         bounds = work.bounds[:made] * scales.value_unit
         grown = Grown(structure, leaf_of, bounds[:, 0].copy(), bounds[:, 1].copy(), column, split_bin, left_bins)
-        if rows is None:
-            starts, sizes = (np.ascontiguousarray(work.state[:made, which]) for which in (START, HERE))
-            over_ranges(
-                n, lambda first, last: mark_leaves(work.documents, starts, sizes, first, last, leaf_of), FEW_IN_A_PASS
-            )
-        else:
+        if rows is not None:
             grown.route_into(binned, leaf_of)
         return grown
 
@@ -274,7 +252,7 @@ class Grower:
         documents = self._documents if rows is None else self._documents[: len(rows)]
         given = self._every_document if rows is None else rows
         over_ranges(
-            len(documents), lambda first, last: np.copyto(documents[first:last], given[first:last]), FEW_IN_A_PASS
+            len(documents), lambda first, last: np.copyto(documents[first:last], given[first:last]), FEW_IN_A_COPY
         )
         state = np.zeros((leaves, LEAF_COLUMNS if self.growth == "leafwise" else LEVEL_COLUMNS), dtype=np.int64)
         state[0, [SIZE, HERE]] = self._n_everywhere if rows is None else total(len(documents)), len(documents)
@@ -285,9 +263,12 @@ class Grower:
         splits = np.zeros((nodes, SPLIT_COLUMNS), dtype=np.int32)
         return Work(documents, usable, state, bounds, splits, np.zeros(nodes), no_sets(nodes))
 
-    def split_leaves(self, work: Work, scales: Scales) -> int:
-        """Split the root, and then its sides, by the entries at these scales: the number of leaves."""
-        return self.growing(work, scales, self._threads).grow()
+    def split_leaves(self, work: Work, scales: Scales, afterwards: Callable[[int, int], object] | None = None) -> int:
+        """Split the root, and then its sides, by the entries at these scales: the number of leaves.
+
+        ``afterwards(thread, threads)``, if given, is called on every thread once the tree is grown.
+        """
+        return self.growing(work, scales, self._threads).grow(afterwards)
 
     def growing(self, work: Work, scales: Scales, threads: int) -> GrowingTree:
         """The tree that ``split_leaves`` grows, to be grown in whatever way, with up to so many threads."""

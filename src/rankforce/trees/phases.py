@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -68,14 +68,25 @@ class GrowingTree:
             self.rows, self.columns, self.rules, self.documents, self.histograms, self.space, self.best, self.tree,
         )  # fmt: skip
 
-    def grow(self) -> int:
-        """Grow the tree on all threads at once; the number of its leaves."""
+    def grow(self, afterwards: Callable[[int, int], object] | None = None) -> int:
+        """Grow the tree on all threads at once; the number of its leaves.
+
+        Then every thread calls ``afterwards(thread, threads)``: to wake the threads for it would take longer.
+        """
+
+        def take_part(thread: int, threads: int, meeting: np.ndarray) -> int:
+            made = self.kernel(BUILD, False, thread, threads, meeting, *self.bundles)
+            if afterwards is not None and made > 0:  # all threads came
+                afterwards(thread, threads)
+            return int(made)
+
         with using_threads(min(thread_count(), self.threads)):
-            if not alone():
-                return shared_growth(self).grow()
-            return together(
-                lambda thread, threads, meeting: self.kernel(BUILD, False, thread, threads, meeting, *self.bundles)
-            )
+            if alone():
+                return together(take_part)
+            made = shared_growth(self).grow()
+            if afterwards is not None:
+                together(lambda thread, threads, meeting: afterwards(thread, threads))
+            return made
 
     def work_at_once(self, phase: int) -> None:
         """One phase, on all threads."""

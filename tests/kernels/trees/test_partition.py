@@ -20,7 +20,7 @@ def split_in_chunks(
     for chunk in range(chunks):
         begin = n * chunk // chunks
         end = n * (chunk + 1) // chunks
-        left, missing = deal(cells, row_stride, column, sides, documents, begin, end, scratch)
+        left, missing = deal(cells, row_stride, column, sides, documents, begin, end, n - end, scratch)
         dealt[chunk] = left
         n_left += left
         n_missing += missing
@@ -28,7 +28,7 @@ def split_in_chunks(
     for chunk in range(chunks):
         begin = n * chunk // chunks
         end = n * (chunk + 1) // chunks
-        collect(scratch, begin, end, dealt[chunk], before, n_left + begin - before, documents)
+        collect(scratch, n - end, end - begin, dealt[chunk], before, n_left + begin - before, documents)
         before += dealt[chunk]
     return n_left, n_missing
 

@@ -36,7 +36,8 @@ from rankforce.kernels.trees.leaf_table import HERE, NO_LEAF, SLOT, START
 # line of each row, so that no line is read twice.
 FEW_WORDS = 48
 WORDS_OF_A_PASS = 16
-DOCUMENTS_OF_A_PIECE = 512  # some tens of microseconds: as long as a thread may wait for another one's last piece
+DOCUMENTS_OF_A_PIECE = 512  # some tens of microseconds, of the average piece; the last ones are far smaller
+MOST_PIECES = 1 << 15  # whose square times 2^31 documents is below 2^63
 
 # What things cost, in histogram additions: only how long a tree takes depends on them.
 PER_DOCUMENT = 48  # to find its row, which is in memory
@@ -87,6 +88,22 @@ def build_share(thread: Any, threads: Any, rows: Any, documents: Any, histograms
         owner = whose_turn(thread, threads, turn)
         if owner < ranges * blocks and (blocks == 1 or take(owner, BUILD, tree.taken) == 0):
             _build_range(thread, owner, total, ranges, blocks, rows, documents, histograms, tree)
+
+
+@uncounted_subroutine
+def count_pieces(size: Any) -> Any:
+    """Into how many pieces so many documents are cut."""
+    return min(max(size // DOCUMENTS_OF_A_PIECE, 1), MOST_PIECES)
+
+
+@uncounted_subroutine
+def piece_begin(piece: Any, pieces: Any, size: Any) -> Any:
+    """Where a piece of so many documents begins: each is smaller than the one before, in even steps.
+
+    What a thread waits for in the end is another one's last piece.
+    """
+    left = pieces - piece
+    return size - size * left * left // (pieces * pieces)
 
 
 @uncounted_subroutine
@@ -141,7 +158,7 @@ def _build_range(
         if not (begins or begin < end):
             continue
         parted = not begins or (which == 0 and before > last)
-        chunks = max((end - begin) // DOCUMENTS_OF_A_PIECE, 1) if parted and blocks == 1 else np.int64(1)
+        chunks = count_pieces(end - begin) if parted and blocks == 1 else np.int64(1)
         pieces = chunks * passes if parted and blocks == 1 else np.int64(1)
         piece = np.int64(0)
         if parted and blocks == 1:
@@ -155,8 +172,8 @@ def _build_range(
             if parted and block == 0:
                 histograms.part_leaf[part] = leaf
             chunk = piece % chunks
-            from_document = begin + (end - begin) * chunk // chunks
-            to_document = begin + (end - begin) * (chunk + 1) // chunks
+            from_document = begin + piece_begin(chunk, chunks, end - begin)
+            to_document = begin + piece_begin(chunk + 1, chunks, end - begin)
             from_pass = piece // chunks
             to_pass = from_pass + 1 if pieces > 1 else passes
             for counting in range(2):

@@ -115,7 +115,8 @@ class SplitRules(NamedTuple):
 
 
 class LeafDocuments(NamedTuple):
-    """``order`` int32, the documents of each leaf together, in their old order; ``scratch`` of the same shape.
+    """``order`` int32, the documents of each leaf together, in their old order; ``scratch`` for as many, and a cache
+    line more per thread.
 
     ``entries`` int64 ``q·2^shift + r``, one per document of the data set. ``dealt`` int64 (threads, leaves or 4, 2):
     how many of a leaf's documents each thread sent to the left, and how many of them were missing; ``elsewhere`` int64

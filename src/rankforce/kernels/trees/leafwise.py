@@ -56,7 +56,7 @@ from rankforce.kernels.trees.leaf_table import (
     sum_of_bins,
     write_split,
 )
-from rankforce.kernels.trees.partition import collect_share, count_dealt, deal_share, fill_own_sides
+from rankforce.kernels.trees.partition import collect_share, count_dealt, deal_share, fill_own_sides, first_kept
 from rankforce.kernels.trees.splits import NO_SPLIT, best_careful_split, best_split, leaf_worth
 
 SMALL_LEAF = 1024  # documents below which one thread deals them out
@@ -246,15 +246,16 @@ def _deal(
             continue
         begin = start + size * min(owner, chunks) // chunks
         end = start + size * min(owner + 1, chunks) // chunks
+        kept = first_kept(owner, threads, documents)
         if collecting:
-            collect_share(owner, threads, 0, start, begin, end, documents)
+            collect_share(owner, threads, 0, start, begin, end, kept, documents)
             continue
         if begin < end:
             fill_own_sides(
                 thread, leaf, feature, best.bin[leaf, feature], best.missing[leaf, feature] == 1, rows, columns,
                 columns.categories, documents,
             )  # fmt: skip
-        deal_share(thread, owner, 0, feature, begin, end, rows, columns, documents)
+        deal_share(thread, owner, 0, feature, begin, end, kept, rows, columns, documents)
 
 
 @uncounted_subroutine

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.compiling.jit import kernel
+from rankforce.compiling.jit import kernel, subroutine
 
 MAGNITUDE = np.int64(2**63 - 1)  # the bits of a float64 without its sign
 
@@ -34,13 +34,29 @@ def sums_by_leaf(values: Any, leaf_of: Any, scale: Any, first: Any, last: Any, s
             sums[np.uint64(leaf_of[document])] += np.int64(np.floor(values[document] * scale + 0.5))
 
 
+@subroutine
+def _first_from(documents: Any, begin: Any, end: Any, least: Any) -> Any:
+    """The first of the rising ``documents[begin:end]`` that is not below ``least``: its place, or ``end``."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if documents[middle] < least:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
 @kernel
 def mark_leaves(documents: Any, leaf_start: Any, leaf_size: Any, first: Any, last: Any, leaf_of: Any) -> None:
-    """Write the leaf of every document at places ``first`` to ``last`` of documents that are sorted by leaf."""
+    """Write the leaf of the documents ``first`` to ``last``; ``documents`` are sorted by leaf and rise in each.
+
+    By documents, not by places: two threads that write all over ``leaf_of`` would take each cache line from each other.
+    """
     for leaf in range(len(leaf_start)):
-        begin = max(leaf_start[leaf], first)
-        end = min(leaf_start[leaf] + leaf_size[leaf], last)
-        for k in range(np.uint64(begin), np.uint64(max(begin, end))):
+        end = leaf_start[leaf] + leaf_size[leaf]
+        begin = _first_from(documents, leaf_start[leaf], end, first)
+        end = _first_from(documents, begin, end, last)
+        for k in range(np.uint64(begin), np.uint64(end)):
             leaf_of[np.uint64(documents[k])] = leaf
 
 

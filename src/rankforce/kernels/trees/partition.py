@@ -12,6 +12,7 @@ from rankforce.kernels.trees.category_splits import is_categorical
 from rankforce.kernels.trees.histograms import BYTE_VALUES
 
 LEFT, MISSING = 1, 2  # what a table of sides says about a cell, added up
+LINE_DOCUMENTS = 16  # documents in a cache line
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
@@ -52,9 +53,9 @@ def fill_set_sides(
 
 @uncounted_subroutine
 def deal(
-    cells: Any, row_stride: Any, column: Any, sides: Any, documents: Any, begin: Any, end: Any, scratch: Any
+    cells: Any, row_stride: Any, column: Any, sides: Any, documents: Any, begin: Any, end: Any, kept: Any, scratch: Any
 ) -> Any:
-    """Deal ``documents[begin:end]`` into the same places of ``scratch``; return how many went left and were missing.
+    """Deal ``documents[begin:end]`` into ``scratch`` from ``kept`` on; return how many went left and were missing.
 
     ::
 
@@ -63,32 +64,34 @@ def deal(
 
     The cell of document d is ``cells[d·row_stride + column]``, in a row-major or a column-major matrix.
     """
-    front = np.uint64(begin)  # unsigned: a signed place may count from the end, and to allow for that takes time
-    back = np.uint64(end - 1)
+    front = np.uint64(kept)  # unsigned: a signed place may count from the end, and to allow for that takes time
+    back = np.uint64(kept + end - begin - 1)
     stride = np.uint64(row_stride)
     place = np.uint64(column)
+    n_left = ZERO
     n_missing = ZERO
-    for k in range(np.uint64(begin), np.uint64(end)):
-        document = documents[k]
+    first = np.uint64(begin)
+    for k in range(np.uint64(end - begin)):
+        document = documents[first + k]
         side = np.uint64(sides[cells[np.uint64(document) * stride + place]])
         goes_left = side & ONE
         n_missing += side >> ONE
-        scratch[front] = document  # both places are free: what is not kept is written over
-        scratch[back - (np.uint64(k) - front)] = document
-        front += goes_left
-    return np.int64(front) - begin, np.int64(n_missing)
+        scratch[front + n_left] = document  # both places are free: what is not kept is written over
+        scratch[back - (k - n_left)] = document
+        n_left += goes_left
+    return np.int64(n_left), np.int64(n_missing)
 
 
 @uncounted_subroutine
-def collect(scratch: Any, begin: Any, end: Any, n_left: Any, left: Any, right: Any, documents: Any) -> Any:
-    """Bring what ``deal`` put in ``scratch[begin:end]`` to ``documents``, from places ``left`` and ``right`` on."""
-    source = np.uint64(begin)
+def collect(scratch: Any, kept: Any, size: Any, n_left: Any, left: Any, right: Any, documents: Any) -> Any:
+    """Bring ``size`` documents that ``deal`` kept to ``documents``, from places ``left`` and ``right`` on."""
+    source = np.uint64(kept)
     target = np.uint64(left)
     for k in range(np.uint64(n_left)):
         documents[target + np.uint64(k)] = scratch[source + np.uint64(k)]
-    source = np.uint64(end - 1)
+    source = np.uint64(kept + size - 1)
     target = np.uint64(right)
-    for k in range(np.uint64(end - begin - n_left)):
+    for k in range(np.uint64(size - n_left)):
         documents[target + np.uint64(k)] = scratch[source - np.uint64(k)]
 
 
@@ -112,13 +115,24 @@ def fill_own_sides(
 
 
 @uncounted_subroutine
+def first_kept(owner: Any, threads: Any, documents: Any) -> Any:
+    """Where a thread's share of any leaf waits: the same lines for every leaf, which no other thread writes to."""
+    share = -(-len(documents.order) // threads)
+    return owner * (share + -share % LINE_DOCUMENTS)
+
+
+@uncounted_subroutine
 def deal_share(
-    thread: Any, owner: Any, place: Any, column: Any, begin: Any, end: Any, rows: Any, columns: Any, documents: Any
-) -> Any:
-    """Deal a share of a leaf's documents, those at ``begin`` to ``end``; note how many go where, as its owner's."""
+    thread: Any, owner: Any, place: Any, column: Any, begin: Any, end: Any, kept: Any, rows: Any, columns: Any,
+    documents: Any,
+) -> Any:  # fmt: skip
+    """Deal a share of a leaf's documents, those at ``begin`` to ``end``; note how many go where, as its owner's.
+
+    They wait in ``documents.scratch``, from ``kept`` on.
+    """
     n_left, n_missing = deal(
         rows.cells, rows.row_stride, column * rows.column_stride if rows.column_stride > 0 else columns.byte[column],
-        documents.sides[thread], documents.order, begin, end, documents.scratch,
+        documents.sides[thread], documents.order, begin, end, kept, documents.scratch,
     )  # fmt: skip
     documents.dealt[owner, place, 0] = n_left
     documents.dealt[owner, place, 1] = n_missing
@@ -134,13 +148,15 @@ def count_dealt(threads: Any, place: Any, which: Any, dealt: Any) -> Any:
 
 
 @uncounted_subroutine
-def collect_share(owner: Any, threads: Any, place: Any, start: Any, begin: Any, end: Any, documents: Any) -> Any:
+def collect_share(
+    owner: Any, threads: Any, place: Any, start: Any, begin: Any, end: Any, kept: Any, documents: Any
+) -> Any:
     """Bring a share that was dealt of a leaf that begins at ``start`` to both of its sides."""
     dealt = documents.dealt
     before = count_dealt(owner, place, 0, dealt)
     n_left = count_dealt(threads, place, 0, dealt)
     collect(
-        documents.scratch, begin, end, dealt[owner, place, 0],
+        documents.scratch, kept, end - begin, dealt[owner, place, 0],
         start + before, start + n_left + (begin - start - before), documents.order,
     )  # fmt: skip
 

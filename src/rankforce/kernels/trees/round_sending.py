@@ -59,7 +59,7 @@ def _deal_jobs(thread: Any, threads: Any, collecting: Any, rows: Any, columns: A
             begin = start if place % threads >= thread else start + size
             end = start if place % threads > thread else start + size
         if collecting:
-            collect_share(thread, threads, place, start, begin, end, documents)
+            collect_share(thread, threads, place, start, begin, end, begin, documents)
             continue
         feature = nodes[node, FEATURE]
         if begin < end:
@@ -67,7 +67,7 @@ def _deal_jobs(thread: Any, threads: Any, collecting: Any, rows: Any, columns: A
                 thread, node, feature, nodes[node, BIN], nodes[node, MISSING] == 1, rows, columns,
                 columns.categories, documents,
             )  # fmt: skip
-        deal_share(thread, thread, place, feature, begin, end, rows, columns, documents)
+        deal_share(thread, thread, place, feature, begin, end, begin, rows, columns, documents)
 
 
 @uncounted_subroutine

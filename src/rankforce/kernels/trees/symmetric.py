@@ -283,9 +283,9 @@ def _deal(thread: Any, threads: Any, collecting: Any, rows: Any, columns: Any, d
             if leaves[leaf, OTHER] == NOT_SPLIT:
                 continue
             if collecting:
-                collect_share(owner, threads, leaf, start, begin, end, documents)
+                collect_share(owner, threads, leaf, start, begin, end, begin, documents)
             else:
-                deal_share(thread, owner, leaf, plan[COLUMN], begin, end, rows, columns, documents)
+                deal_share(thread, owner, leaf, plan[COLUMN], begin, end, begin, rows, columns, documents)
 
 
 @uncounted_subroutine
