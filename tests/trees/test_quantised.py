@@ -105,3 +105,20 @@ def test_threads_do_not_matter(curved, spread):
             scales = quantise(forces, curvatures, documents, starts, hashes, 0, 0, entries)
         found.append((scales, entries.tobytes()))
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("curved", [True, False])
+@pytest.mark.parametrize("factor", [1.0, 0.99, 1e-30, 1e30, 0.0])
+def test_the_tree_before_does_not_matter(curved, factor):
+    """Whatever its scales: the guess that they make is right, a little or wildly wrong."""
+    rng = np.random.default_rng(4)
+    forces, curvatures = rng.normal(size=200), rng.random(200) if curved else None
+    arguments = np.arange(200, dtype=np.int32), STARTS, HASHES, 0, 0
+    entries, with_guess = np.zeros(200, dtype=np.int64), np.zeros(200, dtype=np.int64)
+    before = quantise(factor * forces, None if curvatures is None else factor * curvatures, *arguments, with_guess)
+    scales = quantise(forces, curvatures, *arguments, entries)
+    assert quantise(forces, curvatures, *arguments, with_guess, None, before) == scales
+    assert with_guess.tobytes() == entries.tobytes()
+    other_kind = quantise(forces, np.ones(200) if curvatures is None else None, *arguments, with_guess)
+    assert quantise(forces, curvatures, *arguments, with_guess, None, other_kind) == scales
+    assert with_guess.tobytes() == entries.tobytes()

@@ -162,6 +162,7 @@ class Grower:
                 self._layout, binned.packing.byte, leaves, self._pool, categories, self._threads
             )
             rows = self._rounds.n_nodes
+        self._scales: Scales | None = None
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
         self._every_document = np.arange(n, dtype=dtypes.INDEX)
         self._documents = np.empty(n, dtype=dtypes.INDEX)
@@ -211,8 +212,9 @@ class Grower:
         if len(work.state) > 1 and work.state[0, SIZE] >= 2 * self.min_documents and work.usable.any():
             scales = quantise(
                 forces, curvatures, work.documents, binned.query_starts, binned.query_hashes, self.seed, tree_number,
-                self._entries, int(work.state[0, SIZE]),
+                self._entries, int(work.state[0, SIZE]), self._scales,
             )  # fmt: skip
+            self._scales = scales
             made = self.split_leaves(work, scales, mark if rows is None else None)
         elif rows is None:
             leaf_of[:] = 0

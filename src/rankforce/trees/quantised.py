@@ -27,11 +27,15 @@ MAY_VANISH = 0.01  # share of the non-zero forces that may be rounded to 0
 
 @dataclasses.dataclass(frozen=True)
 class Scales:
-    """What one unit of an entry ``q·2^shift + r`` means: λ ≈ q·2^−force_exponent, w ≈ r·2^−curvature_exponent."""
+    """What one unit of an entry ``q·2^shift + r`` means: λ ≈ q·2^−force_exponent, w ≈ r·2^−curvature_exponent.
+
+    Magnitudes of forces, and of curvatures, were summed in units of 2^−k, for the k in ``fine_exponents``.
+    """
 
     shift: int
     force_exponent: int
     curvature_exponent: int
+    fine_exponents: tuple[int, ...] = dataclasses.field(default=(), compare=False)
 
     @property
     def gain_unit(self) -> float:
@@ -81,8 +85,11 @@ def quantise(
     tree_number: int,
     entries: np.ndarray,
     n: int | None = None,
+    before: Scales | None = None,
 ) -> Scales:
     """Fill ``entries`` for the given documents, ``n`` of everybody; without curvatures r = 1 counts documents.
+
+    ``before``, the scales of the tree before if there is one, makes it faster and changes nothing.
 
     The scale of the forces is 2^e with the largest e for which Σ|λ|·2^e + n cannot exceed what the upper bits of an
     entry hold (n, because rounding adds less than 1 each); likewise for the curvatures with 32 bits. Σ|λ| is a sum of
@@ -96,7 +103,7 @@ def quantise(
     if curvatures is not None:
         values.append(curvatures)
         limits.append((1 << shift) - 1)
-    exponents = _exponents(values, documents, n, limits)
+    exponents, fine = _exponents(values, documents, n, limits, before)
     force_exponent = exponents[0]
     curvature_exponent = 0 if curvatures is None else exponents[1]
     force_scale = math.ldexp(1.0, force_exponent)
@@ -122,19 +129,29 @@ def quantise(
                 forces, force_scale, shift, query_starts, query_hashes, tree_word, first, last, entries
             ),
         )
-    return Scales(shift, force_exponent, curvature_exponent)
+    return Scales(shift, force_exponent, curvature_exponent, fine)
 
 
-def _exponents(values: Sequence[np.ndarray], documents: np.ndarray, n: int, limits: Sequence[int]) -> list[int]:
+def _exponents(
+    values: Sequence[np.ndarray], documents: np.ndarray, n: int, limits: Sequence[int], before: Scales | None
+) -> tuple[list[int], tuple[int, ...]]:
     """For forces, and curvatures if there are any: the largest e with Σ|value|·2^e + n ≤ limit, computed in integers.
 
-    ``n`` counts the documents of everybody. Both in one pass: waking the threads takes as long as thousands of
-    documents.
+    ``n`` counts the documents of everybody. In one pass over all values, if the exponents with which magnitudes are
+    summed are those of the tree before, as they mostly are: waking the threads takes as long as thousands of documents.
     """
     here = len(documents)
     bits = [of.view(np.int64) for of in values]
+    guesses = () if before is None or len(before.fine_exponents) != len(values) else before.fine_exponents
     ends: list[list[tuple[int, int]]] = []
-    over_ranges(here, lambda a, b: ends.append([largest_magnitude(of, documents, a, b) for of in bits]), FEW_IN_A_PASS)
+    sums: list[list[int]] = []
+
+    def find_ends_and_sums(first: int, last: int) -> None:
+        ends.append([largest_magnitude(of, documents, first, last) for of in bits])
+        if guesses:
+            sums.append(_fine_sums(values, documents, guesses, first, last))
+
+    over_ranges(here, find_ends_and_sums, FEW_IN_A_PASS)
     fine: list[int] = []
     *tops, negative = highest(
         *(max(magnitude for magnitude, _ in found) for found in zip(*ends, strict=True)),
@@ -149,17 +166,22 @@ def _exponents(values: Sequence[np.ndarray], documents: np.ndarray, n: int, limi
         _, exponent = math.frexp(top)
         k = min(FINE_BITS, 62 - n.bit_length()) - exponent  # top·2^k < 2^37
         fine.append(max(min(k, 1000), -1000))
-    scales = [math.ldexp(1.0, k) for k in fine]
-    sums: list[list[int]] = []
-    over_ranges(
-        here,
-        lambda a, b: sums.append(
-            [int(sum_of_magnitudes(of, documents, scale, a, b)) for of, scale in zip(values, scales, strict=True)]
-        ),
-        FEW_IN_A_PASS,
-    )
+    if tuple(fine) != guesses:
+        sums.clear()
+        over_ranges(here, lambda a, b: sums.append(_fine_sums(values, documents, fine, a, b)), FEW_IN_A_PASS)
     sizes = totals(*map(sum, zip(*sums, strict=True)))  # Σ|value| ≤ size·2^−k
-    return [_exponent(size, k, limit - n) for size, k, limit in zip(sizes, fine, limits, strict=True)]
+    exponents = [_exponent(size, k, limit - n) for size, k, limit in zip(sizes, fine, limits, strict=True)]
+    return exponents, tuple(fine)
+
+
+def _fine_sums(
+    values: Sequence[np.ndarray], documents: np.ndarray, fine: Sequence[int], first: int, last: int
+) -> list[int]:
+    """Σ ⌈|value|·2^k⌉ of the documents at places ``first`` to ``last``; nonsense where that is beyond all integers."""
+    return [
+        int(sum_of_magnitudes(of, documents, math.ldexp(1.0, k), first, last))
+        for of, k in zip(values, fine, strict=True)
+    ]
 
 
 def _exponent(total: int, k: int, room: int) -> int:

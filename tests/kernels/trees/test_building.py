@@ -9,7 +9,7 @@ from tests.trees.test_phases import prepared
 
 from rankforce.binning.binned import Binned
 from rankforce.compiling.jit import PLAIN
-from rankforce.kernels.trees.building import count_ranges
+from rankforce.kernels.trees.building import DOCUMENTS_OF_A_PIECE, count_pieces, count_ranges, piece_begin
 from rankforce.kernels.trees.growth_state import (
     BUILD,
     COUNTS,
@@ -99,3 +99,19 @@ def test_who_is_done_builds_what_others_have_not_begun(growth, threads, monkeypa
     assert leaves == growing.n_leaves > 4
     np.testing.assert_array_equal(work.splits, growing.tree.splits)
     np.testing.assert_array_equal(work.documents, growing.documents.order)
+
+
+@pytest.mark.parametrize("size", [0, 1, 511, 512, 1024, 5000, 240_000, 17_000_000, 2**31 - 1])
+def test_pieces_hold_every_document_and_shrink(size):
+    pieces = count_pieces(size)
+    begins = [piece_begin(piece, pieces, size) for piece in range(pieces + 1)]
+    sizes = np.diff(begins)
+    assert begins[0] == 0
+    assert begins[-1] == size
+    assert (sizes >= 0).all()
+    assert (np.diff(sizes) <= 1).all()  # but for rounding
+    if size < 10**7:
+        assert pieces == 1 or sizes.mean() < 2 * DOCUMENTS_OF_A_PIECE
+    if pieces > 2:
+        assert sizes[0] > 2 * sizes[-1]
+    assert size * pieces * pieces < 2**63
