@@ -49,7 +49,7 @@ from rankforce.kernels.trees.growth_state import (
     following,
 )
 from rankforce.kernels.trees.leaf_table import COUNT, HERE
-from rankforce.kernels.trees.leafwise import LEAF, grow_tree
+from rankforce.kernels.trees.leafwise import LEAF, PATIENCE, grow_tree
 from rankforce.threads import using_threads
 from rankforce.trees.grower import Grower
 from rankforce.trees.phases import PHASES, GrowingTree
@@ -57,7 +57,7 @@ from rankforce.trees.quantised import quantise
 
 LINE = 64
 STRIDE = 7  # from the thread that begins in one tree to that of the next
-MOST_STEPS = 10  # phases per leaf: two turns of five, where documents are counted
+MOST_STEPS = 10 * PATIENCE  # phases per leaf: turns of five, some of them to count documents
 # What is noted of a step: its phase, words that are built, documents that are built, documents that are dealt.
 PHASE, SPAN, BUILT, DEALT = range(4)
 
@@ -96,7 +96,7 @@ def stepping() -> tuple[Any, float]:
         plan, leaves = tree.plan, tree.leaves
         phase = BUILD
         step = 0
-        while phase != DONE:
+        while phase != DONE and step < len(notes):
             notes[step, PHASE] = phase
             notes[step, SPAN] = plan[LAST_WORD] - plan[FIRST_WORD]
             notes[step, DEALT] = leaves[plan[LEAF], COUNT]
@@ -112,7 +112,7 @@ def stepping() -> tuple[Any, float]:
                 taken[step, thread] = ticks() - start
             step += 1
             phase = following(phase, plan)
-        return step
+        return step if phase == DONE else -1
 
     first, start = now(), time.perf_counter()
     time.sleep(0.2)
@@ -142,6 +142,8 @@ def stepped(growing: GrowingTree, begins: int) -> list[Step]:
     meeting = np.zeros(MEETING_SIZE, dtype=np.int64)
     growing.tree.plan[HELPING] = 0  # the first thread would leave nothing to the others
     steps = run(begins, growing.threads, meeting, *growing.bundles, notes, taken)
+    if steps < 0:
+        raise SystemExit(f"more than {most} phases: raise MOST_STEPS")
     return [
         Step(int(note[PHASE]), shares / per_second, moved(note, growing))
         for note, shares in zip(notes[:steps], taken[:steps], strict=True)

@@ -38,7 +38,7 @@ from rankforce.trees.tree import Tree
 if TYPE_CHECKING:
     from rankforce.boosting.boosted_trees import BoostedTrees
 
-ENTRIES_PER_THREAD = 250_000  # of the binned matrix: a millisecond per tree; with fewer, threads wait more than they do
+ENTRIES_PER_THREAD = 150_000  # of the binned matrix: half a millisecond per tree; below, threads mostly wait
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
