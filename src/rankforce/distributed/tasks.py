@@ -230,7 +230,7 @@ def settled(
     until: float | None = None
     try:
         while pending:
-            _wait(pending, fetches)
+            _wait(client, pending, fetches)
             _take_ended(client, pending, fetches, results, lost)
             alive = alive_workers(client)
             meanwhile(alive)
@@ -274,7 +274,7 @@ def _take_ended(
         del pending[worker]
 
 
-def _wait(pending: Mapping[str, Any], fetches: Mapping[str, Any]) -> None:
+def _wait(client: Any, pending: Mapping[str, Any], fetches: Mapping[str, Any]) -> None:
     """Until something has ended or come, or some time is over."""
     from distributed import wait
 
@@ -283,7 +283,8 @@ def _wait(pending: Mapping[str, Any], fetches: Mapping[str, Any]) -> None:
         concurrent.futures.wait(coming, timeout=LOOK_AGAIN, return_when="FIRST_COMPLETED")
         return
     try:
-        wait(list(pending.values()), timeout=LOOK_AGAIN, return_when="FIRST_COMPLETED")
+        with client.as_current():  # it need not be the default one
+            wait(list(pending.values()), timeout=LOOK_AGAIN, return_when="FIRST_COMPLETED")
     except TimeoutError:
         pass
     except Exception:  # cancelled or lost futures: they are looked at one by one
