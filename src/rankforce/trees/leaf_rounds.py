@@ -50,11 +50,26 @@ MESSAGE_BYTES = 2**24  # what the histograms of a round may take, unless two tak
 TOLL = 2**13
 
 
+class RowRoom:
+    """Memory for rows on their way, which stays: every page of fresh memory is cleared at its first use."""
+
+    def __init__(self) -> None:
+        self._held = np.empty(0, dtype=np.uint32)
+
+    def of(self, size: int) -> np.ndarray:
+        """So many words, holding anything."""
+        if size > len(self._held):
+            self._held = np.empty(size, dtype=np.uint32)
+        return self._held[:size]
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class RoundBuffers:
     """What all trees of a training are grown with in rounds: room for twice as many splits as a tree has."""
 
     table: RoundTable
+    sent: RowRoom = dataclasses.field(default_factory=RowRoom)
+    came: RowRoom = dataclasses.field(default_factory=RowRoom)
 
     @classmethod
     def of(
@@ -130,6 +145,7 @@ class LeafwiseGrowth:
     def __init__(self, growing: GrowingTree) -> None:
         assert growing.rounds is not None
         self.growing = growing
+        self.buffers = growing.rounds
         self.rounds = growing.rounds.table
         self.own = Ownership.of(growing.columns, len(self.rounds.offsets) - 1, collective())
         dealt = np.zeros((growing.threads, max(4, len(self.rounds.jobs)), 2), dtype=np.int64)
@@ -188,7 +204,7 @@ class LeafwiseGrowth:
         others = np.arange(len(counts)) != rank  # own documents stay where they are
         edges = np.concatenate([[0], np.cumsum(others * (n_leaves + counts[rank] * lengths))])
         places = np.concatenate([[0], np.cumsum(others * (n_leaves + counts * lengths[rank]))])
-        sent, came = np.empty(edges[-1], dtype=np.uint32), np.empty(places[-1], dtype=np.uint32)
+        sent, came = self.buffers.sent.of(int(edges[-1])), self.buffers.came.of(int(places[-1]))
         packing = (self.growing.rows, self.documents, rounds, sent, edges[:-1] + n_leaves)
         together(lambda thread, threads, _: pack_rows(thread, threads, *packing))
         self.own.members.all_to_all(sent, edges, came, places)
