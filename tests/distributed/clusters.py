@@ -19,7 +19,18 @@ import dask
 from distributed import Client, LocalCluster, Queue, Security
 from rankforce.distributed.tasks import alive_workers
 
-__all__ = ["Queue", "Security", "cluster_of", "dask", "file_of", "learned", "there_are", "within"]
+__all__ = [
+    "Client",
+    "LocalCluster",
+    "Queue",
+    "Security",
+    "cluster_of",
+    "dask",
+    "file_of",
+    "learned",
+    "there_are",
+    "within",
+]
 
 
 @contextlib.contextmanager

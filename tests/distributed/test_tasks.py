@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from tests.distributed.clusters import cluster_of
+from tests.distributed.clusters import Client, LocalCluster, cluster_of
 from tests.test_collective import DATA
 
 import rankforce as rf
@@ -99,6 +99,23 @@ def test_a_result_that_goes_with_its_worker(client, monkeypatch):
     results, lost = settled(client, futures, LONG)
     assert results == {second: 1}
     assert [str(it) for it in lost] == [f"{first} is gone"]
+
+
+def test_a_client_that_is_not_the_default_one_does_not_keep_the_scheduler_busy(monkeypatch):
+    """It is asked twice a second, and not as fast as it answers."""
+    looks = []
+    monkeypatch.setattr(tasks, "alive_workers", lambda client: looks.append(0) or alive_workers(client))
+    with (
+        LocalCluster(n_workers=2, processes=False, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        begun = time.monotonic()
+        futures = {worker: client.submit(time.sleep, 1.2, **pinned(worker)) for worker in alive_workers(client)}
+        results, lost = settled(client, futures, LONG)
+        seconds = time.monotonic() - begun
+    assert len(results) == 2
+    assert not lost
+    assert len(looks) <= 4 + 2 * seconds  # after each that has ended, too
 
 
 def test_a_task_of_a_worker_that_goes_before_it_begins(client):
