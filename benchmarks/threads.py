@@ -3,6 +3,7 @@
     python benchmarks/threads.py                          # 480,000 documents × 136 features, 31 leaves
     python benchmarks/threads.py --copies 10 --threads 1 16 64     # the same documents ten times over
     python benchmarks/threads.py --measured-only
+    python benchmarks/threads.py --measured-only --trees 20 --rounds 3    # longer turns: warm caches, as in a training
 
 **Measured**: time per tree with 1 and with 2 threads, in turns of a few trees; and of two growers that share nothing,
 each with bins and a thread of its own, at the same time. Twice the time of one over theirs is what the machine allows
@@ -217,7 +218,7 @@ def model(data: rf.Dataset, leaves: int, counts: list[int], copies: int, repeats
     del os.environ["NUMBA_NUM_THREADS"]
 
 
-def measured(data: rf.Dataset, leaves: int, rounds: int) -> None:
+def measured(data: rf.Dataset, leaves: int, rounds: int, trees: int) -> None:
     """One and two threads in turns, ours and then LightGBM's."""
     import lightgbm
 
@@ -229,7 +230,7 @@ def measured(data: rf.Dataset, leaves: int, rounds: int) -> None:
 
     def grow(threads: int, which: int = 0) -> None:
         with using_threads(threads):
-            for number in range(3):
+            for number in range(trees):
                 apart[which].grow(forces, curvatures, tree_number=number)
 
     def grow_apart() -> None:
@@ -244,15 +245,15 @@ def measured(data: rf.Dataset, leaves: int, rounds: int) -> None:
              "min_data_in_leaf": 20},
             lightgbm.Dataset(data.features, data.labels["grades"], params={"max_bin": 255, "verbosity": -1}),
         )  # fmt: skip
-        return lambda: [booster.update() for _ in range(3)]
+        return lambda: [booster.update() for _ in range(trees)]
 
     ours = {f"rankforce, growing, {threads}": functools.partial(grow, threads) for threads in (1, 2)}
     times = in_turns(ours | {"two growers, one thread each": grow_apart}, rounds)
     times |= in_turns({f"LightGBM, {threads}": lightgbm_turn(threads) for threads in (1, 2)}, rounds)
     size = f"{data.n_documents:,} × {data.n_features}"
-    print(f"\nMeasured: {size}, {leaves} leaves, ms per tree, best and median of {rounds}")
+    print(f"\nMeasured: {size}, {leaves} leaves, ms per tree, best and median of {rounds} turns of {trees}")
     for name, taken in times.items():
-        print(f"{name:<30}{1000 * min(taken) / 3:>9.1f}{1000 * float(np.median(taken)) / 3:>9.1f}")
+        print(f"{name:<30}{1000 * min(taken) / trees:>9.1f}{1000 * float(np.median(taken)) / trees:>9.1f}")
     for name in ("rankforce, growing", "LightGBM"):
         one, two = times[f"{name}, 1"], times[f"{name}, 2"]
         ratios = min(one) / min(two), np.median(one) / np.median(two)
@@ -269,6 +270,7 @@ def main() -> None:
     parser.add_argument("--leaves", type=int, default=31)
     parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--trees", type=int, default=3, help="trees of a turn")
     parser.add_argument("--repeats", type=int, default=15, help="trees of the model")
     parser.add_argument("--threads", type=int, nargs="*", default=[1, 2, 4, 8, 16, 32, 64])
     parser.add_argument("--bandwidth", type=float, default=200.0, help="GB/s")
@@ -278,7 +280,7 @@ def main() -> None:
     print(described())
     data = rf.make_web_like(given.queries, 120, given.features, seed=1)
     if not given.model_only:
-        measured(data, given.leaves, given.rounds)
+        measured(data, given.leaves, given.rounds, given.trees)
     if not given.measured_only:
         model(data, given.leaves, given.threads, given.copies, given.repeats, 1e9 * given.bandwidth)
 
