@@ -28,7 +28,7 @@ BUILD, SCAN, CHOOSE, DEAL, COMMIT, DONE = range(6)
 NEXT, N_LEAVES, N_QUEUED, KIND, FIRST_WORD, LAST_WORD, IN_PARTS, HELPING = range(8)
 COMMON_PLACES = 8
 SUMS, COUNTS, SUMS_AND_COUNTS = 1, 2, 3  # values of KIND
-SCAN_PIECES = 4  # of a thread's share of the columns
+SCAN_PIECES = 8  # of a thread's share of the columns
 CURSORS = 8  # places of ``taken`` per thread, a cache line; the number of a phase is its place, and one more:
 SHARED_PIECES = DONE  # in BUILD, those of a leaf that is shared with others
 
