@@ -142,7 +142,7 @@ def _exponents(
     """
     here = len(documents)
     bits = [of.view(np.int64) for of in values]
-    guesses = () if before is None or len(before.fine_exponents) != len(values) else before.fine_exponents
+    guesses = () if before is None or len(before.fine_exponents) != len(limits) else before.fine_exponents
     ends: list[list[tuple[int, int]]] = []
     sums: list[list[int]] = []
 
