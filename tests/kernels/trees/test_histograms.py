@@ -7,7 +7,17 @@ import pytest
 
 from rankforce.binning.packing import Packing
 from rankforce.compiling.jit import kernel
-from rankforce.kernels.trees.histograms import LINE_ENTRIES, REGION, add_documents, add_up_column, subtract_histogram
+from rankforce.kernels.trees.histograms import (
+    BATCH,
+    LINE_ENTRIES,
+    MANY_WORDS,
+    REGION,
+    WORD,
+    WORDS_AT_ONCE,
+    add_documents,
+    add_up_column,
+    subtract_histogram,
+)
 from rankforce.trees.layout import PER_COLUMN, PER_VALUE, HistogramLayout
 
 
@@ -16,6 +26,11 @@ def build(words, documents, entries, keep, put, starts, byte, values, stride, si
     add_documents(words, documents, entries, keep, put, 0, words.shape[1], histogram)
     for j in range(len(starts)):
         add_up_column(histogram, starts[j], byte[j], values[j], stride[j], size[j])
+
+
+@kernel
+def add_words(words, documents, entries, first_word, last_word, histogram):
+    add_documents(words, documents, entries, -1, 0, first_word, last_word, histogram)
 
 
 @kernel
@@ -60,6 +75,23 @@ def test_sums_equal_python_integers(n, columns, most):
             assert found >> 32 == sum(entry >> 32 for entry in inside)
             assert found & (2**32 - 1) == sum(entry & (2**32 - 1) for entry in inside)
             assert counts[case.layout.starts[j] + b] == len(inside)
+
+
+@pytest.mark.parametrize("n_words", [MANY_WORDS - 1, MANY_WORDS, 2 * WORDS_AT_ONCE + 1])
+@pytest.mark.parametrize("size", [0, 1, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH - 5])
+@pytest.mark.compiled_only
+def test_rows_of_many_words_are_added_in_batches(n_words, size):
+    rng = np.random.default_rng(size)
+    rows = rng.integers(0, 256, (1000, n_words * WORD), dtype=np.uint8)
+    entries = rng.integers(-(2**40), 2**40, 1000)
+    documents = np.sort(rng.choice(1000, size, replace=False)).astype(np.int32)
+    for first, last in [(0, n_words), (1, n_words), (2, 5)]:
+        histogram = np.zeros(n_words * WORD * REGION, dtype=np.int64)
+        add_words(rows.view(np.uint32), documents, entries, first, last, histogram)
+        expected = np.zeros((n_words * WORD, REGION), dtype=np.int64)
+        for byte in range(first * WORD, last * WORD):
+            np.add.at(expected[byte], rows[documents, byte], entries[documents])
+        np.testing.assert_array_equal(histogram, expected.reshape(-1))
 
 
 def test_the_sibling_is_exact():

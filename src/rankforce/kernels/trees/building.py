@@ -36,7 +36,7 @@ from rankforce.kernels.trees.leaf_table import HERE, NO_LEAF, SLOT, START
 # line of each row, so that no line is read twice.
 FEW_WORDS = 48
 WORDS_OF_A_PASS = 16
-DOCUMENTS_OF_A_PIECE = 512  # some tens of microseconds, of the average piece; the last ones are far smaller
+DOCUMENTS_OF_A_PIECE = 2048  # some tens of microseconds, of the average piece; the last ones are far smaller
 MOST_PIECES = 1 << 15  # whose square times 2^31 documents is below 2^63
 
 # What things cost, in histogram additions: only how long a tree takes depends on them.
