@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rankforce as rf
+from rankforce.forces import giant_queries
 from rankforce.forces.forces import Forces, RunningOrder, SlowMeasureWarning, TermForces
 from rankforce.forces.pairs import PairRanges
 from rankforce.kernels.forces.pair_forces import SMALL_PULL, scale_by_log
@@ -263,6 +264,27 @@ def test_ranking_again_from_the_last_order_gives_the_same():
 def test_near_pairs_count_most():
     data = some_data()
     check(data, Term(rf.NDCG(), NearPairs(0.7)), np.random.default_rng(1).normal(size=data.n_documents))
+
+
+class Pole(rf.lambdas.PairwiseLambdaFunction):
+    """Finite for all pairs of a data set, but not for all that have the gap of ``at``."""
+
+    at: float = 3.0
+
+    def pair_of_gap(self, gap, change, normaliser):
+        return np.log(abs(gap - self.at)), 1.0 + change
+
+
+@pytest.mark.parametrize("giant", [False, True])
+def test_a_function_need_not_be_finite_for_what_is_no_pair(giant, monkeypatch):
+    """The loop over pairs goes on beyond a range to the end of a stride, and what is there counts nothing."""
+    if giant:
+        monkeypatch.setattr(giant_queries, "GIANT_DOCUMENTS", 3)
+        monkeypatch.setattr(giant_queries, "GIANT_PAIRS", 1)
+    labels = np.array([2.0, 0.0, 1.0, np.nan, 1.0, 0.0, 0.0])
+    scores = np.array([1.0, 0.25, 0.5, -2.0, 2.0, 1.0, 0.0])  # the fourth is 3 below the first, and in no pair
+    data = rf.Dataset(np.zeros((7, 1)), labels, group=[4, 3])
+    check(data, Term(rf.NDCG(), Pole()), scores)
 
 
 def test_the_log_normalisation_by_hand():

@@ -24,7 +24,7 @@ from rankforce.kernels.forces.bundles import (
     ScoredQueries,
     rank_documents,
 )
-from rankforce.kernels.forces.pair_forces import add_forces_of_ranges, add_pairs, is_wide, place_documents
+from rankforce.kernels.forces.pair_forces import add_forces_of_ranges, add_pairs, all_finite, is_wide, place_documents
 from rankforce.kernels.trees.barrier import meet
 
 # Places in ``taken``, a cache line each: how many giants were placed, ranges of other queries done, tiles done, pieces
@@ -68,7 +68,7 @@ def _placed(column_count: Number, first: Number, last: Number, space: TileSums, 
         space.by_place[2, first:last],
         own[0],
         own[1],
-        own[2],
+        own[2:],
         space.run_ends[first:last],
     )
 
@@ -130,7 +130,7 @@ def _place_giants(
 @vector_subroutine
 def _add_tile(
     tile: Number, measure: Any, lambda_function: Any, column_count: Number, queries: Any, pairs: Any, tiles: Any,
-    space: Any, own: Array,
+    space: Any, wide: Array, own: Array,
 ) -> None:  # fmt: skip
     g = tiles.giant[tile]
     start = queries.starts[tiles.queries[g]]
@@ -148,6 +148,8 @@ def _add_tile(
     for p in range(tiles.first[tile], size):
         space.forces[found + p] = own[0, p]
         space.curvatures[found + p] = own[1, p]
+    if not all_finite(own[0], own[1], tiles.first[tile], size):
+        wide[tiles.queries[g]] = 1
 
 
 @kernel(fastmath=VECTOR)
@@ -165,7 +167,7 @@ def add_forces_with_giants(
     scales: Array,  # float64 (queries): those of ``queries``, 0 of giants
     tiles: Tiles,
     space: TileSums,
-    wide: Array,  # uint8 (queries): set to 1 for queries left out because their scores are too far apart
+    wide: Array,  # uint8 (queries): set to 1 for queries left out: too far apart for coordinates, or not finite
     sums: ForceSums,  # added to
 ) -> Any:
     """As ``add_forces_by_columns`` for queries of which ``tiles`` has the giants, by all threads; whether all came."""
@@ -173,7 +175,7 @@ def add_forces_with_giants(
     longest = 0
     for g in range(n_giants):
         longest = max(longest, tiles.starts[g + 1] - tiles.starts[g])
-    own = np.zeros((3, longest))
+    own = np.zeros((4, longest))
     _place_giants(taken, measure, lambda_function, column_count, queries, pairs, tiles, space, wide, own)
     others = ScoredQueries(
         queries.worth, queries.scores, queries.order, queries.document_weights, queries.starts, queries.normalisers,
@@ -185,13 +187,13 @@ def add_forces_with_giants(
     tile = atomic_add(taken, TILED, 1)
     while tile < len(tiles.first):
         if space.counts[tiles.giant[tile]] == 1:
-            _add_tile(tile, measure, lambda_function, column_count, queries, pairs, tiles, space, own)
+            _add_tile(tile, measure, lambda_function, column_count, queries, pairs, tiles, space, wide, own)
         tile = atomic_add(taken, TILED, 1)
     if not meet(meeting, threads):
         return False
     piece = atomic_add(taken, ADDED, 1)
     while piece < n_giants * PIECES:
-        if space.counts[piece // PIECES] == 1:
+        if space.counts[piece // PIECES] == 1 and wide[tiles.queries[piece // PIECES]] == 0:
             _add_tiles_up(piece // PIECES, piece % PIECES, queries, pairs, tiles, space, sums)
         piece = atomic_add(taken, ADDED, 1)
     return True

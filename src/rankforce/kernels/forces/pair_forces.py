@@ -51,35 +51,62 @@ def add_pairs(
 
     Returns the sum of the pairs' forces.
 
-    Ranges are rounded up to whole strides, and what lies beyond them counts 0: arrays by place (but ``worse``) have
-    STRIDE places more than there are documents.
+    Two better documents at a time, if they have the same worse ones: what is read of those, and added to them, serves
+    both. One alone is its own second, which weighs nothing. Ranges are rounded up to whole strides, and what lies
+    beyond them weighs nothing: arrays by place (but ``worse``) have STRIDE places more than there are documents. A
+    λ-function need not be finite for what is no pair; see ``all_finite``.
     """
     columns, x, s, weight = placed.columns, placed.coordinates, placed.scores, placed.weights
-    f, c, changes = placed.forces, placed.curvatures, placed.changes
+    f, c, changes, changes_of_next = placed.forces, placed.curvatures, placed.changes[0], placed.changes[1]
     pull = 0.0
-    for i in range(first, last_place):
+    i = first
+    while i < last_place:
+        begin = worse[i, 0]
+        end = worse[i, 1]
+        two = i + 1 < last_place and worse[i + 1, 0] == begin and worse[i + 1, 1] == end
+        k = i + 1 if two else i
         mine = column_of(measure, columns, i)
-        x_i = x[i]
-        s_i = s[i]
-        w_i = weight[i]
-        f_i = 0.0
-        c_i = 0.0
-        write_changes(measure, columns, placed.run_ends, i, worse[i, 0], worse[i, 1], changes)
-        last = np.uint64(worse[i, 1])
-        rest = (worse[i, 0] - worse[i, 1]) % STRIDE
-        for j in range(np.uint64(worse[i, 0]), np.uint64(worse[i, 1] + rest)):
+        of_next = column_of(measure, columns, k)
+        x_i, s_i, w_i = x[i], s[i], weight[i]
+        x_k, s_k, w_k = x[k], s[k], weight[k] if two else 0.0
+        f_i = c_i = f_k = c_k = 0.0
+        write_changes(measure, columns, placed.run_ends, i, begin, end, changes)
+        write_changes(measure, columns, placed.run_ends, k, begin, end, changes_of_next)
+        last = np.uint64(end)
+        rest = (begin - end) % STRIDE
+        for j in range(np.uint64(begin), np.uint64(end + rest)):
+            x_j, s_j = x[j], s[j]
+            w_j = weight[j] if j < last else 0.0
             change = abs(change_with(measure, mine, columns, changes, j))
-            force, curvature = lambda_function.pair(x_i, x[j], s_i - s[j], change, normaliser)
-            force = force * (w_i * weight[j]) if j < last else 0.0
-            curvature = curvature * (w_i * weight[j]) if j < last else 0.0
+            force, curvature = lambda_function.pair(x_i, x_j, s_i - s_j, change, normaliser)
+            change = abs(change_with(measure, of_next, columns, changes_of_next, j))
+            force_of_next, curvature_of_next = lambda_function.pair(x_k, x_j, s_k - s_j, change, normaliser)
+            force *= w_i * w_j
+            curvature *= w_i * w_j
+            force_of_next *= w_k * w_j
+            curvature_of_next *= w_k * w_j
             f_i += force
             c_i += curvature
-            f[j] -= force
-            c[j] += curvature
+            f_k += force_of_next
+            c_k += curvature_of_next
+            f[j] -= force + force_of_next
+            c[j] += curvature + curvature_of_next
         f[i] += f_i
         c[i] += c_i
-        pull += f_i
+        f[k] += f_k
+        c[k] += c_k
+        pull += f_i + f_k
+        i = k + 1
     return pull
+
+
+@vector_subroutine
+def all_finite(forces: Array, curvatures: Array, first: Number, last: Number) -> Number:
+    """Whether what pairs added up to is finite. If not, perhaps only because 0 × ∞ was met beyond a range."""
+    finite = True
+    for p in range(first, last):
+        finite &= np.isfinite(forces[p]) & np.isfinite(curvatures[p])
+    return finite
 
 
 @vector_subroutine
@@ -105,6 +132,12 @@ def place_documents(
         placed.curvatures[p] = 0.0
         for k in range(by_rank.shape[0]):
             columns[k, p] = by_rank[k, rank[document - start]]
+    for p in range(size, size + STRIDE):  # weighs nothing, and its pairs are as finite as any
+        placed.coordinates[p] = placed.coordinates[size - 1]
+        placed.scores[p] = placed.scores[size - 1]
+        placed.weights[p] = 0.0
+        for k in range(by_rank.shape[0]):
+            columns[k, p] = columns[k, size - 1]
     find_runs(measure, columns, size, placed.run_ends)
 
 
@@ -161,6 +194,9 @@ def add_forces_of_ranges(
             measure.prepare(worth[:size], normaliser, by_rank[:, :size])
             ranked = RankedQuery(worth, rank, by_rank, 0.0, normaliser)
             pull = pair_forces_of_query(measure, lambda_function, queries, pairs, ranked, top, start, size, placed)
+            if not all_finite(placed.forces, placed.curvatures, 0, size):
+                wide[q] = 1
+                continue
             sums.pulls[q] += scale * pull
             for p in range(size):
                 sums.forces[pairs.members[start + p]] += scale * placed.forces[p]
@@ -177,7 +213,7 @@ def add_forces_by_columns(
     pairs: PairPlaces,
     ranges: Array,  # int64 (ranges, 2): of queries
     taken: Array,  # int64 (1): how many of the ranges are taken; all threads that run this at once count it up
-    wide: Array,  # uint8 (queries): set to 1 for queries left out because their scores are too far apart
+    wide: Array,  # uint8 (queries): set to 1 for queries left out: too far apart for coordinates, or not finite
     sums: ForceSums,  # added to
 ) -> None:
     """All pairs, for a measure with columns, where coordinates serve; the other queries are marked in ``wide``."""

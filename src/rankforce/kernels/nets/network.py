@@ -24,7 +24,7 @@ from rankforce.kernels.forces.bundles import (
     longest_query,
     rank_documents,
 )
-from rankforce.kernels.forces.pair_forces import add_pair, pair_forces_of_query
+from rankforce.kernels.forces.pair_forces import add_pair, all_finite, pair_forces_of_query
 from rankforce.kernels.ranking.ordering import merge_sort
 from rankforce.kernels.ranking.swaps import prepare_swaps, swap_change
 
@@ -277,11 +277,15 @@ def update_by_query(
         query = RankedQuery(ranked[:size], rank, by_rank[:, :size], 0.0, normalisers[q])
         top = scores[order[start]]
         pull = 0.0
-        if top - scores[order[start + size - 1]] <= lambda_function.widest():
+        by_coordinates = top - scores[order[start + size - 1]] <= lambda_function.widest()
+        if by_coordinates:
             pull = pair_forces_of_query(measure, lambda_function, queries, pairs, query, top, start, size, placed)
+            by_coordinates = all_finite(placed.forces, placed.curvatures, 0, size)
+        if by_coordinates:
             for p in range(size):
                 forces[members[start + p]] = scales[q] * placed.forces[p]
         else:
+            pull = 0.0
             for i in range(start, start + size):
                 forces[i] = 0.0
             for p in range(size):
