@@ -19,7 +19,7 @@ MEETING_SIZE = 40
 FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine()) if sys.platform == "linux" else None
 FUTEX_WAIT, FUTEX_WAKE = 128, 129  # among the threads of one process
 LONGEST_SLEEP = 10_000_000  # nanoseconds
-DOCUMENT_BLOCK = 64  # documents that ``failed_tests`` takes at once: eight vector registers of eight
+DOCUMENT_BLOCK = 64  # documents that ``failed_tests`` takes at once: four vector registers of sixteen
 GROUP = 8 * DOCUMENT_BLOCK  # documents that pass through a bundle of trees before the next bundle is fetched
 SMALL_BLOCK = 16  # documents that ``failed_tests_of_few`` takes at once
 
@@ -106,8 +106,9 @@ def _make_failed_tests(block: int) -> Any:
     """``failed_tests(values, rows, thresholds, masks, first, last, out)`` for a block of documents.
 
     ``out[d]`` uint32 becomes the union of ``masks[p]`` over all p in [first, last) with
-    ``values[rows[p], d] > thresholds[p]``; values float32 of shape (rows, block), rows int32. Written as vectors of 8:
-    a loop over documents within a loop over p would load and store ``out`` at each p, this one keeps it in registers.
+    ``values[rows[p], d] > thresholds[p]``; values float32 of shape (rows, block), rows int32. Written as vectors of 16
+    (two of 8 where the processor has no longer ones): a loop over documents within a loop over p would load and store
+    ``out`` at each p, this one keeps it in registers. Values should begin with a cache line.
     """
     if PLAIN:
 
@@ -120,7 +121,7 @@ def _make_failed_tests(block: int) -> Any:
     numba = compiler()
     from llvmlite import ir
 
-    lanes = 8
+    lanes = 16
     number, offset = ir.IntType(32), ir.IntType(64)
     floats, words = ir.VectorType(ir.FloatType(), lanes), ir.VectorType(number, lanes)
 

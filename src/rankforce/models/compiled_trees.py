@@ -15,6 +15,7 @@ from rankforce.cached_properties import cached_property
 from rankforce.compiling import jit
 from rankforce.compiling.intrinsics import DOCUMENT_BLOCK, GROUP, SMALL_BLOCK
 from rankforce.models.model import frozen
+from rankforce.models.packed_arrays import packed
 from rankforce.threads import over_queries
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from rankforce.models.set_tables import SetPlaces
     from rankforce.models.tree_ensemble import TreeEnsemble
 
-LEAVES_PER_DOCUMENT = 10  # documents up to a tree's leaves / 10 are scored faster side by side than by the block
+# So many documents are scored faster side by side than by the block: a few, and one for every 20 leaves of a tree.
+FEW, LEAVES_PER_DOCUMENT = 3, 20
 LARGE_TREE = 400  # leaves; above this walking is faster than all tests of the tree
 BUNDLE_TESTS = 4096  # tests (48 kB) that stay in the second-level cache while blocks of documents pass through
 _MATRIX = np.dtype(dtypes.FEATURE)
@@ -47,8 +49,9 @@ class CompiledTrees:
 
     def __init__(self, ensemble: TreeEnsemble) -> None:
         self.ensemble = ensemble
+        self.n_features, self.n_trees, self.base_score = ensemble.n_features, ensemble.n_trees, ensemble.base_score
         self.largest = int(ensemble.tree_leaves.max(initial=1))
-        self.few = max(1, min(self.largest // LEAVES_PER_DOCUMENT, DOCUMENT_BLOCK // 2))
+        self.few = min(FEW + self.largest // LEAVES_PER_DOCUMENT, DOCUMENT_BLOCK // 2)
 
     @cached_property
     def tests(self) -> NodeTests:
@@ -87,12 +90,15 @@ class CompiledTrees:
         if matrix.dtype is not _MATRIX or matrix.ndim != 2 or not matrix.flags.carray:
             return None
         documents, features = matrix.shape
-        if features != self.ensemble.n_features or not 0 < documents <= GROUP:
+        if features != self.n_features or not 0 < documents <= GROUP:
             return None
-        if not (self.by_block or (documents <= self.few and self.records is not None)):
-            return None
-        scores = np.full(documents, self.ensemble.base_score)
-        return scores if self._add_to_few(matrix, 0, self.ensemble.n_trees, scores) else None
+        scores = np.empty(documents)
+        scores.fill(self.base_score)
+        if documents <= self.few and self.records is not None:
+            finite = self.records.add_scores(matrix, 0, self.n_trees, scores)
+        else:
+            finite = self.by_block and self._add_to_few(matrix, 0, self.n_trees, scores)
+        return scores if finite else None
 
     def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> None:
         """Add trees ``first_tree`` to ``last_tree`` to the scores, in tree order."""
@@ -174,7 +180,7 @@ class TreeRecords:
     """
 
     def __init__(self, ensemble: TreeEnsemble, places: SetPlaces | None = None) -> None:
-        from rankforce.kernels.trees.side_by_side import LINK_LIMIT, score_side_by_side
+        from rankforce.kernels.trees.side_by_side import LINK_LIMIT, ordered, score_side_by_side
 
         rows = ValueRows(ensemble, places)
         largest = 2 * int(ensemble.tree_leaves.max(initial=1)) - 1
@@ -193,29 +199,21 @@ class TreeRecords:
             inner = children >= 0
             place[(node_starts[tree] + children)[inner]] = (first_child + side)[inner]
             values[(first_child + side)[~inner]] = ensemble.leaf_value[(leaf_starts[tree] + ~children)[~inner]]
-        records = np.zeros((starts[-1], 2), dtype=np.uint32)
-        thresholds = records.view(np.float32)[:, 1]
-        thresholds[:] = np.inf  # leaves
-        records[place, 0] = (rows.of_nodes.astype(np.uint32) << 16) | (first_child - place).astype(np.uint32)
+        thresholds = np.full(starts[-1], np.inf, dtype=np.float32)  # of leaves
         thresholds[place] = ensemble.threshold
-        links = frozen(records.ravel(), np.uint32)
-        self._layout = (
-            rows.features,
-            rows.fills,
-            frozen(starts, np.int64),
-            links,
-            frozen(links.view(np.float32), np.float32),
-            frozen(values, np.float64),
-            None if table is None else tuple(table),
-        )
+        records = np.zeros((starts[-1], 2), dtype=np.uint32)
+        records[place, 0] = (rows.of_nodes.astype(np.uint32) << 16) | (first_child - place).astype(np.uint32)
+        records.view(np.int32)[:, 1] = ordered((thresholds + np.float32(0.0)).view(np.int32))
+        self._trees = packed(rows.features, rows.fills, starts, records, values)
+        self._sets = None if table is None else tuple(table)
         # the dispatcher itself: finding out that no argument is of a user's class takes as long as a tenth of the trees
         self._kernel = score_side_by_side if jit.PLAIN else score_side_by_side.own
 
     def add_scores(self, matrix: np.ndarray, first_tree: int, last_tree: int, scores: np.ndarray) -> bool:
         """Add trees to the scores; false where the matrix has infinite entries, and the scores then mean nothing."""
         features = matrix.view()
-        features.flags.writeable = False  # the kernel is compiled for matrices that it cannot change
-        return bool(self._kernel(features, *self._layout, first_tree, last_tree, scores))
+        features.setflags(write=False)  # the kernel is compiled for matrices that it cannot change
+        return self._kernel(features, self._trees, self._sets, first_tree, last_tree, scores)
 
 
 class NodeTests:
@@ -248,14 +246,11 @@ class NodeTests:
             )
             self.test_starts = self._starts(~of_set)
             rows, thresholds, masks = rows[~of_set], thresholds[~of_set], masks[~of_set]
-        self.rows, self.thresholds = frozen(rows, np.int32), frozen(thresholds, np.float32)
-        self.masks, self.leaf_values = frozen(masks, np.uint32), frozen(leaf_values, np.float64)
-        self.leaf_starts = leaf_starts
-        self._rows = (self.value_rows.features, self.value_rows.fills)
-        self._layout = (
-            self.word_starts, self.test_starts, self.rows, self.thresholds, self.masks, self.leaf_starts,
-            self.leaf_values, None if self.sets is None else (tuple(self.sets.table), *self.sets[1:]),
+        self.packed = packed(
+            self.value_rows.features, self.value_rows.fills, self.word_starts, self.test_starts, rows, thresholds,
+            masks, leaf_starts, leaf_values,
         )  # fmt: skip
+        self._sets = None if self.sets is None else (tuple(self.sets.table), *self.sets[1:])
         self._kernel = score_by_blocks if jit.PLAIN else score_by_blocks.own
         whole = (0, ensemble.n_trees)
         self._kept_bundles = whole, self._bundles(*whole)  # of the range of trees that was scored last
@@ -277,13 +272,11 @@ class NodeTests:
             kept = self._kept_bundles = key, self._bundles(*key)
         bundles = kept[1]
         features = matrix.view()
-        features.flags.writeable = False  # the kernel is compiled for matrices that it cannot change
+        features.setflags(write=False)  # the kernel is compiled for matrices that it cannot change
+        arguments = (features, self.packed, bundles, self._sets)
         if len(scores) <= GROUP:
-            return bool(self._kernel(features, *self._rows, bundles, *self._layout, 0, len(scores), scores))
-        _over_documents(
-            len(scores),
-            lambda first, last: self._kernel(features, *self._rows, bundles, *self._layout, first, last, scores),
-        )
+            return self._kernel(*arguments, 0, len(scores), scores)
+        _over_documents(len(scores), lambda first, last: self._kernel(*arguments, first, last, scores))
         return True
 
     def _bundles(self, first_tree: int, last_tree: int) -> np.ndarray:

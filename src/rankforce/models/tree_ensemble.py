@@ -275,7 +275,7 @@ class TreeEnsemble(Model):
         own -= {place for place, name in enumerate(self.feature_names) if name in self.categories}
         return frozenset(own | places_within(self, [] if self.base_model is None else [self.base_model]))
 
-    @property
+    @cached_property
     def _starts_alike(self) -> bool:
         """Whether all scores start from the same number."""
         return self.base_model is None and self.base_feature is None

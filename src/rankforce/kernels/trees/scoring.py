@@ -34,9 +34,12 @@ from rankforce.compiling.intrinsics import (
     trailing_zeros,
 )
 from rankforce.compiling.jit import kernel, subroutine
+from rankforce.kernels.packed_arrays import part_of
 from rankforce.kernels.trees.set_tests import PLACES, SetTable, fill_failing, is_in_set
 
 WORD = 32  # leaves per word
+# Parts of the packed tests of an ensemble.
+FEATURES, FILLS, WORD_STARTS, TEST_STARTS, ROWS, THRESHOLDS, MASKS, LEAF_STARTS, LEAF_VALUES = range(9)
 NOTHING = np.uint32(0)
 
 
@@ -137,33 +140,23 @@ def _left_sides(first: Any, last: Any, left: Any, right: Any, spans: Any) -> Any
 
 
 @kernel
-def score_by_blocks(
-    features: Any,
-    row_features: Any,
-    row_fills: Any,
-    bundles: Any,
-    word_starts: Any,
-    test_starts: Any,
-    rows: Any,
-    thresholds: Any,
-    masks: Any,
-    leaf_starts: Any,
-    leaf_values: Any,
-    sets: Any,
-    first: Any,
-    last: Any,
-    scores: Any,
-) -> Any:
+def score_by_blocks(features: Any, tests: Any, bundles: Any, sets: Any, first: Any, last: Any, scores: Any) -> Any:
     """Add the trees of all bundles to the scores of documents ``first`` to ``last``; whether no feature is infinite.
 
     That is looked at where there are at most GROUP documents, which nobody may have looked at before; where it is
     false, the scores mean nothing.
 
-    features float32 (documents, features). Row r of a block holds feature ``row_features[r]`` with ``row_fills[r]``
-    in place of missing values: -inf for tests that send them left, inf for those that send them right. bundles
-    int64: ``bundles[b]`` is the first tree of bundle b; a bundle's tests fit into the cache. sets: None, or SetTests
-    and their table as plain tuples, which Numba recognises much faster than named ones. The rest as above.
+    features float32 (documents, features); tests: ``packed``, in the order of the constants above, arrays as in
+    ``write_tests``. Row r of a block holds feature ``row_features[r]`` (int32) with ``row_fills[r]`` (float32) in place
+    of missing values: -inf for tests that send them left, inf for those that send them right. bundles int64:
+    ``bundles[b]`` is the first tree of bundle b; a bundle's tests fit into the cache. sets: None, or SetTests and their
+    table as plain tuples, which Numba recognises much faster than named ones.
     """
+    row_features, row_fills = part_of(tests, FEATURES, np.int32), part_of(tests, FILLS, np.float32)
+    word_starts, test_starts = part_of(tests, WORD_STARTS, np.int64), part_of(tests, TEST_STARTS, np.int64)
+    rows, thresholds = part_of(tests, ROWS, np.int32), part_of(tests, THRESHOLDS, np.float32)
+    masks, leaf_starts = part_of(tests, MASKS, np.uint32), part_of(tests, LEAF_STARTS, np.int64)
+    leaf_values = part_of(tests, LEAF_VALUES, np.float64)
     infinity = np.float32(np.inf)
     for document in range(first, last if last - first <= GROUP else first):
         finite = True
@@ -174,9 +167,10 @@ def score_by_blocks(
     height = row_features.shape[0]
     width = SMALL_BLOCK if last - first <= SMALL_BLOCK else DOCUMENT_BLOCK
     group = min(GROUP, width * ((last - first + width - 1) // width))
-    values = np.empty((group // width, height, width), dtype=np.float32)
+    values = _aligned(group * height).reshape((group // width, height, width))
+    columns = _aligned(features.shape[1] * width).reshape((features.shape[1], width))
     sums = np.empty(group)
-    ruled_out = np.empty(width, dtype=np.uint32)
+    ruled_out = _aligned(width).view(np.uint32)
     open_leaves = np.empty(width, dtype=np.uint32)
     word_leaf = np.empty(width, dtype=np.int32)
     if sets is not None:
@@ -188,12 +182,11 @@ def score_by_blocks(
     for start in range(first, last, group):
         count = min(group, last - start)
         blocks = (count + width - 1) // width
-        for place in range(blocks * width):
-            document = start + min(place, count - 1)  # the last block is filled up with the last document
-            sums[place] = scores[document]
-            for r in range(height):
-                value = features[document, row_features[r]]
-                values[place // width, r, place % width] = value if value == value else row_fills[r]
+        for place in range(count):
+            sums[place] = scores[start + place]
+        for block in range(blocks):
+            begin = start + block * width
+            _fill_block(features, begin, min(begin + width, last), row_features, row_fills, columns, values[block])
         if sets is not None:
             for block in range(blocks):
                 fill_failing(
@@ -202,34 +195,70 @@ def score_by_blocks(
                 )  # fmt: skip
         for bundle in range(bundles.shape[0] - 1):
             for block in range(blocks):
+                of_block = values[block]
                 for tree in range(bundles[bundle], bundles[bundle + 1]):
-                    last_word = word_starts[tree + 1] - 1
-                    for word in range(last_word, word_starts[tree] - 1, -1):
+                    first_word, last_word = word_starts[tree], word_starts[tree + 1] - 1
+                    several = first_word != last_word
+                    for word in range(last_word, first_word - 1, -1):
                         begin, end = test_starts[word], test_starts[word + 1]
                         leaf = np.int32(leaf_starts[tree] + WORD * (word - word_starts[tree]))
                         if width == SMALL_BLOCK:  # called with constants, the loops over documents are vectorised
-                            failed_tests_of_few(values[block], rows, thresholds, masks, begin, end, ruled_out)
+                            failed_tests_of_few(of_block, rows, thresholds, masks, begin, end, ruled_out)
                             if sets is not None:
                                 failed_set_tests_of_few(
                                     failing[block], set_places, set_masks, set_starts[word], set_starts[word + 1],
                                     ruled_out,
                                 )  # fmt: skip
-                            _note_open(SMALL_BLOCK, ruled_out, leaf, word == last_word, open_leaves, word_leaf)
+                            if several:
+                                _note_open(SMALL_BLOCK, ruled_out, leaf, word == last_word, open_leaves, word_leaf)
                         else:
-                            failed_tests(values[block], rows, thresholds, masks, begin, end, ruled_out)
+                            failed_tests(of_block, rows, thresholds, masks, begin, end, ruled_out)
                             if sets is not None:
                                 failed_set_tests(
                                     failing[block], set_places, set_masks, set_starts[word], set_starts[word + 1],
                                     ruled_out,
                                 )  # fmt: skip
-                            _note_open(DOCUMENT_BLOCK, ruled_out, leaf, word == last_word, open_leaves, word_leaf)
-                    if width == SMALL_BLOCK:
-                        _add_leaves(SMALL_BLOCK, open_leaves, word_leaf, leaf_values, sums, block)
+                            if several:
+                                _note_open(DOCUMENT_BLOCK, ruled_out, leaf, word == last_word, open_leaves, word_leaf)
+                    place = block * width
+                    in_block = min(width, count - place)
+                    if several:
+                        _add_leaves(open_leaves, word_leaf, leaf_values, sums, place, in_block)
                     else:
-                        _add_leaves(DOCUMENT_BLOCK, open_leaves, word_leaf, leaf_values, sums, block)
+                        _add_leaves_of_word(ruled_out, leaf_starts[tree], leaf_values, sums, place, in_block)
         for place in range(count):
             scores[start + place] = sums[place]
     return True
+
+
+@subroutine
+def _aligned(size: Any) -> Any:
+    """So many float32 that begin with a cache line: no vector lies in two."""
+    lanes = 16
+    room = np.empty(size + lanes, dtype=np.float32)
+    begin = -(room.ctypes.data // 4) % lanes
+    return room[begin : begin + size]
+
+
+@subroutine
+def _fill_block(
+    features: Any, first: Any, last: Any, row_features: Any, row_fills: Any, columns: Any, values: Any
+) -> Any:
+    """The rows of a block for documents ``first`` to ``last``; what is beyond them is the last one again.
+
+    columns: scratch, the features of the block.
+    """
+    width = columns.shape[1]
+    for d in range(width):
+        document = min(first + d, last - 1)
+        for f in range(columns.shape[0]):
+            columns[f, d] = features[document, f]
+    for r in range(row_features.shape[0]):
+        fill = row_fills[r]
+        feature = row_features[r]
+        for d in range(np.uint64(width)):
+            value = columns[feature, d]
+            values[r, d] = value if value == value else fill
 
 
 @subroutine
@@ -248,11 +277,19 @@ def _note_open(width: Any, ruled_out: Any, leaf: Any, is_last: Any, open_leaves:
 
 
 @subroutine
-def _add_leaves(width: Any, open_leaves: Any, word_leaf: Any, leaf_values: Any, sums: Any, block: Any) -> Any:
-    """Add the value of its leftmost open leaf to the sum of each document of a block."""
-    for d in range(width):
+def _add_leaves(open_leaves: Any, word_leaf: Any, leaf_values: Any, sums: Any, place: Any, documents: Any) -> Any:
+    """Add the value of its leftmost open leaf to the sum of each document of a block, whose sums begin at ``place``."""
+    for d in range(np.uint64(documents)):
         leftmost = np.int64(trailing_zeros(np.uint64(open_leaves[d])))
-        sums[block * width + d] += leaf_values[word_leaf[d] + leftmost]
+        sums[np.uint64(place) + d] += leaf_values[word_leaf[d] + leftmost]
+
+
+@subroutine
+def _add_leaves_of_word(ruled_out: Any, leaf: Any, leaf_values: Any, sums: Any, place: Any, documents: Any) -> Any:
+    """The same for a tree of one word, whose leaves begin at ``leaf``."""
+    for d in range(np.uint64(documents)):
+        leftmost = trailing_zeros(np.uint64(~ruled_out[d]))
+        sums[np.uint64(place) + d] += leaf_values[np.uint64(leaf) + leftmost]
 
 
 @subroutine
