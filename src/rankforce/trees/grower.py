@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from rankforce.binning.binned import WORD, Binned
 from rankforce.binning.packing import BYTE_VALUES
 from rankforce.collective import alone, highest, total
 from rankforce.errors import DataError, SettingsError
+from rankforce.kernels.trees.building import FEW_WORDS
 from rankforce.kernels.trees.growth_state import (
     CURSORS,
     HELPING,
@@ -31,6 +33,7 @@ from rankforce.kernels.trees.growth_state import (
     SplitRules,
     TreeTable,
 )
+from rankforce.kernels.trees.histograms import MANY_WORDS
 from rankforce.kernels.trees.leaf_table import HERE, LEAF_COLUMNS, NO_LEAF, PARENT, SIZE, SPLIT_COLUMNS
 from rankforce.kernels.trees.leafwise import LEAFWISE_PLACES, SIBLING, grow_tree
 from rankforce.kernels.trees.leaves import mark_leaves
@@ -53,6 +56,7 @@ from rankforce.trees.category_splits import (
     no_sets,
     sets_of_nodes,
 )
+from rankforce.trees.faster_way import FasterWay
 from rankforce.trees.grown import Grown
 from rankforce.trees.histogram_pool import HISTOGRAM_BYTES, HistogramPool
 from rankforce.trees.layout import HistogramLayout
@@ -65,6 +69,7 @@ from rankforce.trees.work import Work
 SPLITS = ("newton", "least_squares")
 GROWTHS = ("leafwise", "symmetric")
 NO_DEPTH_LIMIT = 2**31 - 1
+WORTH_TRYING = 20_000  # documents: with fewer, no way of adding them is worth a trial
 
 
 class Grower:
@@ -162,6 +167,7 @@ class Grower:
                 self._layout, binned.packing.byte, leaves, self._pool, categories, self._threads
             )
             rows = self._rounds.n_nodes
+        self._batched = _ways_of_adding(self._words, n)
         self._scales: Scales | None = None
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
         self._every_document = np.arange(n, dtype=dtypes.INDEX)
@@ -270,7 +276,10 @@ class Grower:
 
         ``afterwards(thread, threads)``, if given, is called on every thread once the tree is grown.
         """
-        return self.growing(work, scales, self._threads).grow(afterwards)
+        begin = time.perf_counter()
+        made = self.growing(work, scales, self._threads).grow(afterwards)
+        self._batched.took(time.perf_counter() - begin)
+        return made
 
     def growing(self, work: Work, scales: Scales, threads: int) -> GrowingTree:
         """The tree that ``split_leaves`` grows, to be grown in whatever way, with up to so many threads."""
@@ -284,7 +293,7 @@ class Grower:
         return GrowingTree(
             kernel=grow_tree if leafwise else grow_symmetric_tree,
             threads=threads,
-            rows=RowsOfBins(words, self._words, cells, row_stride, column_stride),
+            rows=RowsOfBins(words, self._words, cells, row_stride, column_stride, bool(self._batched.now)),
             columns=ColumnTable(
                 layout.starts,
                 packing.byte,
@@ -345,6 +354,11 @@ class Grower:
             plan[SUMMING] = len(self.binned.binning.category_bins) > 0 and len(self._pool.sums) == 1
             work.state[0, OTHER] = NOT_SPLIT
         return plan
+
+
+def _ways_of_adding(words: int, documents: int) -> FasterWay:
+    """One document after the other, or in batches: histograms are the same. Members all go the first way."""
+    return FasterWay(tried=MANY_WORDS <= words <= FEW_WORDS and documents >= WORTH_TRYING and alone())
 
 
 def _whole(value: int, name: str, least: int) -> int:

@@ -15,6 +15,7 @@ from rankforce.kernels.trees.histograms import (
     WORD,
     WORDS_AT_ONCE,
     add_documents,
+    add_in_batches,
     add_up_column,
     subtract_histogram,
 )
@@ -29,8 +30,8 @@ def build(words, documents, entries, keep, put, starts, byte, values, stride, si
 
 
 @kernel
-def add_words(words, documents, entries, first_word, last_word, histogram):
-    add_documents(words, documents, entries, -1, 0, first_word, last_word, histogram)
+def add_words(words, documents, entries, keep, put, first_word, last_word, histogram):
+    add_in_batches(words, documents, entries, keep, put, first_word, last_word, histogram)
 
 
 @kernel
@@ -80,18 +81,19 @@ def test_sums_equal_python_integers(n, columns, most):
 @pytest.mark.parametrize("n_words", [MANY_WORDS - 1, MANY_WORDS, 2 * WORDS_AT_ONCE + 1])
 @pytest.mark.parametrize("size", [0, 1, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH - 5])
 @pytest.mark.compiled_only
-def test_rows_of_many_words_are_added_in_batches(n_words, size):
+def test_batches_add_what_one_document_after_the_other_adds(n_words, size):
     rng = np.random.default_rng(size)
     rows = rng.integers(0, 256, (1000, n_words * WORD), dtype=np.uint8)
     entries = rng.integers(-(2**40), 2**40, 1000)
     documents = np.sort(rng.choice(1000, size, replace=False)).astype(np.int32)
     for first, last in [(0, n_words), (1, n_words), (2, 5)]:
-        histogram = np.zeros(n_words * WORD * REGION, dtype=np.int64)
-        add_words(rows.view(np.uint32), documents, entries, first, last, histogram)
-        expected = np.zeros((n_words * WORD, REGION), dtype=np.int64)
-        for byte in range(first * WORD, last * WORD):
-            np.add.at(expected[byte], rows[documents, byte], entries[documents])
-        np.testing.assert_array_equal(histogram, expected.reshape(-1))
+        for keep, put in [(-1, 0), (0, 1)]:
+            histogram = np.zeros(n_words * WORD * REGION, dtype=np.int64)
+            add_words(rows.view(np.uint32), documents, entries, keep, put, first, last, histogram)
+            expected = np.zeros((n_words * WORD, REGION), dtype=np.int64)
+            for byte in range(first * WORD, last * WORD):
+                np.add.at(expected[byte], rows[documents, byte], entries[documents] & keep | put)
+            np.testing.assert_array_equal(histogram, expected.reshape(-1))
 
 
 def test_the_sibling_is_exact():

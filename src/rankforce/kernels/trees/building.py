@@ -29,7 +29,15 @@ from rankforce.kernels.trees.growth_state import (
     take,
     whose_turn,
 )
-from rankforce.kernels.trees.histograms import BYTE_VALUES, REGION, WORD, add_documents, clear_histogram
+from rankforce.kernels.trees.histograms import (
+    BYTE_VALUES,
+    MANY_WORDS,
+    REGION,
+    WORD,
+    add_documents,
+    add_in_batches,
+    clear_histogram,
+)
 from rankforce.kernels.trees.leaf_table import HERE, NO_LEAF, SLOT, START
 
 # Histograms of so many words stay in a processor's own cache. Of wider rows some words are taken at a time: a cache
@@ -189,11 +197,18 @@ def _build_range(
                 if fresh:
                     clear_histogram(histogram, first_word, last_word)
                 for turn in range(from_pass, to_pass if from_document < to_document else from_pass):
-                    add_documents(
-                        rows.words, documents.order[from_document:to_document], documents.entries,
-                        0 if counting == 1 else -1, counting,
-                        first_word + width * turn // passes, first_word + width * (turn + 1) // passes, histogram,
-                    )  # fmt: skip
+                    from_word = first_word + width * turn // passes
+                    to_word = first_word + width * (turn + 1) // passes
+                    if rows.batched and to_word - from_word >= MANY_WORDS:
+                        add_in_batches(
+                            rows.words, documents.order[from_document:to_document], documents.entries,
+                            0 if counting == 1 else -1, counting, from_word, to_word, histogram,
+                        )  # fmt: skip
+                    else:
+                        add_documents(
+                            rows.words, documents.order[from_document:to_document], documents.entries,
+                            0 if counting == 1 else -1, counting, from_word, to_word, histogram,
+                        )  # fmt: skip
             if parted and blocks == 1:
                 piece = take(owner, SHARED_PIECES, tree.taken)
             else:

@@ -38,6 +38,7 @@ class RowsOfBins(NamedTuple):
     ``cells`` uint8, the bytes or the columns.
 
     The cell of document d and column j is at d·row_stride + j·column_stride; column_stride is 0 if cells are bytes.
+    ``batched``: whether many words are added in batches of documents.
     """
 
     words: Any
@@ -45,6 +46,7 @@ class RowsOfBins(NamedTuple):
     cells: Any
     row_stride: Any
     column_stride: Any
+    batched: Any
 
 
 class ColumnTable(NamedTuple):

@@ -24,11 +24,10 @@ WORD = 4  # bytes in a word
 LINE_ENTRIES = 8  # histogram entries in a cache line
 REGION = 33 * LINE_ENTRIES  # entries of a histogram over the 256 values of a byte
 BYTE_VALUES = 256
-# Of so many words, some of all documents of a batch are added, then the next: histograms of all of them fill the
-# nearest cache eight times, and most additions would wait for the next one.
-MANY_WORDS = 24
-WORDS_AT_ONCE = 17
+# In batches: documents, words of them at a time, and from how many words on it may be worth it.
 BATCH = 128
+WORDS_AT_ONCE = 17
+MANY_WORDS = 24
 BYTE = np.uint64(8)
 LOW_BYTE = np.uint64(255)
 LINE = 64  # bytes of a cache line
@@ -38,14 +37,6 @@ LINE = 64  # bytes of a cache line
 def clear_histogram(histogram: Any, first_word: Any, last_word: Any) -> Any:
     for k in range(np.uint64(first_word * WORD * REGION), np.uint64(last_word * WORD * REGION)):
         histogram[k] = 0  # with a place that may be negative, an entry at a time
-
-
-@uncounted_subroutine
-def _ask_for(words: Any, entries: Any, document: Any, first_byte: Any, last_byte: Any) -> Any:
-    """Ask for an entry and for bytes of a row that lie in two cache lines at most."""
-    prefetch_row(words, document, first_byte)
-    prefetch_row(words, document, last_byte)
-    prefetch_row(entries, document, 0)
 
 
 @uncounted_subroutine
@@ -66,24 +57,34 @@ def add_documents(
     One document after the other: two that are in the same bin of a feature would wait for each other's addition.
     """
     size = np.uint64(len(documents))
-    if last_word - first_word >= MANY_WORDS:
-        _add_batches(words, documents, entries, keep, put, first_word, last_word, histogram)
-        return
-    first_byte = first_word * WORD
-    last_byte = last_word * WORD - 1
     ahead = np.uint64(AHEAD)
+    from_word = np.uint64(first_word)
+    to_word = np.uint64(last_word)
     for k in range(size + ahead):
         if k < size:
-            _ask_for(words, entries, documents[k], first_byte, last_byte)
-            prefetch_row(words, documents[k], min(first_byte + LINE, last_byte))
+            _ask_for(words, entries, documents[k], first_word, last_word)
         if k < ahead:
             continue
         document = np.uint64(documents[k - ahead])
-        _add_row(words, document, entries[document] & keep | put, first_word, last_word, histogram)
+        entry = entries[document] & keep | put
+        for w in range(from_word, to_word):
+            bins = np.uint64(words[document, w])
+            byte = w * np.uint64(WORD)
+            for t in range(WORD):
+                histogram[(byte + np.uint64(t)) * np.uint64(REGION) + (bins & LOW_BYTE)] += entry
+                bins = bins >> BYTE
 
 
 @uncounted_subroutine
-def _add_batches(
+def _ask_for(words: Any, entries: Any, document: Any, first_word: Any, last_word: Any) -> Any:
+    for byte in range(first_word * WORD, last_word * WORD, LINE):
+        prefetch_row(words, document, byte)
+    prefetch_row(words, document, last_word * WORD - 1)
+    prefetch_row(entries, document, 0)
+
+
+@uncounted_subroutine
+def add_in_batches(
     words: Any,
     documents: Any,
     entries: Any,
@@ -93,7 +94,11 @@ def _add_batches(
     last_word: Any,
     histogram: Any,
 ) -> Any:
-    """As ``add_documents``: some words of all documents of a batch, while the same of the next batch are asked for."""
+    """As ``add_documents``: some words of all documents of a batch, while the same of the next batch are asked for.
+
+    Histograms of many words fill a nearest cache of 32 KB eight times, so that most additions wait for the next one;
+    those of some words fit better. Which of the two is faster depends on the processor.
+    """
     size = len(documents)
     width = last_word - first_word
     blocks = -(-width // WORDS_AT_ONCE)
@@ -101,27 +106,29 @@ def _add_batches(
         for block in range(blocks):
             from_word = first_word + width * block // blocks
             to_word = first_word + width * (block + 1) // blocks
-            from_byte = from_word * WORD
-            last_byte = to_word * WORD - 1  # at most a cache line behind
             if begin < 0:
                 for k in range(min(size, BATCH)):
-                    _ask_for(words, entries, documents[k], from_byte, last_byte)
+                    _ask_for_some(words, entries, documents[k], from_word, to_word)
                 continue
             for k in range(np.uint64(begin), np.uint64(min(begin + BATCH, size))):
                 following = documents[min(k + np.uint64(BATCH), np.uint64(size - 1))]
-                _ask_for(words, entries, following, from_byte, last_byte)
+                _ask_for_some(words, entries, following, from_word, to_word)
                 document = np.uint64(documents[k])
-                _add_row(words, document, entries[document] & keep | put, from_word, to_word, histogram)
+                entry = entries[document] & keep | put
+                for w in range(np.uint64(from_word), np.uint64(to_word)):
+                    bins = np.uint64(words[document, w])
+                    byte = w * np.uint64(WORD)
+                    for t in range(WORD):
+                        histogram[(byte + np.uint64(t)) * np.uint64(REGION) + (bins & LOW_BYTE)] += entry
+                        bins = bins >> BYTE
 
 
 @uncounted_subroutine
-def _add_row(words: Any, document: Any, entry: Any, first_word: Any, last_word: Any, histogram: Any) -> Any:
-    for w in range(np.uint64(first_word), np.uint64(last_word)):
-        bins = np.uint64(words[document, w])
-        byte = w * np.uint64(WORD)
-        for t in range(WORD):
-            histogram[(byte + np.uint64(t)) * np.uint64(REGION) + (bins & LOW_BYTE)] += entry
-            bins = bins >> BYTE
+def _ask_for_some(words: Any, entries: Any, document: Any, first_word: Any, last_word: Any) -> Any:
+    """Ask for an entry and for words of a row that lie in two cache lines at most."""
+    prefetch_row(words, document, first_word * WORD)
+    prefetch_row(words, document, last_word * WORD - 1)
+    prefetch_row(entries, document, 0)
 
 
 @uncounted_subroutine
