@@ -177,6 +177,7 @@ LOCAL_ON_PURPOSE = {
     ("trees/grower.py", "Grower.grow"): REFUSAL,
     ("trees/grower.py", "Grower.growing"): WORK,
     ("trees/grower.py", "_directions"): REFUSAL,
+    ("trees/grower.py", "_ways_of_adding"): WORK,
     ("trees/grower.py", "_per_document"): REFUSAL,
     ("trees/histogram_pool.py", "HistogramPool.symmetric"): WORK,
     ("trees/shared_growth.py", "LevelwiseGrowth.best_of_mine"): "of own columns, whose best is told to all",

@@ -167,7 +167,7 @@ class Grower:
                 self._layout, binned.packing.byte, leaves, self._pool, categories, self._threads
             )
             rows = self._rounds.n_nodes
-        self._batched = _ways_of_adding(self._words, n)
+        self._batched = _ways_of_adding(self._words, binned)
         self._scales: Scales | None = None
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
         self._every_document = np.arange(n, dtype=dtypes.INDEX)
@@ -356,9 +356,9 @@ class Grower:
         return plan
 
 
-def _ways_of_adding(words: int, documents: int) -> FasterWay:
+def _ways_of_adding(words: int, binned: Binned) -> FasterWay:
     """One document after the other, or in batches: histograms are the same. Members all go the first way."""
-    return FasterWay(tried=MANY_WORDS <= words <= FEW_WORDS and documents >= WORTH_TRYING and alone())
+    return FasterWay(tried=MANY_WORDS <= words <= FEW_WORDS and binned.n_documents >= WORTH_TRYING and alone())
 
 
 def _whole(value: int, name: str, least: int) -> int:
