@@ -1,12 +1,14 @@
 """Scoring: the same trees by rankforce, by who made them, and by what compiles or serves them, in one run.
 
-    python benchmarks/scoring.py [--models FOLDER] [--shapes 500x31 1000x63] [--categories]
+    python benchmarks/scoring.py [--models FOLDER] [--shapes 500x31 1000x63] [--categories | --few]
 
 LightGBM and XGBoost train; rankforce imports both files (``rf.load``) and scores each against its maker. LightGBM's
 trees are also scored by tl2cgen (C compiled with gcc), by treelite's GTIL and by ONNX Runtime, each with all threads
 and with its input prepared beforehand. Candidates take turns; best and median of the rounds. ``--models`` keeps what
 was trained and compiled (minutes for large models), so that a quiet machine only has to score. ``--categories`` scores
-trees of LightGBM of which many nodes ask for sets of categories, instead, and says how many.
+trees of LightGBM of which many nodes ask for sets of categories, instead, and says how many. ``--few`` is about calls
+with few documents, beside LightGBM alone: threads of XGBoost and ONNX Runtime wait busily, and who calls next in their
+process waits for a processor.
 """
 
 from __future__ import annotations
@@ -108,6 +110,29 @@ def benchmark_categories(folder: Path, trees: int, leaves: int, documents: int, 
         part = test[:count]
         few = {"rankforce": lambda part=part: model.predict(part), "LightGBM": lambda part=part: booster.predict(part)}
         show(f"one call with {count} document{'s' * (count > 1)}", in_turns(few, 100))
+
+
+def benchmark_few(folder: Path, trees: int, leaves: int, documents: int, training: int) -> None:
+    """Calls with few documents, of trees that have learned a signal and of trees that have learned noise."""
+    import lightgbm
+
+    noise = folder / f"{trees}x{leaves}-noise.txt"
+    if not noise.exists():
+        features = make_features(training, 1)
+        settings = {"objective": "regression", "num_leaves": leaves, "learning_rate": 0.1, "min_data_in_leaf": 5}
+        settings |= {"num_threads": default_threads(), "verbosity": -1}
+        target = np.random.default_rng(5).random(training)
+        lightgbm.train(settings, lightgbm.Dataset(features, target), num_boost_round=trees).save_model(noise)
+    signal = folder / f"{trees}x{leaves}-lightgbm.txt"
+    if not signal.exists():
+        train_lightgbm(signal, trees, leaves, training)
+    test = make_features(documents, 2)
+    for what, path in (("a signal", signal), ("noise", noise)):
+        model, booster = rf.load(path), lightgbm.Booster(model_file=path)
+        np.testing.assert_array_equal(model.predict(test[:2000]), booster.predict(test[:2000]))
+        print(f"\n{trees} trees of {leaves} leaves that learned {what}, {FEATURES} features, {thread_count()} threads")
+        for count in (1, 10, 100):
+            score_few(count, test, model, booster, None)
 
 
 def compile_with_gcc(path: Path, lightgbm_file: Path) -> None:
@@ -275,9 +300,10 @@ def score_few(count: int, test: np.ndarray, model: Any, booster: Any, xgb: Any) 
         "rankforce": lambda: model.predict(part()),
         "LightGBM": lambda: booster.predict(part()),
         "LightGBM, num_threads=1": lambda: booster.predict(part(), num_threads=1),
-        "XGBoost, in place": lambda: xgb.inplace_predict(part()),
     }
-    show(f"one call with {count} document{'s' * (count > 1)}", in_turns(runs, 100))
+    if xgb is not None:
+        runs["XGBoost, in place"] = lambda: xgb.inplace_predict(part())
+    show(f"one call with {count} document{'s' * (count > 1)}", in_turns(runs, 300))
 
 
 def loading(folder: Path, model: TreeEnsemble, paths: dict[str, Path]) -> None:
@@ -319,6 +345,7 @@ def main() -> None:
     parser.add_argument("--training-documents", type=int, default=8_000)
     parser.add_argument("--models", type=Path, help="folder where trained and compiled models are kept")
     parser.add_argument("--categories", action="store_true", help="score trees that ask for sets of categories")
+    parser.add_argument("--few", action="store_true", help="calls with few documents, beside LightGBM alone")
     parser.add_argument("--prepare", action="store_true", help="make the models, and do not score")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
@@ -330,6 +357,8 @@ def main() -> None:
             trees, leaves = (int(part) for part in shape.split("x"))
             if arguments.categories:
                 benchmark_categories(folder, trees, leaves, arguments.documents, arguments.training_documents)
+            elif arguments.few:
+                benchmark_few(folder, trees, leaves, arguments.documents, arguments.training_documents)
             elif arguments.prepare:
                 prepare(folder, trees, leaves, arguments.training_documents)
             else:
