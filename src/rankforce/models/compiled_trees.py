@@ -13,7 +13,7 @@ import numpy as np
 from rankforce import dtypes
 from rankforce.cached_properties import cached_property
 from rankforce.compiling import jit
-from rankforce.compiling.intrinsics import DOCUMENT_BLOCK, GROUP, SMALL_BLOCK
+from rankforce.compiling.vector_intrinsics import DOCUMENT_BLOCK, GROUP, SMALL_BLOCK
 from rankforce.models.model import frozen
 from rankforce.models.packed_arrays import packed
 from rankforce.threads import over_queries

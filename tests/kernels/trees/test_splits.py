@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankforce.compiling.jit import kernel
-from rankforce.kernels.trees.splits import LEAST_SHIFT, MOST_BINS, best_careful_split, best_split
+from rankforce.kernels.trees.splits import LEAST_SHIFT, MOST_BINS, accumulate, best_careful_split, best_split
 
 
 @kernel
@@ -122,7 +122,7 @@ def test_a_tie_goes_to_the_lower_bin_and_left():
 def test_vectors_find_what_one_bin_after_the_other_finds(seed, shift):
     """To the last bit, with sums as large as entries allow."""
     rng = np.random.default_rng(seed)
-    bins = int(rng.choice([1, 2, 5, 100, MOST_BINS - 1]))
+    bins = int(rng.choice([1, 2, 5, 8, 30, 65, 100, MOST_BINS - 1]))
     q = rng.normal(size=bins + 1)
     q = (q * ((2.0 ** (63 - shift) - 2 * bins) / np.abs(q).sum())).astype(np.int64)
     r = (rng.dirichlet(np.full(bins + 1, 0.3)) * (2.0**shift - 1)).astype(np.int64)
@@ -136,3 +136,35 @@ def test_vectors_find_what_one_bin_after_the_other_finds(seed, shift):
         for l2 in (0.0, 0.75):
             expected = one_by_one(histogram, bins, total, shift, least, l2)
             assert tuple(fast(histogram, 0, bins, total, shift, least, l2)) == tuple(expected)
+
+
+@pytest.mark.parametrize("bins", [1, 2, 7, 8, 9, 31, 32, 33, 64, 65, 100, 255])
+def test_where_all_or_only_missing_values_are(bins):
+    """Nothing to split; or one split, of the values from the missing ones: at the only bin that is not empty."""
+    total = np.int64((-3 << 32) + 9)
+    only_missing = np.zeros(bins + 1, dtype=np.int64)
+    only_missing[bins] = total
+    assert fast(only_missing, 0, bins, total, 32, 1, 0.0)[1] == -1
+    for place in {0, bins // 2, bins - 1}:
+        histogram = only_missing.copy()
+        histogram[place] = (5 << 32) + 4
+        everything = histogram.sum()
+        expected = one_by_one(histogram, bins, everything, 32, 1, 0.0)
+        assert expected[1] == place
+        assert tuple(fast(histogram, 0, bins, everything, 32, 1, 0.0)) == tuple(expected)
+
+
+@kernel
+def accumulated(histogram, start, bins, sums):
+    return accumulate(histogram, start, bins, sums)
+
+
+@pytest.mark.parametrize("bins", [0, 1, 7, 8, 9, 16, 250, 255])
+def test_sums_up_to_each_bin(bins):
+    histogram = np.random.default_rng(bins).integers(-(2**62), 2**62, 300)
+    sums = np.zeros(MOST_BINS, dtype=np.int64)
+    with np.errstate(over="ignore"):
+        expected = np.cumsum(histogram[3 : 3 + bins])
+        assert accumulated(histogram, 3, bins, sums) == (expected[-1] if bins else 0)
+    np.testing.assert_array_equal(sums[:bins], expected)
+    assert not sums[bins:].any()

@@ -9,7 +9,7 @@ import numpy as np
 from rankforce.compiling.intrinsics import float_of
 from rankforce.compiling.jit import uncounted_subroutine
 from rankforce.kernels.trees.leaf_table import ROUNDING
-from rankforce.kernels.trees.splits import leaf_worth
+from rankforce.kernels.trees.splits import accumulate, leaf_worth
 
 NO_GAIN = 0.0
 
@@ -45,10 +45,7 @@ def add_gains(
     mask = (one << np.int64(shift)) - one
     first = np.uint64(start)
     end = np.uint64(bins)
-    left = np.int64(0)
-    for b in range(end):
-        left += histogram[first + b]
-        sums[0, b] = left
+    accumulate(histogram, start, bins, sums[0])
     n_missing = np.int64(0)
     fewest = np.int64(0)
     if counted:

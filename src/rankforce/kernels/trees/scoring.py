@@ -23,7 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankforce.compiling.intrinsics import (
+from rankforce.compiling.intrinsics import trailing_zeros
+from rankforce.compiling.jit import kernel, subroutine
+from rankforce.compiling.vector_intrinsics import (
     DOCUMENT_BLOCK,
     GROUP,
     SMALL_BLOCK,
@@ -31,9 +33,7 @@ from rankforce.compiling.intrinsics import (
     failed_set_tests_of_few,
     failed_tests,
     failed_tests_of_few,
-    trailing_zeros,
 )
-from rankforce.compiling.jit import kernel, subroutine
 from rankforce.kernels.packed_arrays import part_of
 from rankforce.kernels.trees.set_tests import PLACES, SetTable, fill_failing, is_in_set
 

@@ -16,62 +16,78 @@ from typing import Any
 
 import numpy as np
 
-from rankforce.compiling.intrinsics import float_of
+from rankforce.compiling.intrinsics import bits_of, float_of
 from rankforce.compiling.jit import uncounted_subroutine
+from rankforce.compiling.vector_intrinsics import SUMMED, running_sums
 
 NO_SPLIT = -math.inf  # bounded leaf values may be worth less than nothing
 LEAST_SHIFT = 12  # with fewer bits for r, sums of q would have more of them than ``float_of`` takes
 MOST_BINS = 256
+VECTORS = 32  # bins that the compiled loops take at a time; a rest they would take one by one, four times as slowly
+FEW_BINS = 8  # fewer are looked at one by one
 ONE = np.uint64(1)
+
+
+@uncounted_subroutine
+def accumulate(histogram: Any, start: Any, bins: Any, sums: Any) -> Any:
+    """Write the sum of the bins up to each one; return that of all."""
+    origin = np.uint64(start)
+    end = np.uint64(bins)
+    in_vectors = end - end % np.uint64(SUMMED)
+    left = running_sums(histogram, start, np.int64(in_vectors), sums)
+    for b in range(in_vectors, end):
+        left += histogram[origin + b]
+        sums[b] = left
+    return left
 
 
 @uncounted_subroutine
 def _best_of(
     before: Any,
-    first: Any,
-    bins: Any,
+    begin: Any,
+    end: Any,
     total: Any,
     shift: Any,
     least: Any,
     l2: Any,
     sums: Any,
-    worths: Any,
     worth_bits: Any,
 ) -> Any:
-    """(worth, bin) of the best split from bin ``first`` on; its left side holds ``before`` and the sum up to its bin.
+    """(bits of the worth, bin) of the best split from ``begin`` on; its left side holds ``before`` and a sum.
 
-    Empty bins repeat a worth, which is never better. Σr rises with the bin: places where both sides have enough of it
-    follow each other, and are counted. Everything is done in vectors (which unsigned places let the compiler see).
+    Bits of floats that are not negative are in their order; where a side has too little they are −1. All is done in
+    vectors, which unsigned places let the compiler see; but the place of the best of few bins is found sooner one by one.
     """
     mask = (np.int64(1) << np.int64(shift)) - np.int64(1)
     most_left = (total & mask) - least
-    too_few = np.int64(0)
-    not_too_many = np.int64(0)
-    for k in range(first, bins):
-        r_left = (sums[k] + before) & mask
-        too_few += np.int64(r_left < least)
-        not_too_many += np.int64(r_left <= most_left)
-    if too_few >= not_too_many:
-        return NO_SPLIT, -1
-    begin = first + np.uint64(too_few)
-    end = first + np.uint64(not_too_many)
     q = float_of(total >> shift)
     r = float_of(total & mask)
+    best = np.int64(-1)
     for k in range(begin, end):
         here = sums[k] + before
+        r_here = here & mask
         q_left = float_of(here >> shift)
-        r_left = float_of(here & mask)
+        r_left = float_of(r_here)
         q_right = q - q_left
         d_left = r_left + l2
         d_right = (r - r_left) + l2
-        worths[k] = (q_left * q_left * d_right + q_right * q_right * d_left) / (d_left * d_right)
-    best = np.int64(0)
+        enough = (r_here >= least) & (r_here <= most_left)
+        product = d_left * d_right if enough else 1.0
+        bits = bits_of((q_left * q_left * d_right + q_right * q_right * d_left) / product)
+        bits = bits if enough else np.int64(-1)
+        worth_bits[k] = bits
+        best = max(best, bits)
+    if best < 0:  # perhaps there is no place at all
+        return best, np.int64(-1)
+    if end - begin <= np.uint64(2 * VECTORS):
+        place = begin
+        while worth_bits[place] != best:
+            place += ONE
+        return best, np.int64(place)
+    first = end
     for k in range(begin, end):
-        best = max(best, worth_bits[k])  # floats that are not negative are in the order of their bits
-    place = begin
-    while worth_bits[place] != best:
-        place += ONE
-    return worths[place], np.int64(place)
+        first = min(first, k if worth_bits[k] == best else end)
+    return best, np.int64(first)
 
 
 @uncounted_subroutine
@@ -89,29 +105,35 @@ def best_split(
 ) -> Any:
     """(worth, bin, whether missing values go left) of the best split on the feature at ``start``; bin −1 if none.
 
-    ``total`` is the sum of the leaf's entries; entries are ``q·2^shift + r``, shift ≥ LEAST_SHIFT.
+    ``total`` is the sum of the leaf's entries; entries are ``q·2^shift + r``, shift ≥ LEAST_SHIFT; least ≥ 1.
     Work space: ``sums`` int64, ``worths`` float64 and their bits ``worth_bits`` int64, (MOST_BINS,) each.
+
+    Empty bins repeat a worth, which is never better: so do those that fill up the last vector. Those before the first
+    value would send missing values alone to the left: there the sums are such that nothing is on that side.
     """
-    origin = np.uint64(start)
     end = np.uint64(bins)
-    left = np.int64(0)
-    for b in range(end):
-        left += histogram[origin + b]
+    left = accumulate(histogram, start, bins, sums)
+    whole = end if bins < FEW_BINS else end + (np.uint64(0) - end) % np.uint64(VECTORS)
+    for b in range(end, whole):
         sums[b] = left
-    first = np.uint64(0)
-    while first < end and histogram[origin + first] == 0:
-        first += ONE
-    missing = histogram[origin + end]
+    missing = histogram[np.uint64(start) + end]
+    begin = np.uint64(0)
     best = NO_SPLIT
     best_bin = np.int64(-1)
     missing_left = True
-    for side in range(2 if missing != 0 else 1):  # one call, for what is called twice is compiled twice
-        before = missing if side == 0 else np.int64(0)
-        worth, b = _best_of(before, first, end, total, shift, least, l2, sums, worths, worth_bits)
-        if worth > best or (worth == best and b < best_bin):
-            best = worth
+    for turn in range(2 if missing != 0 else 1):  # one call, for what is called twice is compiled twice
+        before = np.int64(0)
+        if turn == 1:
+            before = missing
+            while begin < end and sums[begin] == 0:
+                sums[begin] = -missing
+                begin += ONE
+            begin -= np.uint64(0) if bins < FEW_BINS else begin % np.uint64(VECTORS)
+        bits, b = _best_of(before, begin, whole, total, shift, least, l2, sums, worth_bits)
+        if bits >= 0 and (worths[b] > best or (worths[b] == best and b <= best_bin)):
+            best = worths[b]
             best_bin = b
-            missing_left = side == 0
+            missing_left = missing == 0 or turn == 1
     return best, best_bin, missing_left
 
 
