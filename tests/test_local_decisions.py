@@ -97,6 +97,7 @@ LOCAL_ON_PURPOSE = {
     ("data/distributions.py", "counts_by_query"): GATHERED,
     ("data/distributions.py", "_sorted"): GATHERED,
     ("data/distributions.py", "_between_queries"): GATHERED,
+    ("data/distributions.py", "known_data"): WORK,
     ("data/fingerprints.py", "_query_digests"): EACH,
     ("data/pair_counts.py", "count_pairs"): EACH,
     ("data/pair_counts.py", "many_pairs"): SHOWN,

@@ -45,6 +45,7 @@ SAMPLE = 100_000  # about so many documents are looked at
 SCORES = 20_000  # of so many documents
 COLUMNS_AT_A_TIME = 8
 ROWS_AT_A_TIME = 1 << 15
+FEW_ROWS = 20_000  # below which two threads would mostly wait for each other, to begin the next short operation
 MANY = 1 << 14  # numbers that are sorted faster by a kernel, which trainings compile anyway
 DIGITS = 6  # of the numbers about queries
 
@@ -97,7 +98,7 @@ class Distribution:
         for first in range(0, len(values), ROWS_AT_A_TIME):  # which stay in the cache while every cut passes
             block, found = values[first : first + ROWS_AT_A_TIME], place[first : first + ROWS_AT_A_TIME]
             for cut in cuts:
-                found += block > cut
+                found += (block > cut).view(np.uint8)
             if self.categories is not None:
                 for cut in cuts:
                     known[first : first + ROWS_AT_A_TIME] |= block == cut
@@ -137,9 +138,9 @@ def known_data(data: Dataset) -> KnownData:
             features[place] = column_distribution(column, sizes, data.categories.get(data.feature_names[place]))
 
     edges = [*range(0, data.n_features, COLUMNS_AT_A_TIME), data.n_features]
-    if alone():
+    if alone() and len(rows) >= FEW_ROWS:
         over_pieces(edges, look)
-    else:  # members exchange one block after the other
+    else:  # also of members, who exchange one block after the other
         for first, last in itertools.pairwise(edges):
             look(first, last)
     return KnownData(total(data.n_queries), len(sizes), tuple(features))
