@@ -51,10 +51,7 @@ def add_gains(
     if counted:
         fewest = np.int64(min_documents)
         n_missing = counts[first + end]
-        n_left = np.int64(0)
-        for b in range(end):
-            n_left += counts[first + b]
-            sums[1, b] = n_left
+        accumulate(counts, start, bins, sums[1])
     missing = histogram[first + end]
     both = missing != 0 or n_missing != 0
     q = float_of(total >> shift)
