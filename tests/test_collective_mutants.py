@@ -20,6 +20,7 @@ from tests.test_collective_decisions import clicked_lists
 import rankforce
 import rankforce as rf
 from rankforce.collective import ALONE
+from rankforce.data import distributions
 
 LOCAL = {
     "total": int,
@@ -259,7 +260,8 @@ def test_further_trainings_of_several_are_those_of_one(name, share):
 
 
 @pytest.mark.parametrize("place", PLACES, ids=".".join)
-def test_a_local_answer_is_noticed(place):
+def test_a_local_answer_is_noticed(place, monkeypatch):
+    monkeypatch.setattr(distributions, "FEW_ROWS", 0)  # several threads, as with much data: members must not have them
     module, name = place
     first = NOTICED_BY.get(module)
     cases = sorted(CASES, key=lambda case: case != first)
