@@ -56,7 +56,7 @@ def _best_of(
     """(bits of the worth, bin) of the best split from ``begin`` on; its left side holds ``before`` and a sum.
 
     Bits of floats that are not negative are in their order; where a side has too little they are −1. All is done in
-    vectors, which unsigned places let the compiler see; but the place of the best of few bins is found sooner one by one.
+    vectors, which unsigned places let the compiler see; only the place of the best of few bins is found one by one.
     """
     mask = (np.int64(1) << np.int64(shift)) - np.int64(1)
     most_left = (total & mask) - least
