@@ -76,6 +76,9 @@ def test_whole_numbers() -> None:
         "99999999999999999999",
         "+1",
         "1.0",
+        "01",
+        "1, -02",
+        "00",
     ],
 )
 def test_what_is_no_list_of_whole_numbers_is_left_to_json(text: str) -> None:
@@ -108,6 +111,13 @@ def test_what_is_no_list_of_whole_numbers_is_left_to_json(text: str) -> None:
         "0x1.0",
         "1_0.0",
         "1.0, -",
+        "01.5",
+        "1.0, -00.5",
+        "2.0, 01e-05",
+        "0.e5",
+        "5.e-05, 1.5",
+        ".5e5, 1.5",
+        "-.5e5",
     ],
 )
 def test_what_is_no_list_of_floats_is_left_to_json(text: str) -> None:

@@ -78,6 +78,66 @@ def _make_trailing_zeros() -> Any:
     return numba.extending.intrinsic(trailing_zeros)
 
 
+def _make_leading_zeros() -> Any:
+    """``leading_zeros(word)``: how many zeros come before the highest 1 of a 64-bit word (64 if there is none)."""
+    if PLAIN:
+        return lambda word: 64 - int(word).bit_length()
+    numba = compiler()
+    from numba.core import cgutils
+
+    def leading_zeros(typing_context: Any, word: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.ctlz(arguments[0], cgutils.false_bit)
+
+        return numba.types.int64(numba.types.uint64), generate
+
+    return numba.extending.intrinsic(leading_zeros)
+
+
+def _make_high_product() -> Any:
+    """``high_product(a, b)``: the higher 64 of the 128 bits of the product of two uint64."""
+    if PLAIN:
+        import numpy as np
+
+        return lambda a, b: np.uint64(int(a) * int(b) >> 64)
+    numba = compiler()
+    from llvmlite import ir
+
+    def high_product(typing_context: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            wide = ir.IntType(128)
+            product = builder.mul(*(builder.zext(argument, wide) for argument in arguments))
+            return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
+
+        return numba.types.uint64(numba.types.uint64, numba.types.uint64), generate
+
+    return numba.extending.intrinsic(high_product)
+
+
+def _make_word_at() -> Any:
+    """``word_at(text, place)``: eight bytes of a uint8 array as one number, the first of them the lowest."""
+    if PLAIN:
+        import numpy as np
+
+        return lambda text, place: np.uint64(int.from_bytes(text[int(place) : int(place) + 8].tobytes(), "little"))
+    numba = compiler()
+    from llvmlite import ir
+
+    def word_at(typing_context: Any, text: Any, place: Any) -> Any:
+        signature = numba.types.uint64(text, numba.types.uint64)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            view = context.make_array(signature.args[0])(context, builder, arguments[0])
+            word = ir.IntType(64)
+            pointer = builder.bitcast(builder.gep(view.data, [arguments[1]]), word.as_pointer())
+            read = builder.load(pointer, align=1)
+            return builder.bswap(read) if sys.byteorder == "big" else read
+
+        return signature, generate
+
+    return numba.extending.intrinsic(word_at)
+
+
 def _make_float_of() -> Any:
     """``float_of(number)``: an int64 of magnitude below 2^51 as a float64.
 
@@ -242,6 +302,9 @@ def _sleep_a_moment(builder: Any) -> None:
 _INTRINSICS: dict[str, Callable[[], Any]] = {
     "prefetch_row": _make_prefetch_row,
     "trailing_zeros": _make_trailing_zeros,
+    "leading_zeros": _make_leading_zeros,
+    "high_product": _make_high_product,
+    "word_at": _make_word_at,
     "float_of": _make_float_of,
     "bits_of": _make_bits_of,
     "atomic_add": _make_atomic_add,

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankforce.compiling.jit import subroutine
+from rankforce.compiling.intrinsics import high_product, leading_zeros, trailing_zeros, word_at
+from rankforce.compiling.jit import subroutine, uncounted_subroutine
 from rankforce.dtypes import Array, Number
 
 MINUS, PLUS, POINT, ZERO, NINE, LETTER_E, LOWER_CASE = 45, 43, 46, 48, 57, 101, 32
@@ -25,8 +26,13 @@ EXACT = 2**53
 SMALLEST_POWER, LARGEST_POWER = -300, 300  # of ten, in the table: beyond, numbers are hard
 LEAST_BINARY = -1074  # the exponent of the last bit of the smallest normal number
 
-LOW_HALF = np.uint64(2**32 - 1)
-HALF = np.uint64(32)
+# Eight digits of a word at a time, the first in its lowest byte. Added to a byte, the first of these makes its highest
+# bit 1 if it is above '9'; taken from a byte, the second if it is below '0'.
+ABOVE_NINE = np.uint64(0x4646464646464646)
+ALL_ZEROS = np.uint64(0x3030303030303030)
+HIGHEST_BITS = np.uint64(0x8080808080808080)
+EIGHT = np.uint64(8)
+
 ALL_ONES = np.uint64(2**64 - 1)
 UNSURE = np.uint64(2**9 - 1)  # bits of a first product behind the 55 that decide
 
@@ -50,16 +56,8 @@ def _five_powers() -> np.ndarray:
 
 FIVE_POWERS = _five_powers()
 TEN_POWERS = np.array([10.0**k for k in range(EXACT_POWERS + 1)])
+TENS = np.array([10**k for k in range(9)], dtype=np.uint64)
 TWO_POWERS = np.ldexp(1.0, np.arange(LEAST_BINARY, 972))
-
-
-@subroutine
-def _high_product(a: Number, b: Number) -> Number:
-    """The higher 64 of the 128 bits of a · b."""
-    a_low, a_high, b_low, b_high = a & LOW_HALF, a >> HALF, b & LOW_HALF, b >> HALF
-    middle = a_high * b_low + ((a_low * b_low) >> HALF)
-    other = a_low * b_high + (middle & LOW_HALF)
-    return a_high * b_high + (middle >> HALF) + (other >> HALF)
 
 
 @subroutine
@@ -73,17 +71,13 @@ def scaled(digits: Number, power: Number) -> tuple[Number, Number]:
         return np.float64(digits) * TEN_POWERS[power], DECIMAL
     if not SMALLEST_POWER <= power <= LARGEST_POWER:
         return 0.0, HARD
-    zeros = 0  # before the first bit of the digits
-    word = digits
-    for step in (32, 16, 8, 4, 2, 1):
-        if word >> np.uint64(64 - step) == np.uint64(0):
-            word <<= np.uint64(step)
-            zeros += step
+    zeros = leading_zeros(digits)
+    word = digits << np.uint64(zeros)
     five = FIVE_POWERS[power - SMALLEST_POWER, 0]
-    high = _high_product(word, five)
+    high = high_product(word, five)
     low = word * five
     if high & UNSURE == UNSURE:
-        more = _high_product(word, FIVE_POWERS[power - SMALLEST_POWER, 1])
+        more = high_product(word, FIVE_POWERS[power - SMALLEST_POWER, 1])
         low += more
         if low < more:
             high += np.uint64(1)
@@ -103,7 +97,34 @@ def scaled(digits: Number, power: Number) -> tuple[Number, Number]:
     return np.float64(mantissa) * TWO_POWERS[binary - LEAST_BINARY], DECIMAL
 
 
-@subroutine
+@uncounted_subroutine
+def read_digits(text: Array, at: Number, digits: Number) -> tuple[Number, Number]:
+    """(where the digits end that begin at ``at``, their number behind ``digits``); a uint64, which may overflow."""
+    size = np.uint64(text.shape[0])
+    while at + EIGHT <= size:
+        word = word_at(text, at)
+        other = ((word + ABOVE_NINE) | (word - ALL_ZEROS)) & HIGHEST_BITS
+        count = np.uint64(trailing_zeros(other)) >> np.uint64(3)
+        if count == np.uint64(0):
+            return at, digits
+        # Zeros before them make them eight; then pairs, fours and all of them become one number each.
+        word = (word - ALL_ZEROS) << (np.uint64(64) - EIGHT * count)
+        word = word * np.uint64(10) + (word >> EIGHT)
+        fours = (word & np.uint64(0x000000FF000000FF)) * np.uint64(100 + (1000000 << 32))
+        fours += ((word >> np.uint64(16)) & np.uint64(0x000000FF000000FF)) * np.uint64(1 + (10000 << 32))
+        digits = digits * TENS[count] + (fours >> np.uint64(32))
+        at += count
+        if count < EIGHT:
+            return at, digits
+    byte = np.int64(text[at])
+    while ZERO <= byte <= NINE:
+        digits = digits * np.uint64(10) + np.uint64(byte - ZERO)
+        at += np.uint64(1)
+        byte = np.int64(text[at])
+    return at, digits
+
+
+@uncounted_subroutine
 def read_number(text: Array, at: Number) -> tuple[Number, Number, Number, Number]:
     """(its end, what it is, its digits, its value) of the number that begins at ``at``, as JSON spells numbers.
 
@@ -117,11 +138,8 @@ def read_number(text: Array, at: Number) -> tuple[Number, Number, Number, Number
         at += one
         byte = np.int64(text[at])
     begin = at
-    digits = np.uint64(0)
-    while ZERO <= byte <= NINE:
-        digits = digits * np.uint64(10) + np.uint64(byte - ZERO)
-        at += one
-        byte = np.int64(text[at])
+    at, digits = read_digits(text, at, np.uint64(0))
+    byte = np.int64(text[at])
     count = np.int64(at - begin)
     if count == 0 or (count > 1 and text[begin] == ZERO):
         return at, NONE, np.int64(0), 0.0
@@ -133,11 +151,8 @@ def read_number(text: Array, at: Number) -> tuple[Number, Number, Number, Number
     if byte == POINT:
         at += one
         point = at
+        at, digits = read_digits(text, at, digits)
         byte = np.int64(text[at])
-        while ZERO <= byte <= NINE:
-            digits = digits * np.uint64(10) + np.uint64(byte - ZERO)
-            at += one
-            byte = np.int64(text[at])
         power = -np.int64(at - point)
         if power == 0:
             return at, NONE, np.int64(0), 0.0

@@ -41,8 +41,8 @@ class TreeLists(NamedTuple):
 
 
 @kernel
-def read_tree_lines(text: Array, start: Number, stop: Number, form: LineForm, lists: TreeLists) -> Number:
-    """Read lines from ``start`` on, up to the last one or to ``stop``, where one begins; where reading ended.
+def read_tree_lines(text: Array, start: Number, form: LineForm, lists: TreeLists) -> Number:
+    """Read lines from ``start`` on, as long as a comma and a line feed follow; where reading ended.
 
     text uint8, with a line feed as its last byte: no mark and no number has one, so that nothing is read beyond it.
     More numbers than ``lists`` has places for are not read; there must be room for the trees.
@@ -122,5 +122,3 @@ def read_tree_lines(text: Array, start: Number, stop: Number, form: LineForm, li
         if text[at] != COMMA or text[at + one] != LINE_FEED:
             return np.int64(at)
         at += one + one
-        if at >= np.uint64(stop):
-            return np.int64(at)

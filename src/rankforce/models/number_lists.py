@@ -16,7 +16,7 @@ _MOST_DECIMALS = 22  # 10^22 is the largest power of ten that is a float64
 _POWERS = np.array([10.0**k for k in range(_MOST_DECIMALS + 1)])
 _EXACT = 1 << 53
 _SPLITTER = 134217729.0  # 2^27 + 1, which splits a float64 into halves whose products are exact
-_COMMA, _MINUS, _DOT, _BLANK, _EXPONENT = (ord(character) for character in ",-. e")
+_COMMA, _MINUS, _DOT, _BLANK, _EXPONENT, _ZERO, _NINE = (ord(character) for character in ",-. e09")
 
 Tokens: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]  # where each number starts and ends, and the bytes
 
@@ -42,14 +42,17 @@ def numbers(text: bytes) -> np.ndarray | None:
         return None
     starts, ends, buffer = tokens
     odd = _odd_ones(text, tokens)
-    if odd is None:
+    dots = np.flatnonzero(buffer == _DOT)
+    # beside the first and behind the last byte is nothing: the byte itself, a dot, stands for that
+    around = buffer[np.maximum(dots - 1, 0)], buffer[np.minimum(dots + 1, len(buffer) - 1)]
+    if odd is None or not all(_is_digit(codes).all() for codes in around):
         return None
     if odd:
         text, buffer = _without(odd, text, starts, ends)
     dots = np.flatnonzero(buffer == _DOT)
     negative = buffer[starts] == _MINUS
-    if len(dots) != len(ends) or not ((starts + negative < dots) & (dots < ends - 1)).all():
-        return None  # each has one dot, with digits around it
+    if len(dots) != len(ends) or not ((starts < dots) & (dots < ends)).all():
+        return None  # each has one dot
     decimals = ends - dots - 1
     decimals[list(odd)] = 0
     digits = text.translate(None, b".")
@@ -72,14 +75,26 @@ def can_be(dtype: np.dtype[Any], values: np.ndarray) -> bool:
 
 
 def _tokens(text: bytes) -> Tokens | None:
-    """Where each number begins and ends, and the bytes; None unless they stand ``, `` apart."""
+    """Where each number begins and ends, and the bytes; None unless they stand ``, `` apart, none as in ``01``."""
     buffer = np.frombuffer(text, dtype=np.uint8)
     commas = np.flatnonzero(buffer == _COMMA)
     starts, ends = np.append(0, commas + 2), np.append(commas, len(text))
     if not (starts < ends).all():
         return None
     apart = (buffer[commas + 1] == _BLANK).all() and np.count_nonzero(buffer == _BLANK) == len(commas)
-    return (starts, ends, buffer) if apart else None
+    return (starts, ends, buffer) if apart and not _zero_first(starts, ends, buffer).any() else None
+
+
+def _zero_first(starts: np.ndarray, ends: np.ndarray, buffer: np.ndarray) -> np.ndarray:
+    """Whether a digit follows a zero that each number begins with: then it is none."""
+    firsts = starts + (buffer[starts] == _MINUS)
+    more = firsts + 1 < ends
+    firsts = firsts[more]
+    return (buffer[firsts] == _ZERO) & _is_digit(buffer[firsts + 1])
+
+
+def _is_digit(codes: np.ndarray) -> np.ndarray:
+    return (codes >= _ZERO) & (codes <= _NINE)
 
 
 def _as_integers(text: bytes, tokens: Tokens) -> np.ndarray | None:

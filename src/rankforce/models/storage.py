@@ -130,11 +130,15 @@ def from_bytes(data: bytes, name: str = "model") -> Model:
 
 def _document_of_bytes(data: bytes, *, columns: bool) -> dict[str, Any]:
     """The JSON of a file; with ``columns``, the lists of trees are TreeColumns where that can be."""
+    read = functools.partial(json.loads, parse_constant=refuse_constant)
     if not columns:
-        return json.loads(data, parse_constant=refuse_constant)
+        return read(data)
     types = tree_ensemble.NODE_FIELDS | tree_ensemble.LEAF_FIELDS
-    data, sections = tree_text.cut_out(data, types, tree_ensemble.LEAF_FIELDS)
-    document: dict[str, Any] = json.loads(data, parse_constant=refuse_constant)
+    rest, sections = tree_text.cut_out(data, types, tree_ensemble.LEAF_FIELDS)
+    try:
+        document: dict[str, Any] = read(rest)
+    except ValueError:
+        return read(data)  # which fails, too, and says where in the file
     if sections:
         tree_text.put_back(document, sections)
     return document

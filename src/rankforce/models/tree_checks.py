@@ -31,29 +31,31 @@ def check_trees(model: TreeEnsemble, node_fields: Any, leaf_fields: Any) -> None
         wanted = nodes if name in node_fields else leaves
         if getattr(model, name).shape != (wanted,):
             raise RankforceError(f"{name} must have {wanted} entries, not shape {getattr(model, name).shape}")
-    tree = np.repeat(np.arange(model.n_trees), np.diff(starts))
-    local = np.arange(nodes) - starts[tree]
-    size = np.diff(starts)[tree]
+    sizes = np.diff(starts)
+    tree = np.repeat(np.arange(model.n_trees), sizes)
+    first = np.repeat(starts[:-1], sizes)  # node of the tree
+    local = np.arange(nodes) - first
+    size = np.repeat(sizes, sizes)
 
     def refuse(wrong: np.ndarray, problem: str) -> None:
         if wrong.any():
-            node = int(np.flatnonzero(wrong)[0])
+            node = int(np.flatnonzero(wrong)[0]) % nodes  # of the left children, then of the right ones
             raise RankforceError(f"tree {tree[node]}, node {local[node]}: {problem}")
 
     refuse((model.feature < 0) | (model.feature >= model.n_features), f"the model has {model.n_features} features only")
     refuse(~np.isfinite(model.threshold), "the threshold is not finite")
     refuse(~np.isfinite(model.gain), "the gain is not finite")
-    node_parents = np.zeros(nodes, dtype=np.int64)
-    leaf_parents = np.zeros(leaves, dtype=np.int64)
-    for side in (model.left.astype(np.int64), model.right.astype(np.int64)):
-        inner = side >= 0
-        refuse(inner & (side <= local), "a child that does not come after its parent")
-        refuse(inner & (side >= size), "a child outside the tree")
-        refuse(~inner & (~side > size), "a leaf outside the tree")
-        node_parents += np.bincount((side + starts[tree])[inner], minlength=nodes)
-        leaf_parents += np.bincount((~side + starts[tree] + tree)[~inner], minlength=leaves)
-    refuse(node_parents != (local > 0), "a node that does not have one parent")
-    if (leaf_parents != np.repeat(np.diff(starts) > 0, np.diff(starts) + 1)).any():
+    child = np.stack([model.left, model.right]).astype(np.int64)
+    inner = child >= 0
+    refuse(inner & (child <= local), "a child that does not come after its parent")
+    refuse(child >= size, "a child outside the tree")
+    refuse(child < ~size, "a leaf outside the tree")
+    # Nodes are counted, and behind them leaves, of which the trees before had one more each.
+    parents = np.bincount(
+        np.where(inner, first + child, nodes + first + tree + ~child).ravel(), minlength=nodes + leaves
+    )
+    refuse(parents[:nodes] != (local > 0), "a node that does not have one parent")
+    if (parents[nodes:] != np.repeat(sizes > 0, sizes + 1)).any():
         raise RankforceError("a leaf that does not have one parent")
     if not np.isfinite(model.leaf_value).all():
         raise RankforceError("a leaf value is not finite")

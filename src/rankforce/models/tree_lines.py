@@ -39,25 +39,25 @@ def worth_it(size: int, kernel: Callable[[], jit.Kernel] = _kernel) -> bool:
 
 def compile_reading() -> None:
     """Have the kernel compiled, or loaded from disk."""
-    read(b'{"n": [1], "x": [0.5]}\n', 0, 22, {"n": np.int64, "x": np.float64}, {})
+    read(b'{"n": [1], "x": [0.5]}\n', 0, {"n": np.int64, "x": np.float64}, {})
 
 
 def read(
-    data: bytes, start: int, end: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
-) -> tuple[dict[str, np.ndarray], list[int]] | None:
-    """(columns, nodes of each tree) of the lines from ``start`` to ``end``; None unless they are written as ours are.
+    data: bytes, start: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
+) -> tuple[dict[str, np.ndarray], list[int], int] | None:
+    """(columns, nodes of each tree, where they end) of the lines from ``start``; None unless written as ours are.
 
     Columns are float64 or int64, whole numbers of any size.
     """
     from rankforce.kernels import tree_text as kernels
 
-    if end <= start or not data.endswith(b"\n"):
+    if start >= len(data) or not data.endswith(b"\n"):
         return None
     form = _form(tuple(dtypes.items()), tuple(leaf_fields))
     kinds = form.kinds.tolist()
     floats = kinds.count(kernels.FLOATS)
-    places = (end - start) // (2 * len(dtypes)) + 1  # a number and a comma for each list
-    trees = (end - start) // len(form.marks) + 1
+    places = (len(data) - start) // (2 * len(dtypes)) + 1  # a number and a comma for each list
+    trees = (len(data) - start) // len(form.marks) + 1
     lists = kernels.TreeLists(
         wholes=np.empty((len(kinds) - floats, places), dtype=np.int64),
         floats=np.empty((floats, places)),
@@ -65,7 +65,8 @@ def read(
         hard=np.empty((MOST_HARD, kernels.HARD_ENTRIES), dtype=np.int64),
         counts=np.zeros(2, dtype=np.int64),
     )
-    if kernels.read_tree_lines(np.frombuffer(data, dtype=np.uint8), start, end, form, lists) != end:
+    end = kernels.read_tree_lines(np.frombuffer(data, dtype=np.uint8), start, form, lists)
+    if end == kernels.NOT_READ:
         return None
     count, hards = lists.counts.tolist()
     for row, place, begin, behind in lists.hard[:hards].tolist():
@@ -77,7 +78,7 @@ def read(
         name: next(rows[kind == kernels.FLOATS])[: total + count * (name in leaf_fields)]
         for name, kind in zip(dtypes, kinds, strict=True)
     }
-    return columns, nodes
+    return columns, nodes, end
 
 
 @functools.cache

@@ -21,8 +21,9 @@ from rankforce.models.tree_sets import FILE_FIELDS, SetLists
 
 _BEGIN = b'"trees": [\n'
 _END = b"}]"
+_LAST = b"]"
+_BETWEEN = b",\n"
 _ANY = b'"trees":'
-_SETS_BEGIN = f'"{next(iter(FILE_FIELDS))}":'.encode()
 
 
 class TreeColumns:
@@ -42,16 +43,14 @@ def cut_out(data: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, An
     kept: list[bytes] = []
     place = 0
     while (start := data.find(_BEGIN, place)) >= 0:
-        next_start = data.find(_BEGIN, start + 1)
-        end = data.rfind(_END, start, next_start if next_start >= 0 else len(data))
-        with_sets = data.find(_SETS_BEGIN, start, end) >= 0  # which the kernel does not know
-        reader = _read_compiled if compiled and not with_sets else _read
-        read = reader(data, start + len(_BEGIN), end, dtypes, leaf_fields)
+        read = _read_compiled(data, start + len(_BEGIN), dtypes, leaf_fields) if compiled else None
+        read = read or _read(data, start + len(_BEGIN), dtypes, leaf_fields)
         if read is None:
             return data, []
+        section, end = read
         kept += [data[place:start], _ANY, f" {len(sections)}".encode()]
-        sections.append(read)
-        place = end + len(_END)
+        sections.append(section)
+        place = end
     text = b"".join([*kept, data[place:]])
     if text.count(_ANY) != len(sections):
         return data, []  # some list is not cut out: nothing else may look like one that is
@@ -68,33 +67,39 @@ def put_back(document: Any, sections: list[TreeColumns]) -> None:
                 put_back(value, sections)
     elif isinstance(document, list):
         for value in document:
-            put_back(value, sections)
+            if isinstance(value, dict | list):
+                put_back(value, sections)
 
 
 def _read_compiled(
-    data: bytes, start: int, end: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
-) -> TreeColumns | None:
+    data: bytes, start: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
+) -> tuple[TreeColumns, int] | None:
     """As ``_read``, by the kernel, which knows no sets of categories."""
-    read = tree_lines.read(data, start, end + 1, dtypes, leaf_fields)
-    if read is None or not all(can_be(np.dtype(dtypes[name]), values) for name, values in read[0].items()):
+    read = tree_lines.read(data, start, dtypes, leaf_fields)
+    if read is None:
         return None
-    columns, nodes = read
+    columns, nodes, end = read
+    if data[end : end + 1] != _LAST or not all(
+        can_be(np.dtype(dtypes[name]), column) for name, column in columns.items()
+    ):
+        return None
     sets = _sets((b"",) * len(nodes))
-    return None if sets is None else TreeColumns(columns, nodes, sets)
+    return None if sets is None else (TreeColumns(columns, nodes, sets), end + len(_LAST))
 
 
 def _read(
-    data: bytes, start: int, end: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
-) -> TreeColumns | None:
-    """The lines of trees from ``start`` to the bracket at ``end``, if that is what they are."""
+    data: bytes, start: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
+) -> tuple[TreeColumns, int] | None:
+    """The lines of trees from ``start`` to a bracket, and where that ends, if that is what they are."""
+    next_start = data.find(_BEGIN, start)
+    end = data.rfind(_END, start, next_start if next_start >= 0 else len(data))
     section = data[start : end + 1]
     pattern, written = _line(tuple(dtypes))
     lines = pattern.findall(section)
     lists = list(zip(*lines, strict=True))
-    between = len(",\n") * (len(lines) - 1)
-    if not lines or len(lines) * written + between + sum(len(part) for parts in lists for part in parts) != len(
-        section
-    ):
+    around = len(lines) * written + len(_BETWEEN) * (len(lines) - 1)
+    whole = around + sum(len(part) for parts in lists for part in parts) == len(section)
+    if not lines or not whole or section.count(b"}" + _BETWEEN + b"{") != len(lines) - 1:
         return None  # something stands between the lines
     sets = _sets(lists.pop())
     if sets is None:
@@ -111,7 +116,7 @@ def _read(
             nodes = counts
         if not np.array_equal(counts, nodes + (name in leaf_fields)):
             return None
-    return None if nodes is None else TreeColumns(columns, nodes.tolist(), sets)
+    return None if nodes is None else (TreeColumns(columns, nodes.tolist(), sets), end + len(_END))
 
 
 @functools.cache
