@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
+import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rankforce.collective import total
@@ -77,7 +77,7 @@ def read_known_data(provenance: Fields, features: int) -> KnownData | None:
 def _distribution(fields: Fields) -> Distribution:
     cuts, noise = fields.numbers("cuts"), fields.numbers("noise")
     counts, holders = (_whole_numbers(fields, key) for key in ("counts", "holders"))
-    rising = all(a < b for a, b in itertools.pairwise(cuts)) and all(map(math.isfinite, cuts))
+    rising = all(map(operator.lt, cuts, cuts[1:])) and all(map(math.isfinite, cuts))
     if not rising or len(cuts) > 254 or len(counts) != len(cuts) + 1 or len(holders) != len(counts) + 1:
         raise fields.error("a distribution must have rising 'cuts', one more 'counts' and two more 'holders'")
     missing = fields.whole("missing", least=0, most=_MOST)
@@ -99,6 +99,8 @@ def _categories(fields: Fields) -> tuple[str | int, ...]:
 
 def _whole_numbers(fields: Fields, key: str) -> tuple[int, ...]:
     values = fields.get(key)
-    if not isinstance(values, list) or not all(type(one) is int and 0 <= one <= _MOST for one in values):
+    if not isinstance(values, list) or not set(map(type, values)) <= {int}:
+        raise fields.error(f"{key!r} must hold whole numbers")
+    if values and not 0 <= min(values) <= max(values) <= _MOST:
         raise fields.error(f"{key!r} must hold whole numbers")
     return tuple(values)

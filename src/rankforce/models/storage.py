@@ -136,12 +136,9 @@ def _document_of_bytes(data: bytes, *, columns: bool) -> dict[str, Any]:
     types = tree_ensemble.NODE_FIELDS | tree_ensemble.LEAF_FIELDS
     rest, sections = tree_text.cut_out(data, types, tree_ensemble.LEAF_FIELDS)
     try:
-        document: dict[str, Any] = read(rest)
+        return read(rest, object_hook=functools.partial(tree_text.put_back, sections=sections))
     except ValueError:
         return read(data)  # which fails, too, and says where in the file
-    if sections:
-        tree_text.put_back(document, sections)
-    return document
 
 
 def _check_frame(data: bytes, name: str) -> None:
@@ -324,7 +321,10 @@ class Fields:
         return value
 
     def numbers(self, key: str) -> list[float]:
-        return [self._number(key, value) for value in self._of_type(key, list, "a list")]
+        values = self._of_type(key, list, "a list")
+        if set(map(type, values)) <= {float}:  # nearly always
+            return list(values)
+        return [self._number(key, value) for value in values]
 
     def _number(self, key: str, value: Any) -> float:
         number = revived(value)

@@ -57,18 +57,12 @@ def cut_out(data: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, An
     return text, sections
 
 
-def put_back(document: Any, sections: list[TreeColumns]) -> None:
-    """Replace the numbers that ``cut_out`` has left in a document by what they stand for."""
-    if isinstance(document, dict):
-        for name, value in document.items():
-            if name == "trees" and type(value) is int and 0 <= value < len(sections):
-                document[name] = sections[value]
-            else:
-                put_back(value, sections)
-    elif isinstance(document, list):
-        for value in document:
-            if isinstance(value, dict | list):
-                put_back(value, sections)
+def put_back(one: dict[str, Any], sections: list[TreeColumns]) -> dict[str, Any]:
+    """An object of the rest, with the trees that stood where ``cut_out`` has left a number."""
+    number = one.get("trees")
+    if type(number) is int and 0 <= number < len(sections):
+        one["trees"] = sections[number]
+    return one
 
 
 def _read_compiled(
