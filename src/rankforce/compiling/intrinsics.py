@@ -159,6 +159,26 @@ def _make_float_of() -> Any:
     return numba.extending.intrinsic(float_of)
 
 
+def _make_whole_of() -> Any:
+    """``whole_of(number)``: a float64 that is whole and of magnitude below 2^51, as an int64; else any number.
+
+    The inverse of ``float_of``, vectorised for the same reason.
+    """
+    if PLAIN:
+        return lambda number: int(number) if abs(number) < 2.0**51 else 0
+    numba = compiler()
+    from llvmlite import ir
+
+    def whole_of(typing_context: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            bits = builder.bitcast(builder.fadd(arguments[0], ir.DoubleType()(3.0 * 2.0**51)), ir.IntType(64))
+            return builder.sub(bits, ir.IntType(64)(0x4338_0000_0000_0000))
+
+        return numba.types.int64(numba.types.float64), generate
+
+    return numba.extending.intrinsic(whole_of)
+
+
 def _make_bits_of() -> Any:
     """``bits_of(number)``: the bits of a float64 as an int64; of numbers that are not negative, in their order."""
     if PLAIN:
@@ -306,6 +326,7 @@ _INTRINSICS: dict[str, Callable[[], Any]] = {
     "high_product": _make_high_product,
     "word_at": _make_word_at,
     "float_of": _make_float_of,
+    "whole_of": _make_whole_of,
     "bits_of": _make_bits_of,
     "atomic_add": _make_atomic_add,
     "atomic_load": _make_atomic_load,

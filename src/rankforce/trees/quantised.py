@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from rankforce.errors import DataError
 from rankforce.kernels.trees.quantised import (
     FINE_BITS,
     largest_magnitude,
+    pack_as_guessed,
     pack_entries,
     redraw_forces,
     sum_of_magnitudes,
@@ -36,6 +38,18 @@ class Scales:
     force_exponent: int
     curvature_exponent: int
     fine_exponents: tuple[int, ...] = dataclasses.field(default=(), compare=False)
+
+    def is_like(self, shift: int, kinds: int) -> bool:
+        """Whether these may be the scales of a tree with entries of that shift and so many kinds of values."""
+        return self.shift == shift and len(self.fine_exponents) == kinds
+
+    @property
+    def force_scale(self) -> float:
+        return math.ldexp(1.0, self.force_exponent)
+
+    @property
+    def curvature_scale(self) -> float:
+        return math.ldexp(1.0, self.curvature_exponent)
 
     @property
     def gain_unit(self) -> float:
@@ -96,67 +110,111 @@ def quantise(
     integers ⌈|λ|·2^k⌉. Should over 1 % of the non-zero forces become 0, all forces are rounded at random instead (by
     hash), so that they are right on average.
     """
-    here = len(documents)
-    n = total(here) if n is None else n
+    n = total(len(documents)) if n is None else n
     shift = max(n.bit_length(), LEAST_SHIFT) if curvatures is None else 32
-    values, limits = [forces], [(1 << (63 - shift)) - 1]
-    if curvatures is not None:
-        values.append(curvatures)
-        limits.append((1 << shift) - 1)
-    exponents, fine = _exponents(values, documents, n, limits, before)
-    force_exponent = exponents[0]
-    curvature_exponent = 0 if curvatures is None else exponents[1]
-    force_scale = math.ldexp(1.0, force_exponent)
-    curvature_scale = math.ldexp(1.0, curvature_exponent)
-    counting = curvatures is None
-    weights = forces if counting else curvatures
-    counts: list[tuple[int, int]] = []
-    over_ranges(
-        here,
-        lambda first, last: counts.append(
-            pack_entries(
-                forces, weights, documents, force_scale, curvature_scale, shift, counting, first, last, entries
-            )
-        ),
-        FEW_IN_A_PASS,
-    )
-    nonzero, vanished = totals(*map(sum, zip(*counts, strict=True)))
+    limits = [(1 << (63 - shift)) - 1] + [(1 << shift) - 1] * (curvatures is not None)
+    passes = _Passes(forces, curvatures, documents, entries)
+    # What the guess finds is all that there is to find where it is right: then one pass has done everything.
+    guess = before if before is not None and before.is_like(shift, len(limits)) else None
+    if guess is not None:
+        ends, sums, counts = passes.pack_as_guessed(guess)
+    else:
+        ends = passes.find_ends()
+    fine = _fine_exponents(ends, n)
+    if guess is None or fine != guess.fine_exponents:
+        sums = passes.add_magnitudes(fine)
+    sizes = totals(*sums)  # Σ|value| ≤ size·2^−k
+    exponents = [_exponent(size, k, limit - n) for size, k, limit in zip(sizes, fine, limits, strict=True)]
+    scales = Scales(shift, exponents[0], 0 if curvatures is None else exponents[1], fine)
+    if scales != guess:
+        counts = passes.pack(scales)
+    nonzero, vanished = totals(*counts)
     if vanished > MAY_VANISH * nonzero:
         tree_word = np.uint64(Stream.FORCE_ROUNDING.words(seed, tree_number))
         over_queries(
             query_starts,
             lambda first, last: redraw_forces(
-                forces, force_scale, shift, query_starts, query_hashes, tree_word, first, last, entries
+                forces, scales.force_scale, shift, query_starts, query_hashes, tree_word, first, last, entries
             ),
         )
-    return Scales(shift, force_exponent, curvature_exponent, fine)
+    return scales
 
 
-def _exponents(
-    values: Sequence[np.ndarray], documents: np.ndarray, n: int, limits: Sequence[int], before: Scales | None
-) -> tuple[list[int], tuple[int, ...]]:
-    """For forces, and curvatures if there are any: the largest e with Σ|value|·2^e + n ≤ limit, computed in integers.
+class _Passes:
+    """Passes over the values of one tree by all threads; what they find is of the documents given, in this process."""
 
-    ``n`` counts the documents of everybody. In one pass over all values, if the exponents with which magnitudes are
-    summed are those of the tree before, as they mostly are: waking the threads takes as long as thousands of documents.
-    """
-    here = len(documents)
-    bits = [of.view(np.int64) for of in values]
-    guesses = () if before is None or len(before.fine_exponents) != len(limits) else before.fine_exponents
-    ends: list[list[tuple[int, int]]] = []
-    sums: list[list[int]] = []
+    def __init__(
+        self, forces: np.ndarray, curvatures: np.ndarray | None, documents: np.ndarray, entries: np.ndarray
+    ) -> None:
+        self.forces = forces
+        self.weights = forces if curvatures is None else curvatures
+        self.counting = curvatures is None
+        self.values = [forces] if curvatures is None else [forces, curvatures]
+        self.bits = [of.view(np.int64) for of in self.values]
+        self.documents = documents
+        self.entries = entries
 
-    def find_ends_and_sums(first: int, last: int) -> None:
-        ends.append([largest_magnitude(of, documents, first, last) for of in bits])
-        if guesses:
-            sums.append(_fine_sums(values, documents, guesses, first, last))
+    def find_ends(self) -> list[tuple[int, int]]:
+        """(bits of the largest magnitude, how many are negative) of the forces, and of the curvatures if there are."""
+        return _highest(
+            self._over_ranges(
+                lambda first, last: [largest_magnitude(of, self.documents, first, last) for of in self.bits]
+            )
+        )
 
-    over_ranges(here, find_ends_and_sums, FEW_IN_A_PASS)
+    def add_magnitudes(self, fine: Sequence[int]) -> list[int]:
+        """Σ ⌈|value|·2^k⌉ of the forces, and of the curvatures; nonsense where that is beyond all integers."""
+        scaled = [(of, math.ldexp(1.0, k)) for of, k in zip(self.values, fine, strict=True)]
+        return _added(
+            self._over_ranges(
+                lambda first, last: [sum_of_magnitudes(of, self.documents, scale, first, last) for of, scale in scaled]
+            )
+        )
+
+    def pack(self, scales: Scales) -> list[int]:
+        """Fill the entries: how many forces are not zero, and how many of these are rounded to 0."""
+        return _added(
+            self._over_ranges(
+                lambda first, last: pack_entries(
+                    self.forces, self.weights, self.documents, scales.force_scale, scales.curvature_scale,
+                    scales.shift, self.counting, first, last, self.entries,
+                )
+            )
+        )  # fmt: skip
+
+    def pack_as_guessed(self, scales: Scales) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+        """All of this in one pass, with the exponents of these scales."""
+        fine = np.ldexp(1.0, scales.fine_exponents)
+        found = self._over_ranges(
+            lambda first, last: pack_as_guessed(
+                self.forces, self.weights, self.bits[0], self.bits[-1], self.documents, fine, scales.force_scale,
+                scales.curvature_scale, scales.shift, self.counting, first, last, self.entries,
+            )
+        )  # fmt: skip
+        kinds = len(self.values)
+        ends = _highest(
+            [[(of_forces, 0), (of_curvatures, below)][:kinds] for of_forces, of_curvatures, below, *_ in found]
+        )
+        return ends, _added(one[3 : 3 + kinds] for one in found), _added(one[5:] for one in found)
+
+    def _over_ranges(self, work: Callable[[int, int], Any]) -> list[Any]:
+        found: list[Any] = []
+        over_ranges(len(self.documents), lambda first, last: found.append(work(first, last)), FEW_IN_A_PASS)
+        return found
+
+
+def _highest(found: Iterable[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
+    return [(max(top for top, _ in of), sum(below for _, below in of)) for of in zip(*found, strict=True)]
+
+
+def _added(found: Iterable[Sequence[int]]) -> list[int]:
+    return [sum(map(int, of)) for of in zip(*found, strict=True)]
+
+
+def _fine_exponents(ends: Sequence[tuple[int, int]], n: int) -> tuple[int, ...]:
+    """With which power of two the magnitudes are summed, of everybody; ``n`` counts the documents of everybody."""
     fine: list[int] = []
-    *tops, negative = highest(
-        *(max(magnitude for magnitude, _ in found) for found in zip(*ends, strict=True)),
-        any(below for found in ends for _, below in found[1:]),
-    )
+    *tops, negative = highest(*(top for top, _ in ends), any(below for _, below in ends[1:]))
     for what, top_bits in zip(("forces", "curvatures"), tops, strict=False):
         top = magnitude_of(top_bits)
         if not math.isfinite(top):
@@ -166,22 +224,7 @@ def _exponents(
         _, exponent = math.frexp(top)
         k = min(FINE_BITS, 62 - n.bit_length()) - exponent  # top·2^k < 2^37
         fine.append(max(min(k, 1000), -1000))
-    if tuple(fine) != guesses:
-        sums.clear()
-        over_ranges(here, lambda a, b: sums.append(_fine_sums(values, documents, fine, a, b)), FEW_IN_A_PASS)
-    sizes = totals(*map(sum, zip(*sums, strict=True)))  # Σ|value| ≤ size·2^−k
-    exponents = [_exponent(size, k, limit - n) for size, k, limit in zip(sizes, fine, limits, strict=True)]
-    return exponents, tuple(fine)
-
-
-def _fine_sums(
-    values: Sequence[np.ndarray], documents: np.ndarray, fine: Sequence[int], first: int, last: int
-) -> list[int]:
-    """Σ ⌈|value|·2^k⌉ of the documents at places ``first`` to ``last``; nonsense where that is beyond all integers."""
-    return [
-        int(sum_of_magnitudes(of, documents, math.ldexp(1.0, k), first, last))
-        for of, k in zip(values, fine, strict=True)
-    ]
+    return tuple(fine)
 
 
 def _exponent(total: int, k: int, room: int) -> int:

@@ -14,22 +14,22 @@ from typing import Any
 
 import numpy as np
 
+from rankforce.compiling.intrinsics import whole_of
 from rankforce.compiling.jit import kernel, subroutine, vector_subroutine
 from rankforce.kernels.trees.leaves import MAGNITUDE
 
 FINE_BITS = 37  # magnitudes are summed with this many bits each: room for 2^26 documents, and fewer bits beyond
 BLOCK = 1 << (52 - FINE_BITS)  # whole numbers whose sums floats hold exactly, in any order
+CHUNK = (
+    1 << 10
+)  # documents that are read several times while they are in the first cache; sums of so many are exact, too
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
 
 
-@kernel
-def largest_magnitude(bits: Any, documents: Any, first: Any, last: Any) -> Any:
-    """(bits of the largest magnitude, how many are below 0) of the documents at places ``first`` to ``last``.
-
-    ``bits`` int64 are those of float64, whose magnitudes are in the order of their bits, NaN above all.
-    """
+@subroutine
+def _largest_of(bits: Any, documents: Any, first: Any, last: Any) -> Any:
     every = len(documents) == len(bits)
     top = np.int64(0)
     negative = np.int64(0)
@@ -39,6 +39,15 @@ def largest_magnitude(bits: Any, documents: Any, first: Any, last: Any) -> Any:
         top = max(top, magnitude)
         negative += np.int64((bits[document] < 0) & (magnitude != 0))
     return top, negative
+
+
+@kernel
+def largest_magnitude(bits: Any, documents: Any, first: Any, last: Any) -> Any:
+    """(bits of the largest magnitude, how many are below 0) of the documents at places ``first`` to ``last``.
+
+    ``bits`` int64 are those of float64, whose magnitudes are in the order of their bits, NaN above all.
+    """
+    return _largest_of(bits, documents, first, last)
 
 
 @vector_subroutine
@@ -60,6 +69,33 @@ def sum_of_magnitudes(values: Any, documents: Any, scale: Any, first: Any, last:
     return total
 
 
+@subroutine
+def _pack(
+    forces: Any,
+    curvatures: Any,
+    documents: Any,
+    force_scale: Any,
+    curvature_scale: Any,
+    shift: Any,
+    counting: Any,
+    first: Any,
+    last: Any,
+    entries: Any,
+) -> Any:
+    every = len(documents) == len(forces)
+    nonzero = np.int64(0)
+    vanished = np.int64(0)
+    for k in range(np.uint64(first), np.uint64(last)):
+        document = np.uint64(k) if every else np.uint64(documents[k])
+        force = forces[document]
+        q = whole_of(np.floor(force * force_scale + 0.5))
+        r = np.int64(1) if counting else whole_of(np.floor(curvatures[document] * curvature_scale + 0.5))
+        entries[document] = (q << shift) + r
+        nonzero += np.int64(force != 0.0)
+        vanished += np.int64((force != 0.0) & (q == 0))
+    return nonzero, vanished
+
+
 @kernel
 def pack_entries(
     forces: Any,
@@ -77,18 +113,50 @@ def pack_entries(
 
     Where ``counting``, r is 1. Returns how many forces are not zero, and how many of those became q = 0.
     """
-    every = len(documents) == len(forces)
-    nonzero = np.int64(0)
-    vanished = np.int64(0)
-    for k in range(np.uint64(first), np.uint64(last)):
-        document = np.uint64(k) if every else np.uint64(documents[k])
-        force = forces[document]
-        q = np.int64(np.floor(force * force_scale + 0.5))
-        r = np.int64(1) if counting else np.int64(np.floor(curvatures[document] * curvature_scale + 0.5))
-        entries[document] = (q << shift) + r
-        nonzero += np.int64(force != 0.0)
-        vanished += np.int64(force != 0.0 and q == 0)
-    return nonzero, vanished
+    return _pack(
+        forces, curvatures, documents, force_scale, curvature_scale, shift, counting, first, last, entries
+    )  # fmt: skip
+
+
+@kernel
+def pack_as_guessed(
+    forces: Any,
+    curvatures: Any,
+    force_bits: Any,
+    curvature_bits: Any,
+    documents: Any,
+    fine_scales: Any,
+    force_scale: Any,
+    curvature_scale: Any,
+    shift: Any,
+    counting: Any,
+    first: Any,
+    last: Any,
+    entries: Any,
+) -> Any:
+    """As ``pack_entries``, and what tells whether the scales are right: all that the others above find, in one pass.
+
+    ``fine_scales`` float64 (2,): for the sums of forces and of curvatures. Returns (largest force, largest curvature,
+    negative curvatures, sum of forces, sum of curvatures, nonzero, vanished); of curvatures zeros where ``counting``.
+    """
+    largest_force = largest_curvature = negative = nonzero = vanished = np.int64(0)
+    force_sum = curvature_sum = np.int64(0)
+    for begin in range(first, last, CHUNK):
+        end = min(begin + CHUNK, last)
+        top, _ = _largest_of(force_bits, documents, begin, end)
+        largest_force = max(largest_force, top)
+        force_sum += np.int64(_sum_of_block(forces, documents, fine_scales[0], begin, end))
+        if not counting:
+            top, below = _largest_of(curvature_bits, documents, begin, end)
+            largest_curvature = max(largest_curvature, top)
+            negative += below
+            curvature_sum += np.int64(_sum_of_block(curvatures, documents, fine_scales[1], begin, end))
+        moving, still = _pack(
+            forces, curvatures, documents, force_scale, curvature_scale, shift, counting, begin, end, entries
+        )  # fmt: skip
+        nonzero += moving
+        vanished += still
+    return largest_force, largest_curvature, negative, force_sum, curvature_sum, nonzero, vanished
 
 
 @subroutine
