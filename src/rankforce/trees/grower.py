@@ -15,7 +15,9 @@ from rankforce.collective import alone, highest, total
 from rankforce.errors import DataError, SettingsError
 from rankforce.kernels.trees.building import FEW_WORDS
 from rankforce.kernels.trees.growth_state import (
+    ALWAYS_FOR_ONE,
     CURSORS,
+    FOR_ONE,
     HELPING,
     IN_PARTS,
     KIND,
@@ -301,6 +303,7 @@ class Grower:
                 packing.size,
                 layout.values,
                 layout.share,
+                layout.order,
                 layout.leads,
                 work.usable,
                 self._monotone,
@@ -345,7 +348,9 @@ class Grower:
     def _first_plan(self, work: Work) -> np.ndarray:
         """What is done first: the histogram of the root."""
         plan = np.zeros(max(LEAFWISE_PLACES, LEVEL_PLACES), dtype=np.int64)
-        plan[[N_LEAVES, N_QUEUED, LAST_WORD, HELPING, IN_PARTS]] = 1, 1, self._words, 1, NO_LEAF
+        plan[[N_LEAVES, N_QUEUED, LAST_WORD, HELPING, IN_PARTS, FOR_ONE]] = (
+            1, 1, self._words, 1, NO_LEAF, ALWAYS_FOR_ONE,
+        )  # fmt: skip
         plan[KIND] = SUMS if self.growth == "leafwise" or not self._check_documents else SUMS_AND_COUNTS
         if self.growth == "leafwise":
             plan[SIBLING] = NO_LEAF

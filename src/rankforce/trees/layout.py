@@ -28,6 +28,8 @@ class HistogramLayout:
     share : float64 (columns,)
         The share of all work that lies before that on a column's byte: by it, threads share the columns, and all
         columns of a byte have the same thread.
+    order : int32 (columns,)
+        Columns by their share, those of a byte in their own order.
     leads : uint8 (columns,)
         1 for the first column of each byte.
     byte_entries : int
@@ -39,6 +41,7 @@ class HistogramLayout:
     starts: np.ndarray
     values: np.ndarray
     share: np.ndarray
+    order: np.ndarray
     leads: np.ndarray
     byte_entries: int
     total: int
@@ -56,13 +59,19 @@ class HistogramLayout:
         np.maximum.at(values, packing.byte, packing.stride * packing.size)
         work = PER_VALUE * values + np.bincount(packing.byte, PER_COLUMN + packing.size, minlength=n_bytes)
         share = (np.cumsum(work) - work) / max(work.sum(), 1)
+        share = share[packing.byte]
         leads = np.zeros(len(starts), dtype=np.uint8)
         leads[np.unique(packing.byte, return_index=True)[1]] = 1
-        return cls(starts, values[packing.byte], share[packing.byte], leads, n_bytes * REGION, end)
+        return cls(starts, values[packing.byte], share, by_share(share), leads, n_bytes * REGION, end)
 
     @property
     def n_bytes(self) -> int:
         return self.byte_entries // REGION
+
+
+def by_share(share: np.ndarray) -> np.ndarray:
+    """The columns in the order of their shares; those of equal ones, which have the same byte, in their own."""
+    return np.argsort(share, kind="stable").astype(dtypes.INDEX)
 
 
 def _lines(entries: int) -> int:

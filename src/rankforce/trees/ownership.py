@@ -8,6 +8,7 @@ import numpy as np
 
 from rankforce.collective import Collective
 from rankforce.kernels.trees.growth_state import ColumnTable
+from rankforce.trees.layout import by_share
 
 NOT_OWNED = 2.0  # a share of the columns that no thread has
 
@@ -42,4 +43,4 @@ class Ownership:
             later = columns.share[columns.share > own.max()]
             first, last = own.min(), later.min() if len(later) else 1.0
             share[mine] = (own - first) / (last - first)  # the last of them below 1
-        return cls(members, edges, mine, columns._replace(share=share))
+        return cls(members, edges, mine, columns._replace(share=share, order=by_share(share)))

@@ -22,23 +22,36 @@ MOST_HURRY = 6 * HALVING
 
 
 @subroutine
-def meet(meeting: Array, threads: Number) -> Number:
-    """Wait until all threads are here; False if one of them will never come.
+def arrive(meeting: Array, threads: Number) -> tuple[Number, Number]:
+    """(number of the round, whether all others are here already): then this thread ends it, else it waits for that.
 
-    What any thread wrote before is then seen by all. The last to arrive starts the next round, for which the others
-    look out: busily at first, since they are microseconds apart where all have a processor, then asleep, so that one
-    that has none gets theirs. Where threads had to sleep of late, processors are shared with others, and looking out
-    busily is given up sooner.
+    In between, the last to arrive may do what is for one thread alone: a meeting less.
     """
     if threads == 1:
-        return True
+        return 0, True
     current = atomic_load(meeting, ROUND)
-    if atomic_add(meeting, ARRIVED, 1) == threads - 1:
-        atomic_add(meeting, ARRIVED, -threads)
-        atomic_add(meeting, ROUND, 1)
-        if atomic_load(meeting, ASLEEP) != 0:  # who counts itself asleep after this sees the new round
-            wake_waiting(meeting, ROUND)
-        return True
+    return current, atomic_add(meeting, ARRIVED, 1) == threads - 1
+
+
+@subroutine
+def end_round(meeting: Array, threads: Number) -> None:
+    """All go on, and see whatever any of them wrote before."""
+    if threads == 1:
+        return
+    atomic_add(meeting, ARRIVED, -threads)
+    atomic_add(meeting, ROUND, 1)
+    if atomic_load(meeting, ASLEEP) != 0:  # who counts itself asleep after this sees the new round
+        wake_waiting(meeting, ROUND)
+
+
+@subroutine
+def wait_for_end(meeting: Array, current: Number) -> Number:
+    """Wait until the round has ended; False if a thread will never come.
+
+    Busily at first, since threads are microseconds apart where all have a processor, then asleep, so that one that has
+    none gets theirs. Where threads had to sleep of late, processors are shared with others, and looking out busily is
+    given up sooner.
+    """
     hurry = meeting[HURRY]  # a guess that threads share: whose change is lost does not matter
     for _ in range(SPINS >> (hurry // HALVING)):
         if atomic_load(meeting, ROUND) != current:
@@ -51,4 +64,14 @@ def meet(meeting: Array, threads: Number) -> Number:
             return False
         wait_for_change(meeting, ROUND, current)
     atomic_add(meeting, ASLEEP, -1)
+    return True
+
+
+@subroutine
+def meet(meeting: Array, threads: Number) -> Number:
+    """Wait until all threads are here; False if one of them will never come. Then all see what any wrote before."""
+    current, last = arrive(meeting, threads)
+    if not last:
+        return wait_for_end(meeting, current)
+    end_round(meeting, threads)
     return True

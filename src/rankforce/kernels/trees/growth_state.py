@@ -1,15 +1,16 @@
 """What kernels that grow a tree are given, in named bundles, and the phases in which they work.
 
 A tree grows in turns of the same five phases. Within a phase threads do not need each other: each does its share of
-what the plan says and writes to places of its own. Between two phases they meet. A thread that is done takes from the
-shares of those that are not: processors are shared with others, and who has lost its own for a while holds up nobody
-for what it had not begun.
+what the plan says and writes to places of its own. Between two phases they meet; where the next one has work for one
+thread alone, the last to arrive does it before the others go on. A thread that is done takes from the shares of those
+that are not: processors are shared with others, and who has lost its own for a while holds up nobody for what it had
+not begun.
 
 ``BUILD``   histograms of some leaves, by ranges of documents and blocks of words
 ``SCAN``    sums over the ranges, what remains for the siblings, the best split on each column
-``CHOOSE``  thread 0 decides what is split
+``CHOOSE``  one thread decides what is split
 ``DEAL``    the documents of what is split, to both sides, by ranges
-``COMMIT``  brought to their places; thread 0 writes the split down and plans what is built next
+``COMMIT``  brought to their places; one thread writes the split down and plans what is built next
 """
 
 from __future__ import annotations
@@ -18,15 +19,19 @@ from typing import Any, NamedTuple
 
 from rankforce.compiling.intrinsics import atomic_add
 from rankforce.compiling.jit import uncounted_subroutine
+from rankforce.kernels.trees.barrier import arrive, end_round, wait_for_end
 
 BUILD, SCAN, CHOOSE, DEAL, COMMIT, DONE = range(6)
 
-# What is to be done next: places in ``plan`` int64, written by thread 0 in CHOOSE and COMMIT.
+# What is to be done next: places in ``plan`` int64, written by one thread in CHOOSE and COMMIT.
 # The first leaves of ``queue`` are those to build: KIND says of what, FIRST_WORD and LAST_WORD which words. IN_PARTS is
 # the leaf of which all was built in parts, and nothing in its own histogram, or NO_LEAF; written in BUILD.
 # HELPING: whether a thread that is done with its share goes on with the shares of others; constant.
-NEXT, N_LEAVES, N_QUEUED, KIND, FIRST_WORD, LAST_WORD, IN_PARTS, HELPING = range(8)
-COMMON_PLACES = 8
+# PHASE is what threads go on with that have waited for others; written by the last to arrive, which does all phases
+# of FOR_ONE before, a bit for each: CHOOSE always, others where they are too short to tell all threads of them.
+NEXT, N_LEAVES, N_QUEUED, KIND, FIRST_WORD, LAST_WORD, IN_PARTS, HELPING, PHASE, FOR_ONE = range(10)
+COMMON_PLACES = 10
+ALWAYS_FOR_ONE = 1 << CHOOSE
 SUMS, COUNTS, SUMS_AND_COUNTS = 1, 2, 3  # values of KIND
 SCAN_PIECES = 8  # of a thread's share of the columns
 CURSORS = 8  # places of ``taken`` per thread, a cache line; the number of a phase is its place, and one more:
@@ -53,9 +58,10 @@ class ColumnTable(NamedTuple):
     """Per column where its histogram ``starts`` int64; its ``byte``, its ``stride`` and ``size`` in it, int32.
 
     ``size`` is bins and one for missing values; ``values`` int32 are those of its byte. ``share`` float64 of all work
-    lies before that of its byte: by it, threads share the columns. ``leads`` uint8: the first column of its byte.
-    ``usable`` uint8, ``monotone`` int8. ``categories``: a CategoryTable, or None if all columns are numeric: kernels
-    are compiled without what concerns categories then, and cost nothing more.
+    lies before that of its byte: by it, threads share the columns; ``order`` int32 is that of the shares, columns of a
+    byte in their own. ``leads`` uint8: the first column of its byte. ``usable`` uint8, ``monotone`` int8.
+    ``categories``: a CategoryTable, or None if all columns are numeric: kernels are compiled without what concerns
+    categories then, and cost nothing more.
     """
 
     starts: Any
@@ -64,6 +70,7 @@ class ColumnTable(NamedTuple):
     size: Any
     values: Any
     share: Any
+    order: Any
     leads: Any
     usable: Any
     monotone: Any
@@ -190,12 +197,28 @@ class TreeTable(NamedTuple):
 
 @uncounted_subroutine
 def following(phase: Any, plan: Any) -> Any:
-    """The phase after one that all threads have done: as it was planned, where that is decided.
-
-    Between two phases that plan there is always one that does not: else thread 0 might plan again before another
-    thread has read what it planned.
-    """
+    """The phase after one that all threads have done: as it was planned, where that is decided."""
     return phase + 1 if phase != CHOOSE and phase != COMMIT else plan[NEXT]
+
+
+@uncounted_subroutine
+def go_on(phase: Any, single: Any, threads: Any, meeting: Any, plan: Any) -> Any:
+    """(the next phase, whether the others wait for this thread, whether all came) behind a phase that is done.
+
+    ``single``: whether the others have waited for this thread before.
+    """
+    current = 0
+    if not single:
+        current, single = arrive(meeting, threads)
+    if not single:
+        came = wait_for_end(meeting, current)
+        return plan[PHASE], False, came
+    phase = following(phase, plan)
+    if (plan[FOR_ONE] >> phase) & 1 == 1:
+        return phase, True, True
+    plan[PHASE] = phase
+    end_round(meeting, threads)
+    return phase, False, True
 
 
 @uncounted_subroutine
@@ -222,3 +245,20 @@ def forget_taken(taken: Any) -> Any:
     """All shares are whole again. In CHOOSE, which has none: between two turns of any phase there is one."""
     for place in range(len(taken)):
         taken[place] = 0
+
+
+@uncounted_subroutine
+def first_of_piece(piece: Any, pieces: Any, columns: Any) -> Any:
+    """The place in ``order`` of the first column of one of so many pieces of all shares; of a piece beyond, their end.
+
+    Whole bytes are in a piece, since their columns have the same share.
+    """
+    low = 0
+    high = len(columns.order)
+    while low < high:
+        middle = (low + high) // 2
+        if int(columns.share[columns.order[middle]] * pieces) < piece:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,7 +1,7 @@
 """One regression tree, grown leaf by leaf, best gain first: a single kernel that all threads run at once.
 
 One call grows the whole tree, so that small leaves cost no Python and no waking of threads. All threads follow the
-same phases (``growth_state``); what is decided in one place is decided by thread 0 and read by the others after a
+same phases (``growth_state``); what is decided in one place is decided by one thread and read by the others after a
 meeting.
 """
 
@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from rankforce.compiling.jit import kernel, uncounted_subroutine
-from rankforce.kernels.trees.barrier import meet
 from rankforce.kernels.trees.building import add_parts, build_share
 from rankforce.kernels.trees.category_splits import note_set, scan_categories, sum_of_left
 from rankforce.kernels.trees.growth_state import (
+    ALWAYS_FOR_ONE,
     BUILD,
     CHOOSE,
     COMMIT,
@@ -22,6 +22,7 @@ from rankforce.kernels.trees.growth_state import (
     DEAL,
     DONE,
     FIRST_WORD,
+    FOR_ONE,
     IN_PARTS,
     KIND,
     LAST_WORD,
@@ -31,8 +32,9 @@ from rankforce.kernels.trees.growth_state import (
     SCAN,
     SCAN_PIECES,
     SUMS,
-    following,
+    first_of_piece,
     forget_taken,
+    go_on,
     shares_to_visit,
     take,
     whose_turn,
@@ -44,6 +46,7 @@ from rankforce.kernels.trees.leaf_table import (
     DEPTH,
     FAILURES,
     FEATURE,
+    LEFT_TOTAL,
     NO_LEAF,
     NO_SLOT,
     ROUNDING,
@@ -59,7 +62,7 @@ from rankforce.kernels.trees.leaf_table import (
 from rankforce.kernels.trees.partition import collect_share, count_dealt, deal_share, fill_own_sides, first_kept
 from rankforce.kernels.trees.splits import NO_SPLIT, best_careful_split, best_split, leaf_worth
 
-SMALL_LEAF = 1024  # documents below which one thread deals them out
+SMALL_LEAF = 1024  # documents below which one thread deals them out, while the others wait
 PATIENCE = 4  # times that a leaf's best split may leave too few documents before all its features are counted
 CLOSED = -1.0  # the gain of a leaf that will not be split
 
@@ -128,9 +131,10 @@ def _scan_columns(
     made = histograms.counts[0] if counting else own
     rest = histograms.sums[max(leaves[sibling, SLOT], 0) if sibling >= 0 else 0]
     sums, worths, worth_bits = space.sums[thread, 0], space.worths[thread, 0], space.worth_bits[thread, 0]
-    known = False
-    for j in range(len(starts)):
-        if int(columns.share[j] * pieces) != piece or not plan[FIRST_WORD] <= byte[j] // WORD < plan[LAST_WORD]:
+    known = plan[N_LEAVES] > 1
+    for place in range(first_of_piece(piece, pieces, columns), first_of_piece(piece + 1, pieces, columns)):
+        j = columns.order[place]
+        if not plan[FIRST_WORD] <= byte[j] // WORD < plan[LAST_WORD]:
             continue
         if columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
             add_parts(
@@ -146,7 +150,7 @@ def _scan_columns(
             histogram = own if turn == 0 else rest
             if not can_split(leaf, rules, leaves):
                 continue
-            if not known:
+            if not known:  # of the root; others' totals are those of the sides of their parent's split
                 leaves[leaf, TOTAL] = sum_of_bins(histogram, starts[j], sizes[j])
             best.worth[leaf, j] = NO_SPLIT
             if columns.usable[j] == 1:
@@ -223,6 +227,7 @@ def _choose(n_words: Any, columns: Any, rules: Any, histograms: Any, best: Any, 
         _plan_build(chosen, NO_LEAF, SUMS, 1, 0, n_words, tree)
     else:
         plan[NEXT] = DEAL
+        plan[FOR_ONE] = ALWAYS_FOR_ONE | (1 << DEAL | 1 << COMMIT if leaves[chosen, COUNT] < SMALL_LEAF else 0)
         feature = leaves[chosen, FEATURE]
         left = sum_of_left(
             histograms.sums[leaves[chosen, SLOT]], chosen, feature, best.bin[chosen, feature],
@@ -276,6 +281,8 @@ def _commit(
     leaves[leaf, FAILURES] = 0
     write_split(leaf, other, feature, best.bin[leaf, feature], missing_left, n_left, n_left_here, leaves, tree.splits)
     note_set(other - 1, leaf, feature, columns.categories)
+    leaves[other, TOTAL] = leaves[leaf, TOTAL] - leaves[leaf, LEFT_TOTAL]
+    leaves[leaf, TOTAL] = leaves[leaf, LEFT_TOTAL]
     tree.split_gain[other - 1] = leaf_gain[leaf]
     leaf_gain[leaf] = CLOSED
     leaf_gain[other] = CLOSED
@@ -335,13 +342,14 @@ def grow_tree(
     plan = tree.plan
     n_words = rows.n_words
     came = True
+    single = False  # whether the others wait for this thread
     while came and phase != DONE:  # the only way out, since every way out lets go of every array
         if phase == BUILD:
             build_share(thread, threads, rows, documents, histograms, tree)
         elif phase == SCAN:
             _scan_share(thread, threads, columns, rules, histograms, space, best, tree)
         elif phase == CHOOSE:
-            if thread == 0:
+            if single or thread == 0:
                 forget_taken(tree.taken)
                 _choose(n_words, columns, rules, histograms, best, tree)
         elif phase == DEAL:
@@ -352,15 +360,14 @@ def grow_tree(
             enough = n_left >= rules.min_documents and tree.leaves[leaf, WHOLE] - n_left >= rules.min_documents
             feature = tree.leaves[leaf, FEATURE]
             if rules.check_documents and not enough and best.verified[leaf, feature] == 0:
-                if thread == 0:
+                if single or thread == 0:
                     _plan_count(n_words, columns, tree)
             else:
                 _deal(thread, threads, True, rows, columns, documents, best, tree)
-                if thread == 0:
+                if single or thread == 0:
                     _commit(threads, n_words, columns, rules, documents, histograms, best, tree)
         if alone:
             phase = DONE
         else:
-            came = meet(meeting, threads)
-            phase = following(phase, plan)
+            phase, single, came = go_on(phase, single, threads, meeting, plan)
     return plan[N_LEAVES] if came else -1

@@ -10,6 +10,7 @@ from rankforce.compiling.jit import kernel, uncounted_subroutine
 from rankforce.kernels.trees.barrier import meet
 from rankforce.kernels.trees.category_order import SET_WORDS
 from rankforce.kernels.trees.category_splits import sum_of_left
+from rankforce.kernels.trees.growth_state import first_of_piece
 from rankforce.kernels.trees.histograms import REGION, WORD, add_up_column, subtract_histogram
 from rankforce.kernels.trees.leaf_table import (
     DEPTH,
@@ -196,15 +197,15 @@ def _scan_share(
     """Finish the histograms of a thread's columns, and find the best split of all new nodes on each."""
     table = rounds.nodes
     nodes = table.leaves
+    first, last = first_of_piece(thread, threads, columns), first_of_piece(thread + 1, threads, columns)
     for place in range(table.plan[N_JOBS]):
         job = rounds.jobs[place]
         task = job[TASK]
         splitting = task == SPLIT or task == LOOK
         if task == FAILED or (splitting and job[GIVEN] == NEITHER):
             continue
-        for j in range(len(columns.starts)):
-            if int(columns.share[j] * threads) != thread:
-                continue
+        for column in range(first, last):
+            j = columns.order[column]
             for entry in range(job[ENTRY], job[ENTRY] + job[N_ENTRIES]):
                 _finish(entry, j, columns, histograms, rounds)
             if splitting and job[GIVEN] != BOTH:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from rankforce.compiling.jit import kernel, uncounted_subroutine
-from rankforce.kernels.trees.barrier import meet
 from rankforce.kernels.trees.building import add_parts, build_share
 from rankforce.kernels.trees.category_levels import add_ordered_gains, note_best_set, places_to_split
 from rankforce.kernels.trees.category_splits import is_categorical, note_set, sum_of_left
@@ -29,8 +28,9 @@ from rankforce.kernels.trees.growth_state import (
     NEXT,
     SCAN,
     SCAN_PIECES,
-    following,
+    first_of_piece,
     forget_taken,
+    go_on,
     shares_to_visit,
     take,
     whose_turn,
@@ -154,9 +154,9 @@ def _scan_columns(
     plan, leaves = tree.plan, tree.leaves
     kept = len(histograms.sums) > 1
     first_leaf, last_leaf = (0, plan[N_LEAVES]) if kept else (plan[TURN], plan[TURN] + 1)
-    for j in range(len(columns.starts)):
-        word = columns.byte[j] // WORD
-        if int(columns.share[j] * pieces) != piece or not plan[FIRST_WORD] <= word < plan[LAST_WORD]:
+    for place in range(first_of_piece(piece, pieces, columns), first_of_piece(piece + 1, pieces, columns)):
+        j = columns.order[place]
+        if not plan[FIRST_WORD] <= columns.byte[j] // WORD < plan[LAST_WORD]:
             continue
         _finish_column(j, columns, rules, histograms, tree)
         if plan[REVISITING] == 1:
@@ -372,24 +372,24 @@ def grow_symmetric_tree(
     """
     plan = tree.plan
     came = True
+    single = False  # whether the others wait for this thread
     while came and phase != DONE:  # the only way out, since every way out lets go of every array
         if phase == BUILD:
             build_share(thread, threads, rows, documents, histograms, tree)
         elif phase == SCAN:
             _scan_share(thread, threads, columns, rules, histograms, space, best, tree)
         elif phase == CHOOSE:
-            if thread == 0:
+            if single or thread == 0:
                 forget_taken(tree.taken)
                 _choose(columns, rules, histograms, space, best, tree)
         elif phase == DEAL:
             _deal(thread, threads, False, rows, columns, documents, tree)
         elif phase == COMMIT:
             _deal(thread, threads, True, rows, columns, documents, tree)
-            if thread == 0:
+            if single or thread == 0:
                 _commit(threads, rows.n_words, columns, rules, documents, histograms, tree)
         if alone:
             phase = DONE
         else:
-            came = meet(meeting, threads)
-            phase = following(phase, plan)
+            phase, single, came = go_on(phase, single, threads, meeting, plan)
     return plan[N_LEAVES] if came else -1
