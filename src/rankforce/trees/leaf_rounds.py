@@ -1,8 +1,9 @@
 """A tree that members grow leaf by leaf together, several leaves in a round (``kernels/trees/rounds.py``).
 
-A round takes two exchanges: histograms, with how many documents went left, are added up at the owners of their bytes;
-and each owner tells its best splits. So a tree of L leaves takes far fewer than 2L of them. Leaves with few documents
-have these sent in place of a histogram, in a third exchange (``kernels/trees/travelling.py``).
+A round takes two exchanges: histograms, with how many documents went left, are added up at the owners of their bytes
+(of two members, each adds what comes to what it has; of more, they are added up on their way); and each owner tells its
+best splits. So a tree of L leaves takes far fewer than 2L of them. Leaves with few documents have these sent in place
+of a histogram, in a third exchange (``kernels/trees/travelling.py``).
 """
 
 from __future__ import annotations
@@ -120,6 +121,7 @@ class RoundBuffers:
                 worths=records.view(np.float64),
                 record=record,
                 rank=members.rank,
+                adding=members.size == 2,
                 most_sums=sums,
                 spans=_spans(edges),
                 toll=TOLL,
@@ -173,13 +175,12 @@ class LeafwiseGrowth:
         first = True
         while self._take_round(first):
             first = False
-            parts = rounds.parts
-            added = members.scatter_add(rounds.message[: parts[-1]], parts)
-            mine = rounds.message[parts[members.rank] : parts[members.rank + 1]]
-            if not np.may_share_memory(added, mine):
-                mine[:] = added
+            if rounds.adding:
+                self._swap_parts()
+            else:
+                self._add_parts()
             if rounds.nodes.plan[N_TRAVELLING] > 0:
-                self._exchange_rows(mine[-members.size :])
+                self._exchange_rows(self._travelling())
             n_records = self._scan_round()
             if n_records > 0:
                 records = rounds.records[: members.size * n_records * rounds.record]
@@ -192,6 +193,31 @@ class LeafwiseGrowth:
             growing.rows, growing.columns, growing.rules, self.documents, growing.histograms, growing.tree, self.rounds
         )  # fmt: skip
         return bool(together(lambda *turn: take_round(first, *turn, *bundles)))
+
+    def _part(self, member: int) -> np.ndarray:
+        return self.rounds.message[self.rounds.parts[member] : self.rounds.parts[member + 1]]
+
+    def _add_parts(self) -> None:
+        """Have everybody's sums in the own part of the message."""
+        parts, mine = self.rounds.parts, self._part(self.own.members.rank)
+        added = self.own.members.scatter_add(self.rounds.message[: parts[-1]], parts)
+        if not np.may_share_memory(added, mine):
+            mine[:] = added
+
+    def _swap_parts(self) -> None:
+        """Have in the own part what the other of two members has found, which gets its part."""
+        rank = self.own.members.rank
+        sent, came = (self._part(member).view(np.uint32) for member in (1 - rank, rank))
+        edges, places = (np.array([0, rank * len(words), len(words)]) for words in (sent, came))
+        self.own.members.all_to_all(sent, edges, came, places)
+
+    def _travelling(self) -> np.ndarray:
+        """How many documents of this round's leaves each member sends: int64 (members,)."""
+        size, rank = self.own.members.size, self.own.members.rank
+        counts = self._part(rank)[-size:].copy()
+        if self.rounds.adding:
+            counts += self._part(1 - rank)[-size:]
+        return counts
 
     def _exchange_rows(self, counts: np.ndarray) -> None:
         """Send documents to the owners of their bytes, and make histograms of what came.

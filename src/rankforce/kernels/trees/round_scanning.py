@@ -158,6 +158,9 @@ def _settle(columns: Any, rules: Any, rounds: Any) -> Any:
         node = job[NODE]
         nodes[node, BUSY] = 0
         one, other = rounds.message[numbers], rounds.message[numbers + 1]
+        if rounds.adding:
+            one += rounds.numbers[place, 0]
+            other += rounds.numbers[place, 1]
         numbers += NUMBERS
         if job[TASK] == SPLIT:
             _settle_split(place, one, other, columns, rules, rounds)
@@ -176,7 +179,7 @@ def _settle(columns: Any, rules: Any, rounds: Any) -> Any:
 
 @uncounted_subroutine
 def _finish(place: Any, j: Any, columns: Any, histograms: Any, rounds: Any) -> Any:
-    """Take the sums of a column out of the message, into the histogram at ``place``, unless they are there already."""
+    """Have the sums of a column in the histogram at ``place``, by the message, unless they are there already."""
     byte, offsets = columns.byte[j], rounds.offsets
     entry = rounds.built[place]
     if not entry[FIRST_BYTE] <= byte < entry[LAST_BYTE]:
@@ -185,8 +188,9 @@ def _finish(place: Any, j: Any, columns: Any, histograms: Any, rounds: Any) -> A
     if entry[TRAVELS] == 0 and columns.leads[j] == 1:  # before the others of its byte, which this thread has, too
         start = np.uint64(byte * REGION)
         source = np.uint64(entry[AT_PLACE] + offsets[byte])
+        keep = -1 if rounds.adding else 0
         for k in range(np.uint64(offsets[byte + 1] - offsets[byte])):
-            histogram[start + k] = rounds.message[source + k]
+            histogram[start + k] = (histogram[start + k] & keep) + rounds.message[source + k]
     add_up_column(histogram, columns.starts[j], byte, columns.values[j], columns.stride[j], columns.size[j])
 
 

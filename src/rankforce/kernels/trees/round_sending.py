@@ -119,13 +119,15 @@ def _recount_share(thread: Any, threads: Any, rows: Any, documents: Any, histogr
 def _pack_share(thread: Any, threads: Any, documents: Any, histograms: Any, rounds: Any) -> Any:
     """Write a thread's share of the histograms, by bytes, into the parts of their owners; thread 0 the numbers.
 
-    What travels goes another way: it is only said how many documents that are.
+    What travels goes another way: it is only said how many documents that are. Of an own part that is only for what
+    comes, nothing is written.
     """
     plan, offsets, edges, message = rounds.nodes.plan, rounds.offsets, rounds.edges, rounds.message
     n_bytes = len(offsets) - 1
     position = np.int64(0)
     rounds.parts[0] = 0
     for member in range(len(edges) - 1):
+        sent = member != rounds.rank or not rounds.adding
         for place in range(plan[N_BUILT]):
             entry = rounds.built[place]
             if entry[TRAVELS] == 1:
@@ -148,16 +150,16 @@ def _pack_share(thread: Any, threads: Any, documents: Any, histograms: Any, roun
                             histogram,
                         )
                     start = np.uint64(byte * REGION)
-                    for k in range(np.uint64(values)):
+                    for k in range(np.uint64(values if sent else 0)):
                         message[np.uint64(position) + k] = histogram[start + k]
                 position += values
         for place in range(plan[N_JOBS]):
-            if thread == 0:
+            if thread == 0 and sent:
                 for which in range(NUMBERS):
                     message[position + which] = rounds.numbers[place, which]
             position += NUMBERS
         if plan[N_TRAVELLING] > 0:
-            if thread == 0:
+            if thread == 0 and sent:
                 for other in range(len(edges) - 1):
                     message[position + other] = 0
                 message[position + rounds.rank] = travelling_documents(rounds)

@@ -67,6 +67,9 @@ class RoundTable(NamedTuple):
     int64, for each member and each of these nodes ``record`` numbers about the best split that it has found;
     ``worths`` are the same bits as float64. ``rank``: this member's.
 
+    ``adding``: of two members each sends the other its part and adds what comes to its own histograms, of which the own
+    part of the message has nothing then, but what the other has found. Of more, everybody's sums are in it.
+
     ``spans`` int64 (members, 2): the words of a row that hold each member's bytes; ``toll``: what rows cost on their
     way beside their size, in bytes per leaf and other member; ``most_row_bytes``: of a round no more leaves are begun.
     """
@@ -89,6 +92,7 @@ class RoundTable(NamedTuple):
     worths: Any
     record: Any
     rank: Any
+    adding: Any
     most_sums: Any
     spans: Any
     toll: Any
