@@ -11,7 +11,7 @@ import pytest
 from rankforce.compiling import intrinsics
 from rankforce.compiling.intrinsics import ABANDONED, ASLEEP, MEETING_SIZE
 from rankforce.compiling.jit import kernel
-from rankforce.kernels.trees.barrier import meet
+from rankforce.kernels.trees.barrier import arrive, end_round, meet, wait_for_end
 
 pytestmark = pytest.mark.compiled_only
 
@@ -30,24 +30,43 @@ def take_turns(meeting, thread, threads, rounds, pause, shared):
     return rounds
 
 
-def run(threads, rounds, pause, leave_out=()):
+@kernel
+def let_the_last_work(meeting, thread, threads, rounds, pause, shared):
+    """In every round the last to arrive adds to what all saw, while the others wait."""
+    for r in range(rounds):
+        seen = shared[r]
+        current, last = arrive(meeting, threads)
+        if last:
+            for k in range(pause):
+                seen += shared[(r + k) % (r + 1)] & 0
+            shared[r + 1] = seen + 1
+            end_round(meeting, threads)
+        elif not wait_for_end(meeting, current):
+            return r
+        if shared[r + 1] != seen + 1:
+            return -1
+    return rounds
+
+
+def run(threads, rounds, pause, leave_out=(), turns=take_turns):
     meeting = np.zeros(MEETING_SIZE, dtype=np.int64)
     shared = np.zeros(rounds + 1, dtype=np.int64)
     met = [None] * threads
 
     def work(thread):
-        met[thread] = take_turns(meeting, thread, threads, rounds, pause, shared)
+        met[thread] = turns(meeting, thread, threads, rounds, pause, shared)
 
-    take_turns(np.zeros(MEETING_SIZE, dtype=np.int64), 0, 1, 1, 1, np.zeros(2, dtype=np.int64))  # compile once
+    turns(np.zeros(MEETING_SIZE, dtype=np.int64), 0, 1, 1, 1, np.zeros(2, dtype=np.int64))  # compile once
     running = [threading.Thread(target=work, args=(thread,)) for thread in range(threads) if thread not in leave_out]
     for thread in running:
         thread.start()
     return meeting, shared, met, running
 
 
+@pytest.mark.parametrize("turns", [take_turns, let_the_last_work])
 @pytest.mark.parametrize(("threads", "rounds", "pause"), [(2, 2000, 0), (3, 300, 0), (8, 100, 0), (2, 40, 1_000_000)])
-def test_every_round_sees_the_one_before(threads, rounds, pause):
-    meeting, shared, met, running = run(threads, rounds, pause)
+def test_every_round_sees_the_one_before(threads, rounds, pause, turns):
+    meeting, shared, met, running = run(threads, rounds, pause, turns=turns)
     for thread in running:
         thread.join(120)
     np.testing.assert_array_equal(shared, np.arange(rounds + 1))

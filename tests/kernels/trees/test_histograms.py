@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from rankforce.binning.packing import Packing
 from rankforce.compiling.jit import kernel
+from rankforce.kernels.trees.growth_state import first_of_piece
 from rankforce.kernels.trees.histograms import (
     BATCH,
     LINE_ENTRIES,
@@ -19,7 +22,7 @@ from rankforce.kernels.trees.histograms import (
     add_up_column,
     subtract_histogram,
 )
-from rankforce.trees.layout import PER_COLUMN, PER_VALUE, HistogramLayout
+from rankforce.trees.layout import PER_COLUMN, PER_VALUE, HistogramLayout, by_share
 
 
 @kernel
@@ -123,6 +126,39 @@ def test_threads_share_columns_evenly():
         work = np.bincount(thread, PER_COLUMN + packing.size + PER_VALUE * layout.values * layout.leads)
         assert len(work) == threads
         assert work.max() - work.min() <= 2 * (PER_COLUMN + 512)  # a byte more or less at each end
+
+
+class Columns(NamedTuple):
+    share: np.ndarray
+    order: np.ndarray
+
+
+@kernel
+def edges_of_pieces(pieces, columns, edges):
+    for piece in range(pieces + 1):
+        edges[piece] = first_of_piece(piece, pieces, columns)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 7, 16, 1000])
+@pytest.mark.parametrize("members", [1, 3])
+def test_every_column_is_in_one_piece_and_bytes_are_whole(pieces, members):
+    """Also of members, who have some of the columns: no piece has others'."""
+    packing = Packing.of(np.random.default_rng(pieces).permutation(np.repeat([255, 7, 3, 130, 1], 9)))
+    layout = HistogramLayout.of(packing, -(-packing.n_bytes // 4) * 4)
+    mine = packing.byte % members == 0
+    share = np.where(mine, layout.share, 2.0)
+    columns = Columns(share, by_share(share))
+    edges = np.empty(pieces + 1, dtype=np.int64)
+    edges_of_pieces(pieces, columns, edges)
+    assert edges[0] == 0
+    assert edges[-1] == mine.sum()
+    for piece in range(pieces):
+        found = columns.order[edges[piece] : edges[piece + 1]]
+        assert sorted(found) == np.flatnonzero((share * pieces).astype(int) == piece).tolist()
+        bytes_found = packing.byte[found]
+        for byte in np.unique(bytes_found):
+            of_byte = found[bytes_found == byte]
+            assert of_byte.tolist() == np.flatnonzero(packing.byte == byte).tolist()  # rising, and all of them
 
 
 def test_values_of_bytes():

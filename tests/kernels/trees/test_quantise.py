@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from rankforce.kernels.trees.leaves import largest
-from rankforce.kernels.trees.quantised import BLOCK, FINE_BITS, largest_magnitude, pack_entries, sum_of_magnitudes
+from rankforce.kernels.trees.quantised import (
+    BLOCK,
+    CHUNK,
+    FINE_BITS,
+    largest_magnitude,
+    pack_as_guessed,
+    pack_entries,
+    sum_of_magnitudes,
+)
 from rankforce.trees.magnitudes import magnitude_of
 
 ALL, SOME = slice(None), slice(1, None, 3)
@@ -73,3 +81,23 @@ def test_entries_are_rounded_values(part, counting):
     np.testing.assert_array_equal(entries, expected)
     moving = forces[documents] != 0
     assert counts == (moving.sum(), (moving & (q[documents] == 0)).sum())
+
+
+@pytest.mark.parametrize("part", [ALL, SOME])
+@pytest.mark.parametrize("counting", [False, True])
+@pytest.mark.parametrize("n", [60, pytest.param(5 * CHUNK + 7, marks=pytest.mark.compiled_only)])
+def test_one_pass_finds_what_others_find(part, counting, n):
+    forces, documents = drawn(n, part)
+    curvatures = drawn(n + 1, ALL)[0][:n]  # some of them negative
+    fine, scales, first, last = np.array([2.0**20, 2.0**19]), (2.0, 4.0, 32, counting), 3, len(documents) - 2
+    alone, together = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    bits = forces.view(np.int64), curvatures.view(np.int64)
+    found = pack_as_guessed(
+        forces, curvatures, *bits, documents, fine, *scales, first, last, together
+    )  # fmt: skip
+    tops = [largest_magnitude(of, documents, first, last) for of in bits]
+    sums = [sum_of_magnitudes(of, documents, fine[k], first, last) for k, of in enumerate((forces, curvatures))]
+    counts = pack_entries(forces, curvatures, documents, *scales, first, last, alone)
+    of_curvatures = (0, 0, 0) if counting else (*tops[1], sums[1])
+    assert found == (tops[0][0], *of_curvatures[:2], sums[0], of_curvatures[2], *counts)
+    np.testing.assert_array_equal(together, alone)
