@@ -152,6 +152,36 @@ def test_any_number_of_members_and_threads(members, threads, toll, tmp_path, mon
     assert set(files) == {alone}
 
 
+def with_categories(data):
+    """Its second feature, small whole numbers, as categories."""
+    codes = np.array(data.features)
+    codes[:, 1] -= codes[:, 1].min()
+    names = [f"c{number}" for number in range(int(codes[:, 1].max()) + 1)]
+    labels, qid = data.label("grades"), data.query_ids[data.row_queries]
+    return rf.Dataset(codes, labels, qid=qid, categories={data.feature_names[1]: names})
+
+
+@pytest.mark.parametrize("toll", [leaf_rounds.TOLL, -20_000, -(10**9)], ids=["histograms", "both", "rows"])
+@pytest.mark.parametrize("empty", [None, 0, 1])
+@pytest.mark.parametrize("name", ["plain", "categories"])
+def test_two_members_who_add_what_comes(name, empty, toll, tmp_path, monkeypatch):
+    """Of two, each has the sums of its own where the other's are added: also where one of them has no documents."""
+    monkeypatch.setattr(leaf_rounds, "TOLL", toll)
+    data = PLAIN if name == "plain" else with_categories(PLAIN)
+
+    def ranker():
+        return rf.LambdaMART(n_trees=2, growth="leafwise", n_leaves=12, min_documents=4)
+
+    alone = file_of(learned(ranker(), data, None), tmp_path, "alone")
+    first = {None: data.n_queries // 3, 0: 0, 1: data.n_queries}[empty]
+    mine = [np.arange(data.n_queries) < first, np.arange(data.n_queries) >= first]
+
+    def train(rank):
+        return file_of(learned(ranker(), data.take_queries(mine[rank]), None), tmp_path, f"member {rank}")
+
+    assert set(Crowd(2).run(train)) == {alone}
+
+
 def test_an_error_of_one_ends_all():
     class Wrong(Exception):
         pass

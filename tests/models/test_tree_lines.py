@@ -11,6 +11,7 @@ from tests.models.random_trees import random_ensemble
 from rankforce.compiling.jit import PLAIN
 from rankforce.errors import ModelFileError
 from rankforce.models import tree_lines, tree_text
+from rankforce.models.bagged import Bagged
 from rankforce.models.storage import from_bytes, to_bytes
 from rankforce.models.tree_ensemble import LEAF_FIELDS, NODE_FIELDS, TreeEnsemble
 
@@ -24,7 +25,7 @@ LINE = (
 def read(lines):
     """What the kernel reads of a list of trees, and None where it leaves it to others."""
     data = f'"trees": [\n{lines}]\n'.encode()
-    found = tree_lines.read(data, 11, TYPES, LEAF_FIELDS)
+    found = tree_lines.read(data, 11, len(data), TYPES, LEAF_FIELDS)
     return found[:2] if found and found[2] == len(data) - 2 else None
 
 
@@ -101,6 +102,39 @@ def test_numbers_that_the_kernel_cannot_read_are_read_by_python():
 def test_a_list_that_would_not_fit_is_not_read():
     """Places are for numbers in all lists: one long list is none of ours."""
     assert read(LINE.replace("[3, 1]", "[" + ", ".join(["3"] * 500) + "]")) is None
+
+
+def test_there_is_room_for_trees_that_take_the_least():
+    """One leaf each, of numbers as short as they can be: 200 of them, none of which may be written beyond its array."""
+    leaf = (
+        '{"feature": [], "threshold": [], "missing_left": [], "left": [], "right": [], "gain": [], '
+        '"leaf_value": [0.0], "leaf_documents": [0]}'
+    )
+    columns, nodes = read(",\n".join([leaf] * 200))
+    assert nodes == [0] * 200
+    assert columns["leaf_documents"].tolist() == [0] * 200
+
+
+def test_more_trees_than_there_is_room_for_are_not_read():
+    data = f'"trees": [\n{LINE},\n{LINE},\n{LINE}]\n'.encode()
+    assert tree_lines.read(data, 11, 11 + len(LINE) // 2, TYPES, LEAF_FIELDS) is None
+
+
+def test_bags_take_room_for_their_own_trees(monkeypatch):
+    """Of many lists of trees each has room for itself, not for all that follow."""
+    model = Bagged.of(*(random_ensemble(seed, [7] * 20) for seed in range(12)))
+    data = to_bytes(model)
+    room = []
+
+    def counted(data, start, limit, *others, original=tree_lines.read):
+        room.append(limit - start)
+        return original(data, start, limit, *others)
+
+    monkeypatch.setattr(tree_lines, "worth_it", lambda size: True)
+    monkeypatch.setattr(tree_lines, "read", counted)
+    assert to_bytes(from_bytes(data)) == data
+    assert len(room) == 12
+    assert sum(room[1:]) < len(data)
 
 
 def through_the_kernel(monkeypatch):

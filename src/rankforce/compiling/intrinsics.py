@@ -115,7 +115,10 @@ def _make_high_product() -> Any:
 
 
 def _make_word_at() -> Any:
-    """``word_at(text, place)``: eight bytes of a uint8 array as one number, the first of them the lowest."""
+    """``word_at(text, place)``: eight bytes of a uint8 array as one number, the first of them the lowest.
+
+    The array must be contiguous, and have them: nothing is checked.
+    """
     if PLAIN:
         import numpy as np
 

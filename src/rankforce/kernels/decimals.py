@@ -26,8 +26,9 @@ EXACT = 2**53
 SMALLEST_POWER, LARGEST_POWER = -300, 300  # of ten, in the table: beyond, numbers are hard
 LEAST_BINARY = -1074  # the exponent of the last bit of the smallest normal number
 
-# Eight digits of a word at a time, the first in its lowest byte. Added to a byte, the first of these makes its highest
-# bit 1 if it is above '9'; taken from a byte, the second if it is below '0'.
+# Eight digits of a word at a time, the first in its lowest byte. A byte above '9' to which the first is added, or below
+# '0' from which the second is taken, has its highest bit set in one of the two. What a byte that is no digit carries or
+# borrows changes those behind it alone: the first of them is always found.
 ABOVE_NINE = np.uint64(0x4646464646464646)
 ALL_ZEROS = np.uint64(0x3030303030303030)
 HIGHEST_BITS = np.uint64(0x8080808080808080)

@@ -45,7 +45,7 @@ def read_tree_lines(text: Array, start: Number, form: LineForm, lists: TreeLists
     """Read lines from ``start`` on, as long as a comma and a line feed follow; where reading ended.
 
     text uint8, with a line feed as its last byte: no mark and no number has one, so that nothing is read beyond it.
-    More numbers than ``lists`` has places for are not read; there must be room for the trees.
+    More numbers or trees than ``lists`` has places for are not read.
     """
     marks, mark_starts, kinds, on_leaves = form
     columns = kinds.shape[0]
@@ -56,6 +56,8 @@ def read_tree_lines(text: Array, start: Number, form: LineForm, lists: TreeLists
     at = np.uint64(start)  # unsigned: a signed index may count from the end
     one = np.uint64(1)
     while True:
+        if trees >= lists.nodes.shape[0]:
+            return np.int64(NOT_READ)
         nodes = 0
         whole_row = 0
         float_row = 0

@@ -135,6 +135,8 @@ def _document_of_bytes(data: bytes, *, columns: bool) -> dict[str, Any]:
         return read(data)
     types = tree_ensemble.NODE_FIELDS | tree_ensemble.LEAF_FIELDS
     rest, sections = tree_text.cut_out(data, types, tree_ensemble.LEAF_FIELDS)
+    if not sections:
+        return read(data)
     try:
         return read(rest, object_hook=functools.partial(tree_text.put_back, sections=sections))
     except ValueError:

@@ -39,25 +39,27 @@ def worth_it(size: int, kernel: Callable[[], jit.Kernel] = _kernel) -> bool:
 
 def compile_reading() -> None:
     """Have the kernel compiled, or loaded from disk."""
-    read(b'{"n": [1], "x": [0.5]}\n', 0, {"n": np.int64, "x": np.float64}, {})
+    read(b'{"n": [1], "x": [0.5]}\n', 0, 22, {"n": np.int64, "x": np.float64}, {})
 
 
 def read(
-    data: bytes, start: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
+    data: bytes, start: int, limit: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
 ) -> tuple[dict[str, np.ndarray], list[int], int] | None:
     """(columns, nodes of each tree, where they end) of the lines from ``start``; None unless written as ours are.
+
+    Before ``limit`` they end: there is room for what can stand so far.
 
     Columns are float64 or int64, whole numbers of any size.
     """
     from rankforce.kernels import tree_text as kernels
 
-    if start >= len(data) or not data.endswith(b"\n"):
+    if start >= limit or not data.endswith(b"\n"):
         return None
     form = _form(tuple(dtypes.items()), tuple(leaf_fields))
     kinds = form.kinds.tolist()
     floats = kinds.count(kernels.FLOATS)
-    places = (len(data) - start) // (2 * len(dtypes)) + 1  # a number and a comma for each list
-    trees = (len(data) - start) // len(form.marks) + 1
+    places = (limit - start) // (2 * len(dtypes)) + 1  # a number and a comma for each list
+    trees = (limit - start) // int(form.mark_starts[len(dtypes) + 1]) + 1  # what stands around the numbers
     lists = kernels.TreeLists(
         wholes=np.empty((len(kinds) - floats, places), dtype=np.int64),
         floats=np.empty((floats, places)),

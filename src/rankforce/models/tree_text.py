@@ -43,8 +43,11 @@ def cut_out(data: bytes, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, An
     kept: list[bytes] = []
     place = 0
     while (start := data.find(_BEGIN, place)) >= 0:
-        read = _read_compiled(data, start + len(_BEGIN), dtypes, leaf_fields) if compiled else None
-        read = read or _read(data, start + len(_BEGIN), dtypes, leaf_fields)
+        begin = start + len(_BEGIN)
+        # Of the first list, the only one of most files, it is not asked where the next begins: it is all to search.
+        limit = _first_of(_BEGIN, data, begin) if sections else len(data)
+        read = _read_compiled(data, begin, limit, dtypes, leaf_fields) if compiled else None
+        read = read or _read(data, begin, dtypes, leaf_fields)
         if read is None:
             return data, []
         section, end = read
@@ -65,11 +68,17 @@ def put_back(one: dict[str, Any], sections: list[TreeColumns]) -> dict[str, Any]
     return one
 
 
+def _first_of(what: bytes, data: bytes, start: int) -> int:
+    """Where it first stands from ``start`` on, or else the end of the data."""
+    found = data.find(what, start)
+    return found if found >= 0 else len(data)
+
+
 def _read_compiled(
-    data: bytes, start: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
+    data: bytes, start: int, limit: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
 ) -> tuple[TreeColumns, int] | None:
-    """As ``_read``, by the kernel, which knows no sets of categories."""
-    read = tree_lines.read(data, start, dtypes, leaf_fields)
+    """As ``_read``, by the kernel, which knows no sets of categories; the lines end before ``limit``."""
+    read = tree_lines.read(data, start, limit, dtypes, leaf_fields)
     if read is None:
         return None
     columns, nodes, end = read
@@ -85,8 +94,7 @@ def _read(
     data: bytes, start: int, dtypes: Mapping[str, Any], leaf_fields: Mapping[str, Any]
 ) -> tuple[TreeColumns, int] | None:
     """The lines of trees from ``start`` to a bracket, and where that ends, if that is what they are."""
-    next_start = data.find(_BEGIN, start)
-    end = data.rfind(_END, start, next_start if next_start >= 0 else len(data))
+    end = data.rfind(_END, start, _first_of(_BEGIN, data, start))
     section = data[start : end + 1]
     pattern, written = _line(tuple(dtypes))
     lines = pattern.findall(section)

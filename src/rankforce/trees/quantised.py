@@ -39,7 +39,7 @@ class Scales:
     curvature_exponent: int
     fine_exponents: tuple[int, ...] = dataclasses.field(default=(), compare=False)
 
-    def is_like(self, shift: int, kinds: int) -> bool:
+    def may_be_of(self, shift: int, kinds: int) -> bool:
         """Whether these may be the scales of a tree with entries of that shift and so many kinds of values."""
         return self.shift == shift and len(self.fine_exponents) == kinds
 
@@ -115,7 +115,7 @@ def quantise(
     limits = [(1 << (63 - shift)) - 1] + [(1 << shift) - 1] * (curvatures is not None)
     passes = _Passes(forces, curvatures, documents, entries)
     # What the guess finds is all that there is to find where it is right: then one pass has done everything.
-    guess = before if before is not None and before.is_like(shift, len(limits)) else None
+    guess = before if before is not None and before.may_be_of(shift, len(limits)) else None
     if guess is not None:
         ends, sums, counts = passes.pack_as_guessed(guess)
     else:
@@ -156,7 +156,7 @@ class _Passes:
 
     def find_ends(self) -> list[tuple[int, int]]:
         """(bits of the largest magnitude, how many are negative) of the forces, and of the curvatures if there are."""
-        return _highest(
+        return _ends_of_all(
             self._over_ranges(
                 lambda first, last: [largest_magnitude(of, self.documents, first, last) for of in self.bits]
             )
@@ -184,7 +184,7 @@ class _Passes:
 
     def pack_as_guessed(self, scales: Scales) -> tuple[list[tuple[int, int]], list[int], list[int]]:
         """All of this in one pass, with the exponents of these scales."""
-        fine = np.ldexp(1.0, scales.fine_exponents)
+        fine = np.array([math.ldexp(1.0, k) for k in scales.fine_exponents])
         found = self._over_ranges(
             lambda first, last: pack_as_guessed(
                 self.forces, self.weights, self.bits[0], self.bits[-1], self.documents, fine, scales.force_scale,
@@ -192,7 +192,7 @@ class _Passes:
             )
         )  # fmt: skip
         kinds = len(self.values)
-        ends = _highest(
+        ends = _ends_of_all(
             [[(of_forces, 0), (of_curvatures, below)][:kinds] for of_forces, of_curvatures, below, *_ in found]
         )
         return ends, _added(one[3 : 3 + kinds] for one in found), _added(one[5:] for one in found)
@@ -203,7 +203,7 @@ class _Passes:
         return found
 
 
-def _highest(found: Iterable[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
+def _ends_of_all(found: Iterable[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
     return [(max(top for top, _ in of), sum(below for _, below in of)) for of in zip(*found, strict=True)]
 
 

@@ -26,7 +26,8 @@ BUILD, SCAN, CHOOSE, DEAL, COMMIT, DONE = range(6)
 # What is to be done next: places in ``plan`` int64, written by one thread in CHOOSE and COMMIT.
 # The first leaves of ``queue`` are those to build: KIND says of what, FIRST_WORD and LAST_WORD which words. IN_PARTS is
 # the leaf of which all was built in parts, and nothing in its own histogram, or NO_LEAF; written in BUILD.
-# HELPING: whether a thread that is done with its share goes on with the shares of others; constant.
+# HELPING: whether a thread that is done with its share goes on with the shares of others; constant, and true wherever
+# one does a phase alone.
 # PHASE is what threads go on with that have waited for others; written by the last to arrive, which does all phases
 # of FOR_ONE before, a bit for each: CHOOSE always, others where they are too short to tell all threads of them.
 NEXT, N_LEAVES, N_QUEUED, KIND, FIRST_WORD, LAST_WORD, IN_PARTS, HELPING, PHASE, FOR_ONE = range(10)

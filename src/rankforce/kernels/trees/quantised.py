@@ -20,9 +20,7 @@ from rankforce.kernels.trees.leaves import MAGNITUDE
 
 FINE_BITS = 37  # magnitudes are summed with this many bits each: room for 2^26 documents, and fewer bits beyond
 BLOCK = 1 << (52 - FINE_BITS)  # whole numbers whose sums floats hold exactly, in any order
-CHUNK = (
-    1 << 10
-)  # documents that are read several times while they are in the first cache; sums of so many are exact, too
+CHUNK = 1 << 10  # documents read several times in a row, while they are in the first cache
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
@@ -134,10 +132,12 @@ def pack_as_guessed(
     last: Any,
     entries: Any,
 ) -> Any:
-    """As ``pack_entries``, and what tells whether the scales are right: all that the others above find, in one pass.
+    """As ``pack_entries``, with what tells whether the scales are right: what ``largest_magnitude`` and
+    ``sum_of_magnitudes`` find, too, in one pass.
 
-    ``fine_scales`` float64 (2,): for the sums of forces and of curvatures. Returns (largest force, largest curvature,
-    negative curvatures, sum of forces, sum of curvatures, nonzero, vanished); of curvatures zeros where ``counting``.
+    ``fine_scales`` float64: for the sums of forces, and of curvatures unless ``counting``. Returns (largest force,
+    largest curvature, negative curvatures, sum of forces, sum of curvatures, nonzero, vanished); of curvatures zeros
+    where ``counting``.
     """
     largest_force = largest_curvature = negative = nonzero = vanished = np.int64(0)
     force_sum = curvature_sum = np.int64(0)

@@ -179,7 +179,10 @@ def _settle(columns: Any, rules: Any, rounds: Any) -> Any:
 
 @uncounted_subroutine
 def _finish(place: Any, j: Any, columns: Any, histograms: Any, rounds: Any) -> Any:
-    """Have the sums of a column in the histogram at ``place``, by the message, unless they are there already."""
+    """Have the sums of a column in the histogram at ``place``, by the message, unless they are there already.
+
+    Once: of two members what came is added to what is there.
+    """
     byte, offsets = columns.byte[j], rounds.offsets
     entry = rounds.built[place]
     if not entry[FIRST_BYTE] <= byte < entry[LAST_BYTE]:
