@@ -48,6 +48,23 @@ def test_lightgbm_scores_the_same_bits(categories: Any, tmp_path: Path) -> None:
     assert rf.load(json_path).categories == model.categories
 
 
+@pytest.mark.parametrize("form", ["lightgbm", "lightgbm-json"])
+def test_names_of_categories_that_no_tree_asks_for_come_back(form: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {"qid": np.repeat(range(40), 10), "brand": ["one"] * 400, "shop": rng.choice(list("abc"), 400)}
+    )
+    frame["label"] = (frame["shop"] == "b") + rng.integers(0, 2, 400)
+    data = rf.Dataset(frame)
+    model = rf.LambdaMART(n_trees=3, progress=False).fit(data).model_
+    assert model.categories == {"brand": ("one",), "shop": ("a", "b", "c")}
+    assert not (model.feature == model.feature_names.index("brand")).any()
+    checked(model, tmp_path / "model", form)
+    again = rf.load(tmp_path / "model")
+    assert again.categories == model.categories
+    np.testing.assert_array_equal(again.predict(data), model.predict(data))
+
+
 def test_lightgbm_reads_frames_of_pandas(tmp_path: Path) -> None:
     lightgbm = pytest.importorskip("lightgbm")
     model = model_of(2, CATEGORIES)

@@ -181,6 +181,21 @@ def test_names_of_ordered_categories_are_not_those_of_declared_numbers(form: str
     np.testing.assert_array_equal(model.predict(codes), booster.predict(frame))
 
 
+def test_names_that_json_does_not_tell_the_features_of_are_left_out_with_a_word(tmp_path: Path) -> None:
+    """A feature of one category is never split on, and JSON says nothing of it; the text does."""
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({"brand": pd.Categorical(["one"] * 600), "shop": pd.Categorical(rng.choice(list("abc"), 600))})
+    data = lgb.Dataset(frame, frame["shop"].cat.codes % 2, params={"verbosity": -1})
+    booster = lgb.train(CATEGORICAL | {"verbosity": -1, "num_threads": 1}, data, 3)
+    model = read(booster, tmp_path, "text")
+    assert set(model.categories) == {"brand", "shop"}
+    np.testing.assert_array_equal(model.predict(frame), booster.predict(frame))
+    with pytest.warns(RankforceWarning, match="2 lists of categories, and 1 categorical feature with splits"):
+        model = read(booster, tmp_path, "JSON")
+    codes = np.column_stack([frame[name].cat.codes for name in frame]).astype(np.float32)
+    np.testing.assert_array_equal(model.predict(codes), booster.predict(frame))
+
+
 def test_rare_categories_that_lightgbm_does_not_list_leave_names_where_they_are(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     brands = [f"brand {code}" for code in range(6)]

@@ -298,6 +298,41 @@ def test_queries_of_weight_0_do_not_thin_out_the_mean_force(data, growth):
     assert fitted(once, **settings).predict(features).tolist() == fitted(twice, **settings).predict(features).tolist()
 
 
+ALL_STEPS = [{}, {"growth": "leafwise"}, {"step": "gradient"}, {"preset": "2010"}, {"preset": "2011"}]
+
+
+@pytest.mark.parametrize("settings", ALL_STEPS)
+@pytest.mark.parametrize("kind", ["query_weights", "weights"])
+def test_queries_without_a_weight_are_as_good_as_none(data, settings, kind):
+    """In forces, means, least squares and documents per leaf, whether they have the weight 0 or their documents.
+
+    Five queries once more: the values of the features are the same ones.
+    """
+    features = np.round(data.features, 1)
+    again = data.row_queries < 5
+    weights = {"query_weights": np.repeat([1.0, 0.0], [data.n_queries, 5]),
+               "weights": np.repeat([1.0, 0.0], [data.n_documents, again.sum()])}[kind]  # fmt: skip
+    more = rf.Dataset(
+        np.concatenate([features, features[again]]),
+        np.append(data.label(), data.label()[again]),
+        np.append(data.row_queries, data.row_queries[again] + 1000),
+        **{kind: weights},
+    )
+    settings = {"n_trees": 3, "n_leaves": 4, "min_documents": 20, **settings}
+    expected = fitted(rf.Dataset(features, data.label(), data.row_queries), **settings).predict(features)
+    assert np.ptp(expected) > 0.01
+    np.testing.assert_array_equal(fitted(more, **settings).predict(features), expected)
+
+
+def test_documents_without_a_weight_do_not_count_in_leaves(data):
+    """They are ranked with the others, but pull nowhere."""
+    weighs = np.random.default_rng(0).random(data.n_documents) < 0.8
+    model = fitted(data.replace(weights=weighs.astype(float)), n_trees=2, n_leaves=4, min_documents=30).model_
+    for tree in model.trees:
+        assert tree.leaf_documents.sum() == weighs.sum()
+        assert tree.leaf_documents.min() >= 30
+
+
 @pytest.mark.parametrize("settings", [{"step": "gradient"}, {"preset": "2011"}])
 def test_query_weights_count_with_the_gradient_step(settings):
     """Two kinds of queries want opposite things: the heavy kind wins."""

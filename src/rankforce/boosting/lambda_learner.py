@@ -132,20 +132,22 @@ class LambdaLearner(Learner):
         return np.clip(step, -self.longest_step, self.longest_step)
 
 
+def _weights(data: Dataset) -> np.ndarray:
+    """What each document counts: its own weight times that of its query; both are in its force."""
+    of_queries = np.repeat(weights_of_queries(data), data.query_sizes)
+    return of_queries if data.weights is None else of_queries * data.by_query(data.weights)
+
+
 def _weights_of_documents(data: Dataset) -> np.ndarray | None:
-    """The weight of each document's query, which its force has in it; None: all are 1, or 0, which take no part."""
-    weights = weights_of_queries(data)
-    if everybody(bool(np.isin(weights, (0.0, 1.0)).all())):
-        return None
-    return np.repeat(weights, data.query_sizes)
+    """The weight of each document; None: all are 1, or 0, which take no part."""
+    weights = _weights(data)
+    return None if everybody(bool(np.isin(weights, (0.0, 1.0)).all())) else weights
 
 
 def _documents_with_weight(data: Dataset) -> np.ndarray | None:
-    """The documents of queries with a weight; None: all. The others pull nowhere, and would thin out the mean λ."""
-    weighs = weights_of_queries(data) > 0.0
-    if everybody(bool(weighs.all())):
-        return None
-    return np.flatnonzero(np.repeat(weighs, data.query_sizes)).astype(dtypes.INDEX)
+    """The documents with a weight; None: all. The others pull nowhere, and would thin out the mean λ."""
+    weighs = _weights(data) > 0.0
+    return None if everybody(bool(weighs.all())) else np.flatnonzero(weighs).astype(dtypes.INDEX)
 
 
 def _forces(

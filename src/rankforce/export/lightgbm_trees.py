@@ -92,6 +92,15 @@ def set_codes(trees: tuple[ScaledTree, ...], prepared: Prepared) -> dict[int, li
     return {place: sorted(codes) for place, codes in found.items()}
 
 
+def _categorical_codes(trees: tuple[ScaledTree, ...], prepared: Prepared) -> dict[int, list[int]]:
+    """As ``set_codes``, with the features whose categories are known but that no tree asks for.
+
+    Readers tell by these which features the lists of pandas categories belong to.
+    """
+    known = {place: list(range(len(listed))) for place, listed in enumerate(prepared.categories) if listed}
+    return known | set_codes(trees, prepared)
+
+
 def pandas_lists(prepared: Prepared) -> list[list[Any]]:
     """The names of categories for frames of pandas; none unless all of them are known."""
     lists = [list(listed) for listed in prepared.categories if listed is not None]
@@ -139,7 +148,7 @@ def json_document(prepared: Prepared, thresholds: Any) -> bytes:
         }
         | {
             names[place]: {"min_value": -1, "max_value": codes[-1], "values": [-1, *codes]}
-            for place, codes in set_codes(trees, prepared).items()
+            for place, codes in _categorical_codes(trees, prepared).items()
         },
     }
     opening = json.dumps(head, ensure_ascii=False, allow_nan=False)[:-1]

@@ -65,6 +65,14 @@ def pandas_features(
     if not isinstance(lists, list) or not all(isinstance(values, list) and values for values in lists):
         raise ModelFileError(f"{name}: the lists of pandas categories are not what they should be")
     features = list(found) if declared is None else list(declared)
+    if declared is None and len(features) < len(lists):
+        warn(
+            f"{name}: the file has {counted(len(lists), 'list')} of categories, and "
+            f"{counted(len(features), 'categorical feature')} with splits: it does not say whose the others are. All "
+            "names of categories are left out, and the model takes their codes; Booster.save_model writes files that "
+            "say it"
+        )
+        return None
     if len(features) != len(lists) or not lists:
         return None
     for feature, values in zip(features, lists, strict=True):
