@@ -58,6 +58,16 @@ def test_what_is_read_is_not_overwritten(run: Any, data: Path, model: Path, tmp_
     assert file.read_bytes() == before
 
 
+@pytest.mark.parametrize("number", [0, 4, 6, 14])
+def test_a_dash_is_no_file_to_write(run: Any, data: Path, model: Path, number: int, tmp_path: Path) -> None:
+    """It is what standard input is called; nobody wants a file of that name."""
+    command, option, _ = commands(data, model, tmp_path / "log.csv")[number]
+    outcome = run(*command, *([option] if option else []), "-")
+    assert outcome.code == 2, outcome.out
+    assert "leave the option out for standard output" in outcome.err
+    assert not Path("-").exists()
+
+
 def test_a_folder_that_is_not_there_is_found_before_the_work(run: Any, data: Path, tmp_path: Path) -> None:
     """The training would fail, too, for want of the file: the output is looked at first."""
     nowhere = tmp_path / "nowhere" / "out.json"

@@ -120,9 +120,20 @@ def test_numbers_are_numbers(column):
     assert not found.categories
 
 
+@pytest.mark.parametrize("kind", [pl.Int128, pl.Int64, pl.UInt8])
+def test_whole_numbers_of_polars_are_numbers(kind):
+    """Also of 128 bits, which NumPy does not have, and polars makes of sums."""
+    column = pl.Series([3, None, 7], dtype=kind)
+    np.testing.assert_array_equal(feature_column(column).values, [3, np.nan, 7])
+    np.testing.assert_array_equal(
+        rf.Dataset(np.zeros((2, 1)), [0, 1], qid=pl.Series([5, 5], dtype=kind)).query_ids, [5]
+    )
+
+
 @pytest.mark.parametrize(
     ("column", "reason"),
     [
+        (pl.Series([10**30, 1], dtype=pl.Int128), "polars type Int128 cannot be read"),
         ([f"title {one}" for one in range(10)], "10 different texts in 10 rows: ids or free text"),
         (["a", "a", "b"], "2 different texts in 3 rows"),
         (["38", "M", "38", "M"], "numbers, but also 'M'"),

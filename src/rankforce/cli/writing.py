@@ -28,6 +28,8 @@ def check_output(path: Path | None, *inputs: str | Path | None, force: bool = Tr
     """
     if path is None:
         return
+    if str(path) == "-":
+        raise SettingsError("'-' is no file to write: leave the option out for standard output, or name a file")
     check_replaceable(path, SettingsError)
     if not path.exists():
         return

@@ -71,7 +71,7 @@ def as_vector(values: Any) -> np.ndarray:
     if library == "pyarrow" and hasattr(values, "type"):
         return _from_arrow(values)
     if library == "polars" and type(values).__name__ == "Series":
-        return (values.cast(float) if values.dtype.is_decimal() else values).to_numpy()
+        return _from_polars(values)
     if library == "pandas" and hasattr(values, "dtype"):
         return _from_pandas(values)
     return _array(values, "a column must be a flat sequence")
@@ -105,6 +105,19 @@ def _from_arrow(values: Any) -> np.ndarray:
     except (pa.ArrowException, NotImplementedError, ValueError, OverflowError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DataError(f"a column of the Arrow type {values.type} cannot be read: {reason}") from None
+
+
+def _from_polars(values: Any) -> np.ndarray:
+    kind = str(values.dtype)
+    try:
+        if values.dtype.is_decimal():
+            values = values.cast(float)
+        elif kind.endswith("128"):  # whole numbers that NumPy has no kind for, of sums, say
+            values = values.cast(int)
+        return values.to_numpy()
+    except Exception as error:  # polars has its own, of which this need not know
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(f"a column of the polars type {kind} cannot be read: {reason}") from None
 
 
 def _from_pandas(values: Any) -> np.ndarray:
