@@ -87,6 +87,8 @@ class Binning:
 
     def split_thresholds(self, columns: np.ndarray, bins: np.ndarray) -> np.ndarray:
         """The largest values in bins of columns; 0 for a categorical column."""
+        if not self.category_bins:  # looking for them takes longer than all the rest
+            return self.thresholds[self.cut_starts[columns] + bins]
         numeric = ~np.isin(columns, list(self.category_bins))
         found = np.zeros(len(columns), dtype=dtypes.FEATURE)
         found[numeric] = self.thresholds[self.cut_starts[columns[numeric]] + bins[numeric]]

@@ -11,7 +11,7 @@ from rankforce.errors import SettingsError
 from rankforce.memory import available_memory, written_size
 from rankforce.remedies import MAKE_STORE, Setting
 
-BYTES_PER_DOCUMENT = 101  # scores, forces, entries, labels, order ... while trees grow
+BYTES_PER_DOCUMENT = 97  # scores, forces, entries, labels, order ... while trees grow
 SHARE = 0.7  # of what can be had, that may be counted on
 
 _limit: ContextVar[Callable[[], int] | None] = ContextVar("limit of memory", default=None)

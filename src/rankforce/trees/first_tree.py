@@ -70,5 +70,7 @@ def grow_first_tree(growth: str, features: str = NUMBERS) -> None:
         query_hashes=np.zeros(1, dtype=np.uint64),
     )
     grower = Grower(binned, n_leaves=2, growth=growth, min_documents=1)
+    work = grower.begin()
+    work.documents[:] = 0, 1
     with using_threads(1):
-        grower.split_leaves(grower.begin(), Scales(32, 0, 0))
+        grower.split_leaves(work, Scales(32, 0, 0))

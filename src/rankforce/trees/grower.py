@@ -172,7 +172,6 @@ class Grower:
         self._batched = _ways_of_adding(self._words, binned)
         self._scales: Scales | None = None
         self._entries = np.zeros(n, dtype=dtypes.HISTOGRAM)
-        self._every_document = np.arange(n, dtype=dtypes.INDEX)
         self._documents = np.empty(n, dtype=dtypes.INDEX)
         self._scratch = np.empty(n + LINE_DOCUMENTS * self._threads, dtype=dtypes.INDEX)
         self._best_worth = np.empty((rows, width))
@@ -229,7 +228,8 @@ class Grower:
         inner = made - 1
         column, split_bin, missing_left, left, right = work.splits[:inner].T.copy()
         binning = binned.binning
-        left_bins = bins_of_sets(work.sets[:inner])
+        sets = work.sets[:inner]
+        left_bins = bins_of_sets(sets) if binning.category_bins else np.zeros((inner, BYTE_VALUES), dtype=bool)
         structure = Tree(
             feature=binning.features[column],
             threshold=binning.split_thresholds(column, split_bin),
@@ -250,7 +250,10 @@ class Grower:
     def begin(
         self, rows: np.ndarray | None = None, features: np.ndarray | None = None, n_leaves: int | None = None
     ) -> Work:
-        """A root of these documents and features, as in ``grow``, on which nothing was done yet."""
+        """A root of these documents and features, as in ``grow``, on which nothing was done yet.
+
+        All documents are still to be written down: what packs their forces does it (``quantise``).
+        """
         binned, leaves = self.binned, self._leaves
         if n_leaves is not None:
             if _whole(n_leaves, "n_leaves", 1) > self.n_leaves:
@@ -260,10 +263,10 @@ class Grower:
         if features is not None:
             usable[:] = np.asarray(features, dtype=bool)[binned.binning.features]
         documents = self._documents if rows is None else self._documents[: len(rows)]
-        given = self._every_document if rows is None else rows
-        over_ranges(
-            len(documents), lambda first, last: np.copyto(documents[first:last], given[first:last]), FEW_IN_A_COPY
-        )
+        if rows is not None:
+            over_ranges(
+                len(rows), lambda first, last: np.copyto(documents[first:last], rows[first:last]), FEW_IN_A_COPY
+            )
         state = np.zeros((leaves, LEAF_COLUMNS if self.growth == "leafwise" else LEVEL_COLUMNS), dtype=np.int64)
         state[0, [SIZE, HERE]] = self._n_everywhere if rows is None else total(len(documents)), len(documents)
         state[0, PARENT] = -1

@@ -103,6 +103,8 @@ def quantise(
 ) -> Scales:
     """Fill ``entries`` for the given documents, ``n`` of everybody; without curvatures r = 1 counts documents.
 
+    ``documents`` rise; room for all of them is filled with their numbers.
+
     ``before``, the scales of the tree before if there is one, makes it faster and changes nothing.
 
     The scale of the forces is 2^e with the largest e for which Σ|λ|·2^e + n cannot exceed what the upper bits of an

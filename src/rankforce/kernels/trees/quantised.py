@@ -4,8 +4,9 @@ With a scale 2^e, a force λ becomes q = ⌊λ·2^e + u⌋. Usually u = ½. Wher
 is a hash of seed, tree, query and position in the query, so that q is right on average; the hash does not depend on
 the order of queries or on threads. All reductions are maxima and sums of integers.
 
-``documents`` rise: as many as there are values are all of them, and then their numbers need not be read. Places are
-unsigned: a signed one may count from the end, and a loop that allows for that is not vectorised.
+``documents`` rise: as many as there are values are all of them, and then their numbers are not read, but written where
+entries are: they may hold anything before. Places are unsigned: a signed one may count from the end, and a loop that
+allows for that is not vectorised.
 """
 
 from __future__ import annotations
@@ -89,6 +90,8 @@ def _pack(
         q = whole_of(np.floor(force * force_scale + 0.5))
         r = np.int64(1) if counting else whole_of(np.floor(curvatures[document] * curvature_scale + 0.5))
         entries[document] = (q << shift) + r
+        if every:
+            documents[k] = k
         nonzero += np.int64(force != 0.0)
         vanished += np.int64((force != 0.0) & (q == 0))
     return nonzero, vanished
