@@ -41,6 +41,7 @@ QUERY_HASHES = {  # whoever reads them and draws nothing
 LARGE_NUMBERS = {  # multipliers and masks of 64 bits: where numbers could be scrambled
     "data/hashing.py": "SplitMix64",
     "kernels/trees/quantised.py": "goes on from a word of a stream, as hashing does",
+    "kernels/decimals.py": "eight digits of a text at a time",
     "kernels/forces/pair_forces.py": "goes on from the words of a stream",
     "compiling/intrinsics.py": "bits of a float64 number",
     "kernels/trees/reference_patterns.py": "where a pattern of failed tests stands in a table",

@@ -287,7 +287,7 @@ def test_memory_is_checked_before_loading(client, monkeypatch):
     workers = {name: {"memory_limit": 70_000} for name in alive_workers(client)}
     monkeypatch.setattr("rankforce.distributed.driver.wait_for_workers", lambda *given: workers)
     with pytest.raises(
-        SettingsError, match=r"would need .*: \d+ documents × \(8 bytes of bins \+ 101 .* is 70.0 kB, and Dask"
+        SettingsError, match=r"would need .*: \d+ documents × \(8 bytes of bins \+ 97 .* is 70.0 kB, and Dask"
     ):
         ranker().fit(train)
 
@@ -300,7 +300,7 @@ def test_memory_of_both_data_sets_and_of_bins_that_are_made():
 
     settings = rf.LambdaMART(n_trees=1, n_leaves=2)
     histograms = 8 * 264 * 4 * 2
-    for form, each in (("bins", 4 + 101), ("values", 16 + 4 + 101)):
+    for form, each in (("bins", 4 + 97), ("values", 16 + 4 + 97)):
         need = 100 * each + 50 * each + histograms
         limit = need / 0.8 + 1
         check_room(settings, [placed(form, 100), placed(form, 50)])
